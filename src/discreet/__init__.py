@@ -1,0 +1,43 @@
+"""Differentially private regression: every result carries its guarantee, its standard errors and its price."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Names are imported when first used: scikit-learn alone takes longer than all of discreet's start.
+_HOMES = {
+    "BudgetError": "discreet.errors",
+    "DiscreetError": "discreet.errors",
+    "Domain": "discreet.domain",
+    "DomainError": "discreet.errors",
+    "Categorical": "discreet.domain",
+    "Guarantee": "discreet.privacy",
+    "GuaranteeError": "discreet.errors",
+    "Ledger": "discreet.privacy",
+    "LedgerError": "discreet.errors",
+    "LinearRegression": "discreet.estimators",
+    "Moments": "discreet.inference",
+    "Numeric": "discreet.domain",
+    "PrivacyLeakWarning": "discreet.errors",
+    "Public": "discreet.domain",
+    "Ridge": "discreet.estimators",
+    "collect_moments": "discreet.estimators",
+    "gaussian_noise_std": "discreet.privacy",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in {"audit", "noise"}:
+        return import_module(f"discreet.{name}")
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

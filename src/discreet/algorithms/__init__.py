@@ -1,0 +1,1 @@
+"""One file per algorithm family; each asks a source, and none sees a row."""

@@ -1,0 +1,45 @@
+"""DP-RR, the ridge regression that perturbs x x^T and x y apart, with the noise as printed (PMT, Theorem 4.3).
+
+The paper takes the radius from the private data (its Remark 4.4), which is not private: here it is the declared one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.rows import CrossMoment, Floats, Source
+
+
+@dataclass(frozen=True)
+class PrintedRidge:
+    """Coefficients on the encoded scale; the first is the intercept's if there is one."""
+
+    coef: Floats
+
+
+def printed_ridge(
+    source: Source, budget: Budget, *, width: int, x_radius: float, fit_intercept: bool, penalty: Floats
+) -> PrintedRidge:
+    """(sum x x^T + penalty + G)^-1 (sum x y + g), with sigma_1 = 2 R^2 / mu and sigma_2 = 2 R B / mu.
+
+    Privacy: two sums. The printed sigma_1 is sqrt(2) times what replacing one row needs, so the guarantee that is
+    reported, computed from the noise that is really drawn, is better than the one asked for.
+    """
+    second = CrossMoment(width, x_radius, fit_intercept, with_y=False)
+    cross = CrossMoment(width, x_radius, fit_intercept, with_y=True)
+    (asked,) = budget.split([1.0])
+    printed_mu = asked.mu / np.sqrt(2)
+    gram_cost = _cost(source, second, 2 * second.left_norm**2 / printed_mu)
+    cross_cost = _cost(source, cross, 2 * cross.left_norm / printed_mu)
+    refuse_weaker([gram_cost, cross_cost], budget)
+    gram = source.sum(second, gram_cost)
+    moment = source.sum(cross, cross_cost)
+    return PrintedRidge(np.asarray(np.linalg.solve(gram.value + np.diag(penalty), moment.value[:, 0])))
+
+
+def _cost(source: Source, query: CrossMoment, noise_std: float) -> GDP:
+    """What noise of this size costs for this query: noise and mu are inversely proportional."""
+    return GDP(source.noise_std(query, GDP(1.0)) / noise_std)

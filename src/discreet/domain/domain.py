@@ -1,0 +1,152 @@
+"""What the user declares in public about a table: the only facts that may decide anything visible."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from discreet.domain.columns import Categorical, Column, Numeric
+from discreet.errors import DomainError
+
+Missing = Literal["drop", "centre"]
+
+HOW_TO_DECLARE = (
+    "Declare what the values can be, from a codebook, a law or the way they are measured, never from the private rows: "
+    "bounds_X=(low, high) with one number or one per column, or data_norm= with the largest Euclidean norm of a row, "
+    "or domain=Domain(...). Domain.from_public(rows) takes bounds from rows that are public anyway."
+)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Declared columns, an optional bound on a row's Euclidean norm, and the rule for missing values.
+
+    ``missing="drop"``: a row with a missing or undeclared value contributes nothing (complete cases, as in R).
+    ``missing="centre"``: a missing number counts as the centre of its bounds, a missing category as the reference.
+    """
+
+    columns: tuple[Column, ...]
+    data_norm: float | None = None
+    missing: Missing = "drop"
+    _index: Mapping[str, Column] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "_index", {column.name: column for column in self.columns})
+        if not self.columns:
+            raise DomainError("a domain must declare at least one column")
+        if len(self._index) != len(self.columns):
+            raise DomainError("a domain must not declare a column name twice")
+        if self.data_norm is not None and not (np.isfinite(self.data_norm) and self.data_norm > 0):
+            raise DomainError(f"data_norm must be finite and > 0, got {self.data_norm}")
+        if self.missing not in ("drop", "centre"):
+            raise DomainError(f"missing must be 'drop' or 'centre', got {self.missing!r}")
+
+    @classmethod
+    def from_bounds(
+        cls, names: Sequence[str], bounds: Any = None, data_norm: float | None = None, missing: Missing = "drop"
+    ) -> Domain:
+        """Numeric columns from ``(low, high)``, each one number for all columns or one number per column."""
+        if bounds is None:
+            if data_norm is None:
+                raise DomainError(f"no bounds were declared for {len(names)} columns. {HOW_TO_DECLARE}")
+            bounds = (-data_norm, data_norm)
+        low, high = check_bounds(bounds, len(names), "bounds_X")
+        columns = tuple(Numeric(name, float(a), float(b)) for name, a, b in zip(names, low, high, strict=True))
+        return cls(columns, data_norm, missing)
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> Domain:
+        """A domain file: ``[columns.NAME]`` with ``low`` and ``high``, or ``values``; see docs/howto/domain.md."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise DomainError(f"cannot read the domain file {path}: {error}") from error
+        unknown = set(content) - {"columns", "data_norm", "missing"}
+        if unknown:
+            raise DomainError(f"{path}: unknown settings {sorted(unknown)}; known: columns, data_norm, missing")
+        columns = tuple(_column(name, entry) for name, entry in content.get("columns", {}).items())
+        return cls(columns, content.get("data_norm"), content.get("missing", "drop"))
+
+    @classmethod
+    def from_public(cls, frame: Any, *, widen: float = 0.25, missing: Missing = "drop") -> Domain:
+        """Bounds and category lists from *public* rows; numeric ranges are widened by this fraction on each side."""
+        table = nw.from_native(frame, eager_only=True)
+        columns: list[Column] = []
+        for name in table.columns:
+            series = table[name].drop_nulls()
+            if series.dtype.is_numeric():
+                values = series.to_numpy().astype(np.float64)
+                values = values[np.isfinite(values)]
+                if len(values) == 0 or values.min() == values.max():
+                    raise DomainError(f"public column {name!r} has no range to take bounds from; declare it by hand")
+                margin = widen * (values.max() - values.min())
+                columns.append(Numeric(name, float(values.min() - margin), float(values.max() + margin)))
+            else:
+                columns.append(Categorical(name, tuple(sorted(series.unique().to_list(), key=str))))
+        return cls(tuple(columns), missing=missing)
+
+    def to_toml(self) -> str:
+        """The domain as a file that ``from_toml`` reads."""
+        lines = [f'missing = "{self.missing}"']
+        if self.data_norm is not None:
+            lines.append(f"data_norm = {self.data_norm!r}")
+        for column in self.columns:
+            lines.append(f"\n[columns.{_toml(column.name)}]")
+            if isinstance(column, Numeric):
+                lines += [f"low = {column.low!r}", f"high = {column.high!r}"]
+            else:
+                lines.append(f"values = [{', '.join(_toml(value) for value in column.values)}]")
+        return "\n".join(lines) + "\n"
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._index
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self._index[name]
+        except KeyError:
+            raise DomainError(f"column {name!r} is not declared; the domain has {', '.join(self._index)}") from None
+
+    def select(self, names: Sequence[str]) -> Domain:
+        """The same declarations for these columns only, in this order."""
+        return Domain(tuple(self[name] for name in names), self.data_norm, self.missing)
+
+
+def check_bounds(bounds: Any, size: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """``(low, high)`` as two arrays of this size, or a DomainError that says what is wrong."""
+    try:
+        low, high = bounds
+        low = np.broadcast_to(np.asarray(low, dtype=np.float64), (size,))
+        high = np.broadcast_to(np.asarray(high, dtype=np.float64), (size,))
+    except (TypeError, ValueError) as error:
+        raise DomainError(
+            f"{name} must be (low, high), each one number or {size} numbers (one per column), got {bounds!r}"
+        ) from error
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+        raise DomainError(f"{name} must be finite with low < high in every column, got {bounds!r}")
+    return low, high
+
+
+def _column(name: str, entry: Any) -> Column:
+    if isinstance(entry, dict) and set(entry) == {"low", "high"}:
+        return Numeric(name, float(entry["low"]), float(entry["high"]))
+    if isinstance(entry, dict) and set(entry) == {"values"} and isinstance(entry["values"], list):
+        return Categorical(name, tuple(entry["values"]))
+    raise DomainError(f"column {name!r} must declare either low and high, or values = [...]; got {entry!r}")
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

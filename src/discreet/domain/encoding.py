@@ -1,0 +1,142 @@
+"""From a table's cells to the numbers that queries see, by declared values only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from discreet.domain.columns import Column, Floats, Numeric, as_floats
+from discreet.domain.domain import Domain
+from discreet.rows import encode_table
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns chunks of a table into blocks: x scaled to [-1, 1] (or by ``data_norm``), y to [-1, 1].
+
+    ``centre`` and ``half_width`` undo the scaling: original = centre + half_width * encoded.
+    """
+
+    domain: Domain
+    target: Numeric | None = None
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [name for column in self.domain.columns for name in column.names]
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def centre(self) -> Floats:
+        return np.array([centre for column in self.domain.columns for centre, _ in self._scaling(column)])
+
+    @cached_property
+    def half_width(self) -> Floats:
+        return np.array([half_width for column in self.domain.columns for _, half_width in self._scaling(column)])
+
+    @cached_property
+    def _all_bounds(self) -> tuple[Floats, Floats] | None:
+        """Lower and upper bounds if every column is numeric."""
+        numeric = [column for column in self.domain.columns if isinstance(column, Numeric)]
+        if len(numeric) < len(self.domain.columns):
+            return None
+        return np.array([column.low for column in numeric]), np.array([column.high for column in numeric])
+
+    @property
+    def radius(self) -> float:
+        """The largest norm of an encoded row: each number lies in [-1, 1], each category is at most one indicator."""
+        box = math.sqrt(len(self.domain.columns))
+        return box if self.domain.data_norm is None else min(1.0, box)
+
+    def _scaling(self, column: Column) -> list[tuple[float, float]]:
+        if self.domain.data_norm is not None:
+            return [(0.0, self.domain.data_norm)] * len(column.names)
+        if isinstance(column, Numeric):
+            return [(column.centre, column.half_width)]
+        return [(0.0, 1.0)] * len(column.names)
+
+    def encode(self, table: Any, y: Any = None) -> EncodedBlock:
+        """The block of a chunk: a 2-d array with the declared columns in order, or a frame that has them by name."""
+        return EncodedBlock(self, table, y)
+
+    def design(self, table: Any) -> Floats:
+        """The unclipped features in their own units, one row per record: what coefficients multiply in a prediction."""
+        frame = None if isinstance(table, np.ndarray) else nw.from_native(table, eager_only=True)
+        parts = []
+        for position, column in enumerate(self.domain.columns):
+            values = table[:, position] if frame is None else cells(frame[column.name])
+            numeric = isinstance(column, Numeric)
+            part = as_floats(values)[np.newaxis] if numeric else column.encode(values)  # type: ignore[call-arg]
+            if self.domain.missing == "centre":
+                part = np.where(np.isnan(part), column.centre if isinstance(column, Numeric) else 0.0, part)
+            parts.append(part)
+        return np.vstack(parts).T
+
+    def write(self, table: Any, out: Floats) -> None:
+        """Encode the features of a chunk into ``out``."""
+        if isinstance(table, np.ndarray):
+            if self._all_bounds is not None and table.dtype.kind in "fiub":
+                encode_table(table, *self._all_bounds, self.centre, 1 / self.half_width, out)
+            else:
+                self._write_columns(table.T, out)
+        else:
+            frame = nw.from_native(table, eager_only=True)
+            self._write_columns([cells(frame[column.name]) for column in self.domain.columns], out)
+        if self.domain.missing == "centre":
+            out[np.isnan(out)] = 0.0
+
+    def _write_columns(self, columns: Any, out: Floats) -> None:
+        start = 0
+        for column, values in zip(self.domain.columns, columns, strict=True):
+            out[start : start + len(column.names)] = self._encode_column(column, values)
+            start += len(column.names)
+
+    def _encode_column(self, column: Column, values: Any) -> Floats:
+        centre, half_width = self._scaling(column)[0]
+        if isinstance(column, Numeric):
+            return column.encode(values, centre, half_width)
+        return column.encode(values) / half_width
+
+
+class EncodedBlock:
+    """A chunk of a table as queries see it, encoded into their own arrays when they ask."""
+
+    def __init__(self, encoder: Encoder, table: Any, y: Any) -> None:
+        self._encoder = encoder
+        self._table = table
+        self._y = y
+
+    @property
+    def records(self) -> int:
+        return len(self._table)
+
+    @cached_property
+    def y(self) -> Floats:
+        target = self._encoder.target
+        if target is None or self._y is None:
+            raise TypeError("these rows have no target")
+        return target.encode(self._y, target.centre, target.half_width)[0]
+
+    def write_x(self, out: Floats) -> None:
+        self._encoder.write(self._table, out)
+
+    @property
+    def x(self) -> Floats:
+        """The encoded features in an array of their own."""
+        out = np.empty((self._encoder.width, self.records))
+        self.write_x(out)
+        return out
+
+
+def cells(series: Any) -> Any:
+    """The series as an array; a missing number is NaN and a missing category None, whatever the library."""
+    if series.dtype.is_numeric():
+        return as_floats(series.cast(nw.Float64).to_numpy())
+    return np.array(series.to_list(), dtype=object)

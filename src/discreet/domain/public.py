@@ -1,0 +1,33 @@
+"""Data that is public anyway, and what it is good for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import DomainError
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """Public rows (with or without labels), or only their second-moment matrix E[x x^T] and their number.
+
+    Public data is used freely: it costs no budget and gets no protection. Never put private rows here.
+    """
+
+    rows: Any = None
+    y: Any = None
+    second_moment: Any = None
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.rows is None) == (self.second_moment is None):
+            raise DomainError("Public needs either rows= or second_moment=, and not both")
+        if self.second_moment is not None:
+            moment = np.asarray(self.second_moment, dtype=np.float64)
+            if moment.ndim != 2 or moment.shape[0] != moment.shape[1] or not np.isfinite(moment).all():
+                raise DomainError(f"second_moment must be a finite square matrix, got shape {moment.shape}")
+            if self.n is None or self.n < 1:
+                raise DomainError(f"second_moment= needs n=, the number of public rows behind it, got {self.n}")

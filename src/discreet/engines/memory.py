@@ -1,0 +1,104 @@
+"""Rows in this process's memory, summed block by block on every core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.engines.blas import one_thread_per_block
+from discreet.rows import compile_kernels
+
+# A block of this many rows and a few dozen columns stays in a core's cache from the first step to the last.
+BLOCK_ROWS = 16384
+# Compiling the inner loops takes longer than they save on fewer rows than this.
+MANY_ROWS = 300_000
+
+Function = Callable[[Any, NDArray[np.bool_] | None], NDArray[np.int64]]
+
+
+class MemoryEngine:
+    """Sums over a table held in memory: an array or any frame that can be sliced by rows.
+
+    ``encode`` turns a slice of the table (and of y) into a block. ``used`` marks the rows that may contribute.
+    """
+
+    def __init__(
+        self,
+        encode: Callable[[Any, Any], Any],
+        table: Any,
+        y: Any = None,
+        *,
+        used: NDArray[np.bool_] | None = None,
+        block_rows: int = BLOCK_ROWS,
+        workers: int | None = None,
+    ) -> None:
+        self._encode = encode
+        self._table = table
+        self._y = y
+        self._used = used
+        self._block_rows = block_rows
+        self._workers = workers or available_cores()
+
+    @property
+    def rows(self) -> int:
+        return len(self._table)
+
+    def sum_rows(self, function: Function, every: int = 1) -> NDArray[np.int64]:
+        """The sum of the function over all (or every so many) rows; whole numbers, so their order is of no account."""
+
+        def of_block(rows: slice) -> NDArray[np.int64]:
+            y = None if self._y is None else self._y[rows]
+            used = None if self._used is None else self._used[rows]
+            return function(self._encode(self._table[rows], y), used)
+
+        if self.rows >= MANY_ROWS:
+            compile_kernels()
+        step = self._block_rows * every
+        # An empty table still has one (empty) block, which gives the sum its shape.
+        slices = (slice(start, start + step, every) for start in range(0, max(self.rows, 1), step))
+        return sum_in_threads(of_block, slices, self._workers)
+
+
+def sum_in_threads(
+    function: Callable[[Any], NDArray[np.int64]], pieces: Iterator[Any], workers: int
+) -> NDArray[np.int64]:
+    """The sum of the function over the pieces: each worker takes the next piece and adds to a sum of its own."""
+    pieces = _Shared(pieces)
+
+    def work() -> NDArray[np.int64] | None:
+        total: NDArray[np.int64] | None = None
+        for piece in pieces:
+            part = function(piece)
+            total = part if total is None else np.add(total, part, out=total)
+        return total
+
+    with one_thread_per_block(), ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work) for _ in range(workers)]
+        totals = [future.result() for future in futures]
+    return sum(total for total in totals if total is not None)  # type: ignore[return-value]
+
+
+class _Shared:
+    """An iterator that several threads may draw from."""
+
+    def __init__(self, pieces: Iterator[Any]) -> None:
+        import threading
+
+        self._pieces = pieces
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> _Shared:
+        return self
+
+    def __next__(self) -> Any:
+        with self._lock:
+            return next(self._pieces)
+
+
+def available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,106 @@
+"""What every private estimator does before an algorithm runs: check parameters, then put the rows behind a curator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet.curator import Curator
+from discreet.domain import Domain, Encoder, Public
+from discreet.engines import MemoryEngine
+from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.tables import check_table, check_target, feature_domain, rows_used, target_column
+from discreet.noise import Bits, SeededBits
+from discreet.privacy import Budget, Ledger, check_neighbours
+
+
+class PrivateEstimator(BaseEstimator):
+    """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
+
+    Subclasses store these parameters in their constructors, as scikit-learn wants it.
+    """
+
+    epsilon: float
+    delta: float
+    bounds_X: Any
+    bounds_y: Any
+    data_norm: float | None
+    domain: Domain | None
+    public: Public | None
+    neighbours: str
+    calibration: str
+    ledger: Any
+    rows_per_person: int
+    random_state: Any
+
+    def _check_parameters(self) -> Budget:
+        budget = Budget.of(self.epsilon, self.delta)
+        check_neighbours(self.neighbours)
+        check_choice("calibration", self.calibration, ("tight", "paper"))
+        if not (isinstance(self.rows_per_person, (int, np.integer)) and self.rows_per_person >= 1):
+            raise ValueError(f"rows_per_person must be a whole number >= 1, got {self.rows_per_person!r}")
+        if self.public is not None and not isinstance(self.public, Public):
+            raise DomainError(f"public must be a discreet.Public, got {type(self.public).__name__}")
+        return budget
+
+    def _open(self, X: Any, y: Any, groups: Any, job: str | None) -> tuple[Curator, Encoder]:
+        """The curator over these rows, and the encoding that it applies to them."""
+        table = check_table(self, X, reset=True)
+        labels = check_target(table, y, self)
+        names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
+        encoder = Encoder(feature_domain(self, names), target_column(self, y))
+        used = rows_used(groups, len(labels), self.rows_per_person)
+        return self._curator(MemoryEngine(encoder.encode, table, labels, used=used), groups is not None, job), encoder
+
+    def _curator(self, engine: Any, grouped: bool, job: str | None) -> Curator:
+        if self.rows_per_person != 1 and not grouped:
+            raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
+        ledger = open_ledger(self.ledger)
+        if job is not None and ledger is None:
+            raise ValueError("job names a fit in a ledger: pass ledger= as well")
+        return Curator(
+            engine,
+            neighbours=self.neighbours,
+            rows_per_person=self.rows_per_person,
+            grouped=grouped,
+            ledger=ledger,
+            job=job,
+            bits=seeded_bits(self.random_state),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # NaN is allowed because an error would show that a private row has one: such rows contribute nothing.
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+
+
+def open_ledger(ledger: Any) -> Ledger | None:
+    """A ledger given as an object or as a path."""
+    if ledger is None or isinstance(ledger, Ledger):
+        return ledger
+    if isinstance(ledger, str) or hasattr(ledger, "__fspath__"):
+        return Ledger(ledger)
+    raise TypeError(f"ledger must be a discreet.Ledger or a path, got {type(ledger).__name__}")
+
+
+def seeded_bits(random_state: Any) -> Bits | None:
+    """Reproducible bits for tests, never without a warning."""
+    if random_state is None:
+        return None
+    warnings.warn(
+        "random_state makes the noise reproducible, so this result is not private; use it for tests only",
+        PrivacyLeakWarning,
+        stacklevel=4,
+    )
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31))
+    return SeededBits(random_state)

@@ -1,0 +1,186 @@
+"""Linear and ridge regression for one trusted curator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.algorithms.moments import release_moments
+from discreet.algorithms.printed_ridge import printed_ridge
+from discreet.curator import Curator
+from discreet.domain import Encoder, Public
+from discreet.errors import DomainError
+from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.moments import moments_in_units, public_scaling, require_target
+from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.tables import check_table
+from discreet.privacy import Budget
+
+
+class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
+    """Checks parameters, builds a curator, calls one algorithm, stores the result."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        solver: str = "auto",
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.data_norm = data_norm
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+        self.solver = solver
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+        """Fit on private rows.
+
+        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        job: a name for this one fit in the ledger. Fitting again under the same name, as after a crash, returns the
+        stored releases instead of paying twice.
+
+        Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open(X, y, groups, job)
+        return self._fit_source(source, encoder, budget)
+
+    def _check_parameters(self) -> Budget:
+        check_choice("solver", self.solver, ("auto", "moments"))
+        if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
+            raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
+        return super()._check_parameters()
+
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        if self.calibration == "paper":
+            self._fit_printed(source, encoder, budget)
+        else:
+            self._fit_moments(source, encoder, budget)
+        self.privacy_ = source.guarantee
+        self.coef_names_ = encoder.names
+        self._encoder = encoder
+        return self
+
+    def _fit_moments(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        known = None if self.public is None else public_scaling(self.public, encoder)
+        release = release_moments(source, budget, width=encoder.width, x_radius=encoder.radius, known=known)
+        self.moments_ = moments_in_units(release, encoder, source.guarantee)
+        self.result_ = self.moments_.regress(
+            require_target(encoder).name,
+            encoder.names,
+            alpha=float(self.alpha),
+            fit_intercept=bool(self.fit_intercept),
+        )
+        self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
+        self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.n_iter_ = 1
+
+    def _fit_printed(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        intercept = bool(self.fit_intercept)
+        target = require_target(encoder)
+        if not intercept and (np.any(encoder.centre) or target.centre != 0):
+            raise DomainError(
+                "calibration='paper' without an intercept needs data_norm and bounds_y symmetric about 0: "
+                "centring by declared bounds would move the origin"
+            )
+        printed = printed_ridge(
+            source,
+            budget,
+            width=encoder.width,
+            x_radius=encoder.radius,
+            fit_intercept=intercept,
+            penalty=np.concatenate([[0.0] * intercept, self.alpha / encoder.half_width**2]),
+        )
+        self.coef_ = printed.coef[int(intercept) :] * target.half_width / encoder.half_width
+        at_centre = target.centre + target.half_width * (printed.coef[0] if intercept else 0.0)
+        self.intercept_ = float(at_centre - encoder.centre @ self.coef_)
+        self.n_iter_ = 1
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted means, in y's units."""
+        return self._design(X) @ self.coef_ + self.intercept_
+
+    def _design(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        return self._encoder.design(check_table(self, X, reset=False))
+
+
+class LinearRegression(_MomentRegressor):
+    """Differentially private least squares from one noisy second moment, with standard errors.
+
+    epsilon, delta: the guarantee, for everything that the fitted object shows.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or ``data_norm``, or a ``domain``.
+    public: rows that are public anyway; their centre and scale then cost nothing.
+    neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
+    calibration: ``"tight"``, or ``"paper"`` for the noise that DP-RR prints.
+    ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
+    random_state: for tests only; it makes the result not private.
+    """
+
+
+class Ridge(_MomentRegressor):
+    """``LinearRegression`` with an L2 penalty ``alpha`` on the coefficients, as scikit-learn's Ridge has it."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        alpha: float = 1.0,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            bounds_X=bounds_X,
+            bounds_y=bounds_y,
+            data_norm=data_norm,
+            domain=domain,
+            public=public,
+            fit_intercept=fit_intercept,
+            alpha=alpha,
+            solver=solver,
+            neighbours=neighbours,
+            calibration=calibration,
+            ledger=ledger,
+            rows_per_person=rows_per_person,
+            random_state=random_state,
+        )

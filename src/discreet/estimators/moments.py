@@ -1,0 +1,98 @@
+"""Between a released moment in encoded units and the user's: scaling from public rows, offsets and widths."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
+from discreet.curator import Curator
+from discreet.domain import Domain, Encoder, Numeric, Public, cells
+from discreet.engines import MemoryEngine
+from discreet.errors import DomainError
+from discreet.estimators.base import open_ledger, seeded_bits
+from discreet.estimators.tables import is_frame
+from discreet.inference import Moments
+from discreet.privacy import Budget, Guarantee
+
+
+def collect_moments(
+    frame: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    domain: Domain,
+    target: str | None = None,
+    neighbours: str = "replace_one",
+    ledger: Any = None,
+    random_state: int | None = None,
+) -> Moments:
+    """Release the second moment of a frame's declared columns once; fit any linear model from it afterwards.
+
+    target: the column that is most likely to be a label (the last by default). Far rows are shortened by the other
+    columns' norm, which biases no model of this target; other labels are fitted from the same reweighted rows.
+
+    Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
+    """
+    if not is_frame(frame):
+        raise TypeError(f"collect_moments needs a frame with named columns, got {type(frame).__name__}")
+    names = [column.name for column in domain.columns]
+    label = names[-1] if target is None else target
+    column = domain[label]
+    if not isinstance(column, Numeric):
+        raise DomainError(f"target {label!r} must be numeric")
+    encoder = Encoder(domain.select([name for name in names if name != label]), column)
+    curator = Curator(
+        MemoryEngine(lambda rows, _: encoder.encode(rows, cells(rows[label])), nw.from_native(frame, eager_only=True)),
+        neighbours=neighbours,
+        ledger=open_ledger(ledger),
+        bits=seeded_bits(random_state),
+    )
+    release = release_moments(curator, Budget.of(epsilon, delta), width=encoder.width, x_radius=encoder.radius)
+    return moments_in_units(release, encoder, curator.guarantee)
+
+
+def moments_in_units(release: MomentRelease, encoder: Encoder, privacy: Guarantee) -> Moments:
+    """The release, with what turns coordinates into the user's columns: offset + width * coordinate / weight."""
+    query, target = release.query, require_target(encoder)
+    x_offset = encoder.centre + encoder.half_width * query.x_centre
+    x_width = encoder.half_width * query.x_scale
+    y_offset = target.centre + target.half_width * query.y_centre
+    y_width = target.half_width * query.y_scale
+    return Moments(
+        names=(*encoder.names, target.name),
+        offset=np.concatenate([[0.0], x_offset, [y_offset]]),
+        width=np.concatenate([[1.0], x_width, [y_width]]),
+        weight=np.concatenate([[query.weight_1], np.ones(encoder.width), [query.weight_y]]),
+        answer=release.answer,
+        privacy=privacy,
+    )
+
+
+def public_scaling(public: Public, encoder: Encoder) -> XScaling:
+    """Centre and scale of x, from public rows or from the public second moment of (1, x)."""
+    if public.rows is not None:
+        rows = public.rows if is_frame(public.rows) else np.asarray(public.rows)
+        x = encoder.encode(rows).x
+        if x.shape[1] < 2 or not np.isfinite(x).all():
+            raise DomainError("public rows must be at least two and complete, with every value declared")
+        centre, variance = x.mean(axis=1), x.var(axis=1)
+    else:
+        moment = np.asarray(public.second_moment, dtype=np.float64)
+        if moment.shape != (encoder.width + 1, encoder.width + 1):
+            raise DomainError(
+                f"second_moment must be that of (1, x): {encoder.width + 1} rows and columns, got shape {moment.shape}"
+            )
+        mean = moment[0, 1:] / moment[0, 0]
+        centre = (mean - encoder.centre) / encoder.half_width
+        variance = (np.diag(moment)[1:] / moment[0, 0] - mean**2) / encoder.half_width**2
+    return XScaling(np.clip(centre, -1, 1), math.sqrt(max(float(np.mean(variance)), 1e-6)))
+
+
+def require_target(encoder: Encoder) -> Numeric:
+    if encoder.target is None:
+        raise TypeError("a regression needs an encoder with a target")
+    return encoder.target

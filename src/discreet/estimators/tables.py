@@ -1,0 +1,98 @@
+"""What a user passes to ``fit`` and ``predict``: arrays and frames, checked by their public facts only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
+
+from discreet.domain import Categorical, Domain, Numeric, check_bounds
+from discreet.errors import DomainError
+
+
+def is_frame(X: Any) -> bool:
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a frame (untouched) or a 2-d array; shapes, names and types may raise, values never do."""
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        _check_names(estimator, list(frame.columns), reset=reset)
+        return frame
+    # Values that are no numbers stay as objects: the encoder counts them as missing, and no cell raises.
+    raw = X if hasattr(X, "dtype") or hasattr(X, "__array__") else np.asarray(X)
+    dtype = None if getattr(getattr(raw, "dtype", None), "kind", "") == "O" else "numeric"
+    array = check_array(raw, dtype=dtype, ensure_all_finite=False, estimator=estimator, ensure_min_samples=1)
+    validate_data(estimator, X=array, reset=reset, skip_check_array=True)
+    return array
+
+
+def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif list(getattr(estimator, "feature_names_in_", names)) != names:
+        if len(names) != estimator.n_features_in_:
+            raise ValueError(
+                f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input"
+            )
+        raise ValueError("the feature names should match those that were passed during fit, in the same order")
+
+
+def check_target(X: Any, y: Any, estimator: Any) -> Any:
+    """y as a 1-d array of the same length as X."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
+        y = y.to_numpy()
+    labels = np.asarray(y)
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    labels = column_or_1d(labels, warn=True)
+    check_consistent_length(X, labels)
+    return labels
+
+
+def feature_domain(estimator: Any, names: list[str]) -> Domain:
+    """The declared domain of X: from ``domain`` by column name, or from ``bounds_X`` and ``data_norm``."""
+    if estimator.domain is None:
+        return Domain.from_bounds(names, estimator.bounds_X, estimator.data_norm)
+    if estimator.bounds_X is not None or estimator.data_norm is not None:
+        raise DomainError("declare either domain or bounds_X and data_norm, not both")
+    return estimator.domain.select(names)
+
+
+def target_column(estimator: Any, y: Any) -> Numeric:
+    """The declared range of y: ``bounds_y``, or the domain's column of y's name."""
+    name = getattr(y, "name", None)
+    if estimator.bounds_y is not None:
+        low, high = check_bounds(estimator.bounds_y, 1, "bounds_y")
+        return Numeric(str(name or "y"), float(low[0]), float(high[0]))
+    if estimator.domain is not None and isinstance(name, str) and name in estimator.domain:
+        column = estimator.domain[name]
+        if isinstance(column, Categorical):
+            raise DomainError(f"target {name!r} is declared as categorical; a linear model needs a number")
+        return column
+    raise DomainError(
+        "no range was declared for y: pass bounds_y=(low, high), the smallest and largest value that y can take, "
+        "known from what y is and never from the private rows"
+    )
+
+
+def rows_used(groups: Any, n: int, rows_per_person: int) -> np.ndarray | None:
+    """The first ``rows_per_person`` rows of each person; None when every row is a person of its own."""
+    if groups is None:
+        return None
+    ids = column_or_1d(np.asarray(groups))
+    if len(ids) != n:
+        raise ValueError(f"groups must have one entry per row, got {len(ids)} for {n} rows")
+    _, person = np.unique(ids, return_inverse=True)
+    order = np.argsort(person, kind="stable")
+    starts = np.searchsorted(person[order], np.arange(person.max() + 1 if n else 0))
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n) - starts[person[order]]
+    return rank < rows_per_person

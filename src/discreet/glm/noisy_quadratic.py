@@ -1,0 +1,154 @@
+"""Least squares on a noisy second moment, with everything that is known of the noise.
+
+The released matrix is M + E, where M is the second moment of some coordinates and E is isotropic symmetric noise:
+<E, S> has standard deviation noise_std |S| for every symmetric S. A model is a residual vector r = G^T c - g: the
+coefficients c combine the feature rows G, g picks the target, and r^T M r is the sum of squared residuals.
+
+Two facts carry this file, with Q = (G M G^T + ridge)^-1 and K = G^T Q G:
+
+* Stein's identity. r depends on E through dr = -K E r, so  E[r^T E r] = -noise_std^2 E[r^T K r + tr(K) |r|^2].
+  The true loss r^T M r of a fitted model is therefore estimated without bias by
+  r^T (M + E) r + noise_std^2 (r^T K r + tr(K) |r|^2), which is how the ridge is chosen.
+* The noise that reaches the normal equations, E r, has covariance noise_std^2 / 2 (|r|^2 I + r r^T).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# The noise moves eigenvalues by up to sqrt(2 p) noise_std. Below this fraction of that, a direction is not inverted.
+_SAFE_EIGENVALUE = 0.75
+# Choosing the least of many noisy loss estimates favours lucky ones; this many standard deviations are added to each.
+_CAUTION = 0.25
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients for prediction (shrunk) and for inference (unshrunk, with covariances)."""
+
+    coef: Floats
+    estimate: Floats
+    noise_covariance: Floats
+    sampling_covariance: Floats
+    residual_variance: float
+    ridge: float
+
+
+@dataclass(frozen=True)
+class NoisyQuadratic:
+    """A noisy second moment, and which combinations of its coordinates are features (G), penalised, and target (g)."""
+
+    moment: Floats
+    noise_std: float
+    features: Floats
+    penalised: NDArray[np.bool_]
+    target: Floats
+    penalty: Floats
+    weight: float
+
+    def solve(self) -> Solution:
+        """The model with the least estimated loss, and the unbiased estimate with its covariance.
+
+        ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a variance.
+        """
+        ladder = self._ridges()
+        losses = [self._cautious_loss(ridge) for ridge in ladder]
+        ridge = ladder[int(np.argmin(losses))]
+        coef, _ = self._restricted(ridge)
+        estimate, noise, gram, inverse = self._unbiased(ladder[0])
+        variance = self._residual_variance(ridge)
+        sampling = variance * inverse @ gram @ inverse
+        return Solution(coef, estimate, noise, sampling, variance, ridge)
+
+    def _gram(self) -> Floats:
+        return self.features @ self.moment @ self.features.T
+
+    def _inverse(self, ridge: float) -> Floats:
+        return np.linalg.inv(self._gram() + np.diag(self.penalty + ridge * self.penalised))
+
+    def _residual(self, coefficients: Floats) -> Floats:
+        return self.features.T @ coefficients - self.target
+
+    def _ridges(self) -> list[float]:
+        """From the least ridge that makes the inverse safe up to infinity (the constant model)."""
+        noise_edge = math.sqrt(2 * len(self.penalised)) * self.noise_std * self._stretch()
+        # The unpenalised intercept is eliminated first: what must be inverted is the rest, given it.
+        values = np.linalg.eigvalsh(self._gram_given_intercept())
+        least = max(0.0, _SAFE_EIGENVALUE * noise_edge - float(values[0]))
+        top = 1e3 * max(float(values[-1]), noise_edge)
+        return [least, *(least + np.geomspace(1e-3 * noise_edge, top, 60)), math.inf]
+
+    def _stretch(self) -> float:
+        """How much the combinations G stretch the noise; 1 where each feature is one coordinate."""
+        return float(np.max(np.sum(self.features[self.penalised] ** 2, axis=1), initial=1.0))
+
+    def _gram_given_intercept(self) -> Floats:
+        gram = self._gram() + np.diag(self.penalty)
+        inner, free = self.penalised, ~self.penalised
+        block = gram[np.ix_(inner, inner)]
+        if free.any():
+            cross = gram[np.ix_(inner, free)]
+            block = block - cross @ np.linalg.solve(gram[np.ix_(free, free)], cross.T)
+        return np.asarray((block + block.T) / 2)
+
+    def _restricted(self, ridge: float) -> tuple[Floats, Floats]:
+        """Coefficients and K for this ridge; an infinite ridge sets the penalised coefficients to zero."""
+        if math.isfinite(ridge):
+            inverse = self._inverse(ridge)
+            return inverse @ (self.features @ self.moment @ self.target), self.features.T @ inverse @ self.features
+        free = ~self.penalised
+        coefficients: Floats = np.zeros(len(self.penalised))
+        kernel: Floats = np.zeros_like(self.moment)
+        if free.any():
+            rows = self.features[free]
+            inverse = np.asarray(np.linalg.inv(rows @ self.moment @ rows.T))
+            coefficients[free] = inverse @ (rows @ self.moment @ self.target)
+            kernel = rows.T @ inverse @ rows
+        return coefficients, kernel
+
+    def _loss(self, ridge: float) -> tuple[float, Floats]:
+        coefficients, kernel = self._restricted(ridge)
+        residual = self._residual(coefficients)
+        correction = residual @ kernel @ residual + np.trace(kernel) * (residual @ residual)
+        user_penalty = coefficients @ (self.penalty * coefficients)
+        loss = residual @ self.moment @ residual + self.noise_std**2 * correction + user_penalty
+        return float(loss), residual
+
+    def _cautious_loss(self, ridge: float) -> float:
+        loss, residual = self._loss(ridge)
+        _, constant = self._loss(math.inf)
+        spread = np.linalg.norm(np.outer(residual, residual) - np.outer(constant, constant))
+        return loss + _CAUTION * self.noise_std * float(spread)
+
+    def _residual_variance(self, ridge: float) -> float:
+        loss, residual = self._loss(ridge)
+        # Never below what the noise in the loss itself could hide.
+        return max(loss, self.noise_std * float(residual @ residual)) / self.weight
+
+    def _unbiased(self, ridge: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """The estimate freed of its ridge and of the noise's second-order bias, with its noise covariance.
+
+        To second order in E the solution is off by Q G (noise_std^2 / 2) (K + tr K) r, and by -Q ridge c: both are
+        estimated and taken away.
+        """
+        inverse = self._inverse(ridge)
+        coefficients = inverse @ (self.features @ self.moment @ self.target)
+        residual = self._residual(coefficients)
+        kernel = self.features.T @ inverse @ self.features
+        half = self.noise_std**2 / 2
+        second_order = inverse @ self.features @ (half * (kernel @ residual + np.trace(kernel) * residual))
+        shrunk_by = inverse @ (ridge * self.penalised * coefficients)
+        estimate = coefficients + shrunk_by - second_order
+        residual = self._residual(estimate)
+        reaching = half * ((residual @ residual) * np.eye(len(residual)) + np.outer(residual, residual))
+        noise = inverse @ self.features @ reaching @ self.features.T @ inverse
+        # What the ridge hides is not known to within itself: count it as noise.
+        noise = noise + np.outer(shrunk_by, shrunk_by)
+        gram = self._gram()
+        return estimate, noise, (gram + gram.T) / 2, inverse

@@ -1,0 +1,156 @@
+"""From a released second moment to coefficients, standard errors and tests, in the user's own units.
+
+All of this is post-processing: it costs no privacy, however often and for whatever columns it is asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from discreet.errors import DomainError
+from discreet.glm import NoisyQuadratic
+from discreet.privacy import Guarantee
+from discreet.rows import Answer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A noisy second moment of (1, columns): every linear question about the columns, paid for once.
+
+    Coordinate i of the released matrix is ``weight[i] * (column i - offset[i]) / width[i]``; coordinate 0 is the
+    constant ``weight[0]``. ``names`` leaves the constant out.
+    """
+
+    names: tuple[str, ...]
+    offset: Floats
+    width: Floats
+    weight: Floats
+    answer: Answer
+    privacy: Guarantee
+
+    def regress(
+        self,
+        target: str,
+        features: Sequence[str] | None = None,
+        *,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+    ) -> LinearResult:
+        """Least squares of one column on others, with a ridge penalty ``alpha`` if wanted; free of further cost."""
+        chosen = [name for name in self.names if name != target] if features is None else list(features)
+        columns = np.array([self._position(name) for name in chosen], dtype=np.intp)
+        label = self._position(target)
+        if label in columns or len(set(columns.tolist())) != len(columns) or len(columns) == 0:
+            raise DomainError("features must be different columns without the target, and at least one")
+        if not (alpha >= 0 and math.isfinite(alpha)):
+            raise ValueError(f"alpha must be finite and >= 0, got {alpha}")
+        per_unit = self.weight / self.width
+        quadratic = self._quadratic(columns, label, alpha, fit_intercept)
+        solution = quadratic.solve()
+        slope_units = per_unit[columns] / per_unit[label]
+        if fit_intercept:
+            # intercept = offset_y + c_0 weight_0 / unit_y - sum of slope_j offset_j
+            units = np.diag(np.concatenate([[self.weight[0] / per_unit[label]], slope_units]))
+            units[0, 1:] = -slope_units * self.offset[columns]
+            shift = np.concatenate([[self.offset[label]], np.zeros(len(columns))])
+        else:
+            units, shift = np.diag(slope_units), np.zeros(len(columns))
+        return LinearResult(
+            target=target,
+            names=(("const",) if fit_intercept else ()) + tuple(chosen),
+            shrunk=shift + units @ solution.coef,
+            params=shift + units @ solution.estimate,
+            noise_covariance=units @ solution.noise_covariance @ units.T,
+            sampling_covariance=units @ solution.sampling_covariance @ units.T,
+            scale=solution.residual_variance / per_unit[label] ** 2,
+            nobs=quadratic.weight,
+            privacy=self.privacy,
+        )
+
+    def _position(self, name: str) -> int:
+        if name not in self.names:
+            raise DomainError(f"column {name!r} is not among the released ones: {', '.join(self.names)}")
+        return self.names.index(name) + 1
+
+    def _quadratic(self, columns: NDArray[np.intp], label: int, alpha: float, fit_intercept: bool) -> NoisyQuadratic:
+        size = len(self.weight)
+        per_unit = self.weight / self.width
+        moment = (self.answer.value + self.answer.value.T) / 2
+        # The weight of all rows cannot be smaller than what the noise alone would make of nothing.
+        moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * self.answer.noise_std)
+        coordinate = np.eye(size)
+        if fit_intercept:
+            features = coordinate[np.concatenate([[0], columns])]
+            target = coordinate[label]
+        else:
+            # Without an intercept the model is linear in the raw columns: put their offsets back.
+            raised = coordinate + np.outer(self.offset * per_unit / self.weight[0], coordinate[0])
+            features, target = raised[columns], raised[label]
+        penalised = np.array([False] * fit_intercept + [True] * len(columns))
+        penalty = np.concatenate([[0.0] * fit_intercept, alpha * per_unit[columns] ** 2])
+        total = float(moment[0, 0] / self.weight[0] ** 2)
+        return NoisyQuadratic(moment, self.answer.noise_std, features, penalised, target, penalty, total)
+
+
+@dataclass(frozen=True)
+class LinearResult:
+    """A fitted linear model in statsmodels' manner; ``names`` starts with ``const`` if there is an intercept.
+
+    ``params`` is the unshrunk estimate, about which intervals and tests are; ``shrunk`` has the least expected
+    prediction error and is what ``coef_`` and ``predict`` use. ``nobs`` is noisy.
+    """
+
+    target: str
+    names: tuple[str, ...]
+    shrunk: Floats
+    params: Floats
+    noise_covariance: Floats
+    sampling_covariance: Floats
+    scale: float
+    nobs: float
+    privacy: Guarantee
+
+    def cov_params(self) -> Floats:
+        """Covariance of ``params``: sampling and privacy noise together."""
+        return self.noise_covariance + self.sampling_covariance
+
+    @property
+    def bse(self) -> Floats:
+        """Standard errors that include the privacy noise."""
+        return np.sqrt(np.diag(self.cov_params()))
+
+    @property
+    def noise_bse(self) -> Floats:
+        """The part of the standard errors that the privacy noise alone makes."""
+        return np.sqrt(np.diag(self.noise_covariance))
+
+    @property
+    def tvalues(self) -> Floats:
+        return self.params / self.bse
+
+    @property
+    def pvalues(self) -> Floats:
+        """Two-sided, from the normal distribution."""
+        return np.asarray(2 * ndtr(-np.abs(self.tvalues)))
+
+    def conf_int(self, alpha: float = 0.05) -> Floats:
+        """Confidence intervals: where the population's coefficients are."""
+        return self._interval(self.bse, alpha)
+
+    def noise_int(self, alpha: float = 0.05) -> Floats:
+        """Noise intervals: where the same fit on these rows would be without the privacy noise."""
+        return self._interval(self.noise_bse, alpha)
+
+    def _interval(self, errors: Floats, alpha: float) -> Floats:
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+        reach = -float(ndtri(alpha / 2)) * errors
+        return np.column_stack([self.params - reach, self.params + reach])

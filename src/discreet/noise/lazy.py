@@ -1,0 +1,67 @@
+"""Exact comparison of a uniform random number with a real one, at the cost of a 64-bit comparison.
+
+A uniform real number has infinitely many binary digits, but the first few nearly always decide a comparison. So
+the digits are drawn when they are needed, and the other side is bounded as tightly as the drawn digits demand.
+The decision is the one that infinitely many digits would give: nothing here is an approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+
+from discreet.noise.bits import Bits
+
+# Bounds(bits) are integers with low <= value * 2**bits <= high, closing in on the value as bits grow.
+Bounds = Callable[[int], tuple[int, int]]
+
+# A float64 threshold decides alone if the uniform number is farther from it than this; the float errors that it
+# must cover are below 2**-48 (see the proofs where it is used), so one decision in 2**39 takes the exact path.
+MARGIN = 2.0**-40
+
+
+@dataclass
+class LazyUniform:
+    """A uniform number in [digits, digits + 1) / 2**length, whose further digits are not drawn yet."""
+
+    digits: int
+    source: Bits
+    length: int = 64
+
+    def refine(self) -> None:
+        """Draw 64 more binary digits."""
+        self.digits = (self.digits << 64) | int(self.source.words(1)[0])
+        self.length += 64
+
+    def is_below(self, bounds: Bounds) -> bool:
+        """Decide exactly whether the number is below the value that `bounds` encloses."""
+        while True:
+            low, high = bounds(self.length)
+            if self.digits + 1 <= low:
+                return True
+            if self.digits >= high:
+                return False
+            self.refine()
+
+
+def wide_context(digits: int) -> Context:
+    """A decimal context of the given precision in which no exponent over- or underflows."""
+    return Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
+    """Integers at most 3 apart around exp(-exponent) * 2**bits, for exponent >= 0."""
+    if exponent == 0:
+        return 1 << bits, 1 << bits
+    if exponent > bits:
+        return 0, 1  # exp(-bits) < 2**-bits
+    # Division and Decimal.exp round correctly, each to a relative error of 10**(1 - digits) / 2. So the exponent is
+    # off by bits * 10**(1 - digits) / 2 at most, and the result by (bits + 1) * 10**(1 - digits) < 2**-bits.
+    digits = bits // 3 + len(str(bits)) + 3
+    context = wide_context(digits)
+    ratio = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
+    numerator, denominator = context.exp(ratio).as_integer_ratio()
+    floor = (numerator << bits) // denominator
+    return max(floor - 1, 0), floor + 2

@@ -1,0 +1,115 @@
+"""The joint cost of several releases about the same people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from discreet.privacy.profile import check_delta
+from discreet.privacy.units import GDP, ZCDP, Approximate, Pure, Unit
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Several releases about the same people, one after another, each allowed to depend on the answers before it.
+
+    Gaussian releases compose exactly (mu^2 adds up). Mixed ones are accounted by every valid route, and the best
+    answer counts: GDP domination, zCDP, numerical privacy-loss distributions (rounded up), and plain addition.
+    """
+
+    parts: tuple[Unit, ...]
+
+    @property
+    def mu(self) -> float:
+        return math.sqrt(math.fsum(part.mu**2 for part in self.parts))
+
+    @property
+    def rho(self) -> float:
+        return math.fsum(part.rho for part in self.parts)
+
+    def epsilon(self, delta: float) -> float:
+        check_delta(delta)
+        return min((route.epsilon(delta) for route in self._routes()), default=0.0)
+
+    def delta(self, epsilon: float) -> float:
+        return min((route.delta(epsilon) for route in self._routes()), default=0.0)
+
+    def _routes(self) -> list[Any]:
+        if len(self.parts) == 1:
+            return [self.parts[0]]
+        if all(isinstance(part, GDP) for part in self.parts):
+            return [GDP(self.mu)]
+        routes: list[Any] = [_Sum(self.parts)]
+        if math.isfinite(self.mu):
+            routes.append(GDP(self.mu))
+        if math.isfinite(self.rho):
+            routes.append(ZCDP(self.rho))
+        distribution = _composed_pld(_merged(self.parts))
+        if distribution is not None:
+            routes.append(_Numerical(distribution))
+        return routes
+
+
+def compose(parts: Iterable[Unit]) -> Composition:
+    """The joint cost of several releases."""
+    return Composition(tuple(parts))
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Plain addition of epsilons and deltas: valid for anything, tight for nothing."""
+
+    parts: Sequence[Unit]
+
+    def epsilon(self, delta: float) -> float:
+        slack = math.fsum(part.slack for part in self.parts if isinstance(part, Approximate))
+        others = [part for part in self.parts if not isinstance(part, (Approximate, Pure))]
+        if delta < slack:
+            return math.inf
+        share = (delta - slack) / len(others) if others else 0.0
+        plain = (part.parameter for part in self.parts if isinstance(part, (Approximate, Pure)))
+        return math.fsum(plain) + math.fsum(part.epsilon(share) for part in others)
+
+    def delta(self, epsilon: float) -> float:
+        if self.epsilon(1.0) > epsilon:
+            return 1.0
+        low, high = 0.0, 1.0
+        while high - low > 1e-12 * high and high > 1e-300:
+            middle = math.sqrt(max(low, 1e-300) * high)
+            if self.epsilon(middle) <= epsilon:
+                high = middle
+            else:
+                low = middle
+        return high
+
+
+@dataclass(frozen=True)
+class _Numerical:
+    distribution: Any
+
+    def epsilon(self, delta: float) -> float:
+        return float(self.distribution.get_epsilon_for_delta(delta))
+
+    def delta(self, epsilon: float) -> float:
+        return float(self.distribution.get_delta_for_epsilon(epsilon))
+
+
+def _merged(parts: Sequence[Unit]) -> tuple[Unit, ...]:
+    """All Gaussian parts as one, so that a long history costs a few convolutions only."""
+    gaussian = [part for part in parts if isinstance(part, GDP)]
+    others = sorted((part for part in parts if not isinstance(part, GDP)), key=repr)
+    return (*([GDP(Composition(tuple(gaussian)).mu)] if gaussian else []), *others)
+
+
+@lru_cache(maxsize=64)
+def _composed_pld(parts: tuple[Unit, ...]) -> Any:
+    total = None
+    for part in parts:
+        distribution = part.loss_distribution()
+        if distribution is None:
+            return None
+        total = distribution if total is None else total.compose(distribution)
+    return total

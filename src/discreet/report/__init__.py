@@ -1,0 +1,1 @@
+"""Summary tables, plots and reports."""

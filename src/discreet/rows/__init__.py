@@ -1,0 +1,30 @@
+"""Queries, clipping onto the grid, noisy answers, and the protocol of whatever answers."""
+
+from discreet.rows.answer import Answer
+from discreet.rows.grid import Parts, exact_sum, grid_norm, grid_scale, product_parts
+from discreet.rows.kernels import column_norms, compile_kernels, encode_table, scratch
+from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
+from discreet.rows.query import Block, Floats, Geometry, Query, reach
+from discreet.rows.source import Source
+
+__all__ = [
+    "Answer",
+    "Block",
+    "CrossMoment",
+    "Floats",
+    "Geometry",
+    "Parts",
+    "PowerSums",
+    "Query",
+    "SecondMoment",
+    "Source",
+    "column_norms",
+    "compile_kernels",
+    "encode_table",
+    "exact_sum",
+    "grid_norm",
+    "grid_scale",
+    "product_parts",
+    "reach",
+    "scratch",
+]

@@ -1,0 +1,181 @@
+"""The three inner loops over a block, in numpy and, bit for bit the same, compiled by numba.
+
+A compiled loop keeps a few records in the first cache through all its steps, where numpy sends a whole block through
+memory once a step. Compiling takes a moment, so engines ask for it (``compile_kernels``) only when there are many rows.
+Neither version may reorder an operation: sums must not depend on which one ran, and a test compares them bit by bit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_TILE = 128  # records whose entries stay in the first cache from the first step to the last
+
+
+def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, out: Floats) -> None:
+    """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous."""
+    _kernels.encode_table(table, low, high, centre, per_unit, out)
+
+
+def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:
+    """(x - centre) * per_unit, each record then shortened to the radius, in place; returns by how much."""
+    shrink = np.zeros(x.shape[1])
+    _kernels.shorten(x, centre, per_unit, radius, shrink)
+    return shrink
+
+
+def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floats:
+    """Clip each record's vector to the bound and put it on the grid, in place; returns the norms before.
+
+    Entry v becomes floor(v * clip * scale + u), where u in [0, 1) is made of the low bits of the norm and of ``seed``.
+    The fixed rule for special rows: where the norm is not a finite number (NaN, infinities, entries so large that
+    their squares overflow) the record contributes nothing.
+    """
+    norms = np.zeros(factor.shape[1])
+    _kernels.place(factor, norm_bound, scale, seed, norms)
+    return norms
+
+
+def column_norms(factor: Floats) -> Floats:
+    """Each record's norm, summed entry by entry: a BLAS or pairwise sum could round differently by the block's size."""
+    total = np.zeros(factor.shape[1])
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        square = np.empty_like(total)
+        for entry in factor:
+            np.multiply(entry, entry, out=square)
+            np.add(total, square, out=total)
+        return np.asarray(np.sqrt(total, out=total))
+
+
+def scratch(role: str, shape: tuple[int, ...]) -> Floats:
+    """An uninitialised array that this thread uses again for every block: fresh memory costs more than the sums.
+
+    It holds what it holds until the thread asks for the same role again, so only a block's own steps may use it.
+    """
+    held: dict[str, Floats] = _of_thread.__dict__
+    if role not in held or held[role].shape != shape:
+        held[role] = np.empty(shape)
+    return held[role]
+
+
+_of_thread = threading.local()
+
+
+def compile_kernels() -> None:
+    """Use the compiled loops from now on, if numba is installed (``pip install discreet[fast]``)."""
+    global _kernels
+    if _kernels is _NUMPY:
+        try:
+            import numba
+        except ImportError:
+            return
+        _kernels = _compiled(numba)
+
+
+def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+    np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
+    out -= centre[:, np.newaxis]
+    out *= per_unit[:, np.newaxis]
+
+
+def _shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
+    x -= centre[:, np.newaxis]
+    x *= per_unit
+    shrink[:] = column_norms(x)
+    np.maximum(shrink, radius, out=shrink)
+    np.divide(radius, shrink, out=shrink)
+    x *= shrink
+
+
+def _place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -> None:
+    norms[:] = column_norms(factor)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        low_bits = (norms / norm_bound + seed) * 268435456.0
+        factor *= norm_bound / np.maximum(norms, norm_bound) * scale
+        factor += low_bits - np.floor(low_bits)
+        np.floor(factor, out=factor)
+    factor[:, ~np.isfinite(norms)] = 0.0
+
+
+_NUMPY = SimpleNamespace(encode_table=_encode_table, shorten=_shorten, place=_place)
+_kernels = _NUMPY
+
+
+def _compiled(numba: Any) -> SimpleNamespace:
+    # No fastmath: contraction and reordering would change bits.
+    def jit(function: Callable[..., None]) -> Any:
+        try:
+            return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
+            return numba.njit(nogil=True, error_model="numpy")(function)
+
+    return SimpleNamespace(encode_table=jit(_encode_table_loop), shorten=jit(_shorten_loop), place=jit(_place_loop))
+
+
+# The compiled loops slice first and index from zero: only then does the compiler know that no index is negative, and
+# works on several records at once.
+
+
+def _encode_table_loop(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+    records, columns = table.shape
+    tile = 32
+    for start in range(0, records, tile):
+        rows = table[start : start + tile]
+        for column in range(columns):
+            target = out[column, start : start + tile]
+            for i in range(len(target)):
+                value = np.float64(rows[i, column])
+                value = low[column] if value < low[column] else value
+                value = high[column] if value > high[column] else value
+                target[i] = (value - centre[column]) * per_unit[column]
+
+
+def _shorten_loop(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
+    for start in range(0, x.shape[1], _TILE):
+        factors = shrink[start : start + _TILE]
+        for entry in range(x.shape[0]):
+            values = x[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] = (values[i] - centre[entry]) * per_unit
+            for i in range(len(values)):
+                factors[i] += values[i] * values[i]
+        for i in range(len(factors)):
+            norm = np.sqrt(factors[i])
+            factors[i] = radius / (radius if norm < radius else norm)
+        for entry in range(x.shape[0]):
+            values = x[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] *= factors[i]
+
+
+def _place_loop(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -> None:
+    clip = np.empty(_TILE)
+    dither = np.empty(_TILE)
+    for start in range(0, factor.shape[1], _TILE):
+        tile_norms = norms[start : start + _TILE]
+        tile_seed = seed[start : start + _TILE]
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                tile_norms[i] += values[i] * values[i]
+        for i in range(len(tile_norms)):
+            norm = np.sqrt(tile_norms[i])
+            tile_norms[i] = norm
+            low_bits = (norm / norm_bound + tile_seed[i]) * 268435456.0
+            dither[i] = low_bits - np.floor(low_bits)
+            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] = np.floor(values[i] * clip[i] + dither[i])
+        for i in range(len(tile_norms)):
+            if not np.isfinite(tile_norms[i]):
+                factor[:, start + i] = 0.0

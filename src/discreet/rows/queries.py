@@ -1,0 +1,145 @@
+"""The questions about moments that linear models ask."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.rows.kernels import column_norms, scratch, shorten
+from discreet.rows.query import Block, Floats, Geometry
+
+
+@dataclass(frozen=True)
+class PowerSums:
+    """Sums of 1, y, y^2, x and |x|^2, enough to centre and scale; x is left out where public rows tell it already.
+
+    Squares are summed about the middle of their range: with t = |x|^2 / x_radius^2 in [0, 1], x together with
+    x_radius (t - 1/2) has the squared norm x_radius^2 (t + (t - 1/2)^2) = x_radius^2 (t^2 + 1/4), so at most 5/4
+    x_radius^2; and y with y^2 - 1/2 at most 5/4.
+    """
+
+    width: int
+    x_radius: float
+    with_x: bool = True
+    label: str = "first look"
+    geometry: Geometry = "free"
+    left_norm: float = 1.0
+    count_weight: float = 0.5
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1, 3 + (self.width + 1) * self.with_x
+
+    @property
+    def right_norm(self) -> float:
+        return math.sqrt(self.count_weight**2 + 1.25 + 1.25 * self.x_radius**2 * self.with_x)
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        right = scratch("factor", (self.shape[1], block.records))
+        right[0] = self.count_weight
+        right[1] = block.y
+        np.multiply(block.y, block.y, out=right[2])
+        right[2] -= 0.5
+        if self.with_x:
+            block.write_x(right[4:])
+            right[3] = column_norms(right[4:]) ** 2 / self.x_radius - self.x_radius / 2
+        return np.ones((1, block.records)), right
+
+    def read(self, sums: Floats, noise_std: float) -> PowerMeans:
+        """Means from the released sums; a count that drowns in noise counts as the noise."""
+        count = max(float(sums[0, 0]), noise_std) / self.count_weight
+        means = sums[0, 1:] / count
+        spread = self.x_radius * (float(means[2]) + self.x_radius / 2) if self.with_x else math.nan
+        return PowerMeans(count, noise_std / count, float(means[0]), float(means[1]) + 0.5, means[3:], spread)
+
+
+@dataclass(frozen=True)
+class PowerMeans:
+    """Noisy means of y, y^2, x and |x|^2, with the noise of each: ``noise_std``, and x_radius times it for the last."""
+
+    count: float
+    noise_std: float
+    y: float
+    y_square: float
+    x: Floats
+    x_square: float
+
+
+@dataclass(frozen=True)
+class SecondMoment:
+    """The second moment of (1, x, y), centred, scaled and bounded so that little noise is needed.
+
+    The row is w * (weight_1, u, weight_y * v) with u = (x - x_centre) / x_scale, v = (y - y_centre) / y_scale clipped
+    to +-y_bound, and w = min(1, x_radius / |u|). The factor w depends on x alone, so shrinking far rows reweights the
+    least squares and biases no coefficient of a linear model.
+    """
+
+    x_centre: Floats
+    x_scale: float
+    x_radius: float
+    y_centre: float
+    y_scale: float
+    y_bound: float
+    weight_1: float
+    weight_y: float
+    label: str = "second moment of (1, x, y)"
+    geometry: Geometry = "square"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.x_centre) + 2, len(self.x_centre) + 2
+
+    @property
+    def left_norm(self) -> float:
+        return math.sqrt(self.weight_1**2 + self.x_radius**2 + (self.weight_y * self.y_bound) ** 2)
+
+    right_norm = left_norm
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        row = scratch("factor", (self.shape[0], block.records))
+        block.write_x(row[1:-1])
+        shrink = shorten(row[1:-1], self.x_centre, 1 / self.x_scale, self.x_radius)
+        np.multiply(shrink, self.weight_1, out=row[0])
+        np.clip((block.y - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound, out=row[-1])
+        row[-1] *= shrink * self.weight_y
+        return row, row
+
+
+@dataclass(frozen=True)
+class CrossMoment:
+    """Sums of x x^T (``with_y=False``) or of x y, as sufficient-statistics perturbation releases them apart."""
+
+    width: int
+    x_radius: float
+    intercept: bool
+    with_y: bool
+
+    @property
+    def label(self) -> str:
+        return "x y" if self.with_y else "x x^T"
+
+    @property
+    def geometry(self) -> Geometry:
+        return "free" if self.with_y else "printed_square"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows = self.width + self.intercept
+        return rows, 1 if self.with_y else rows
+
+    @property
+    def left_norm(self) -> float:
+        return math.sqrt(self.x_radius**2 + self.intercept)
+
+    @property
+    def right_norm(self) -> float:
+        return 1.0 if self.with_y else self.left_norm
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        row = np.ones((self.shape[0], block.records))
+        block.write_x(row[int(self.intercept) :])
+        # A missing label silences the row in both releases: the two must speak of the same rows.
+        row += 0 * block.y
+        return (row, block.y[np.newaxis].copy()) if self.with_y else (row, row)

@@ -1,0 +1,87 @@
+"""A question about the rows: a pair of factors whose product is summed.
+
+A query maps a block of rows to ``(left, right)``, one column per row of data; the answer is the sum over the rows of
+the outer products of their two columns. The norm bounds are public declarations. The curator clips to them itself, so
+that a wrong query can give a useless answer but never a leak.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy import Neighbours
+
+Floats = NDArray[np.float64]
+
+# How two rows' contributions can stand to each other, which decides how far replacing one can move the sum:
+#   "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
+#   "nonnegative"  every entry of both factors is >= 0, so again no two contributions point apart
+#   "free"         nothing is known, so they may be opposite
+# A "printed_square" is a square whose noise is laid out as the papers print it, at full variance in every entry.
+Geometry = Literal["square", "printed_square", "nonnegative", "free"]
+
+
+class Block(Protocol):
+    """Some rows, encoded: x has one row per feature and one column per record, y one entry per record.
+
+    Columns are contiguous because every step works on whole columns at a time, in an order that does not depend on
+    how the rows were cut into blocks: that is what makes sums identical to the last bit on every engine.
+    """
+
+    @property
+    def records(self) -> int: ...
+
+    @property
+    def y(self) -> Floats:
+        """The encoded target; a query that asks for it on rows without one gets a TypeError."""
+        ...
+
+    def write_x(self, out: Floats) -> None:
+        """Write x into ``out``: into the query's own array, so that it is written once."""
+        ...
+
+
+class Query(Protocol):
+    """A bounded question; see the module's text."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def geometry(self) -> Geometry: ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of entries of the two factors, and so the shape of the answer."""
+        ...
+
+    @property
+    def left_norm(self) -> float: ...
+
+    @property
+    def right_norm(self) -> float: ...
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        """The two factors, each with one column per record; the same array twice if the query is square.
+
+        They are clipped in place, so they must be the query's own arrays.
+        """
+        ...
+
+
+def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1) -> float:
+    """How far one person can move the sum, in the Frobenius norm, if each row's contribution has at most this norm.
+
+    Let A and B be what a person contributes before and after the change: sums of at most k rows' contributions, so
+    |A|, |B| <= k * contribution. Adding or removing the person moves the sum by |A|. Replacing moves it by |A - B|,
+    where |A - B|^2 = |A|^2 + |B|^2 - 2 <A, B>: at most 2 (k * contribution)^2 if <A, B> >= 0, as it is for sums of
+    squares x x^T and of nonnegative matrices, and (2 k * contribution)^2 always.
+    """
+    together = contribution * rows_per_person
+    if neighbours == "add_or_remove_one":
+        return together
+    return together * (2.0 if geometry == "free" else math.sqrt(2.0))
