@@ -36,7 +36,7 @@ class Engine(Protocol):
 class Tape(Protocol):
     """Listens at the door for the replay audit: gets the exact sums, says what is released."""
 
-    def release(self, release: Release, exact: Integers, scales: NDArray[np.float64], noisy: Integers) -> Integers: ...
+    def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers: ...
 
 
 listening: ContextVar[Tape | None] = ContextVar("listening", default=None)
@@ -105,7 +105,7 @@ class Curator:
         exact = noise.coarse(exact_sum(self._engine.sum_rows(partial(product_parts, query), every)))
         noisy = exact + noise.draw(self._bits)
         if (tape := listening.get()) is not None:
-            noisy = tape.release(release, exact, noise.scales, noisy)
+            noisy = tape.release(release, noise, exact, noisy)
         if self._ledger is not None and self._job is not None and key is not None:
             noisy = np.array(self._ledger.store(key, {"whole": noisy.tolist()})["whole"], dtype=object)
         return noise.answer(noisy)
@@ -142,6 +142,12 @@ class GridNoise:
             variance[~np.eye(rows, dtype=bool)] /= 2
         unit = 2.0**shift / (grid_scale(query.left_norm, rows) * grid_scale(query.right_norm, columns))
         return cls(np.sqrt(variance + 4), shift, unit, coarse_reach, query.geometry)
+
+    @property
+    def independent(self) -> NDArray[np.bool_]:
+        """The entries that have noise of their own: in a square the upper triangle, which the lower one mirrors."""
+        entries = np.ones(self.scales.shape, dtype=bool)
+        return np.triu(entries) if self.geometry in ("square", "printed_square") else entries
 
     def release(self, label: str, cost: GDP) -> Release:
         return Release(label, self.reach * self.unit, float(self.scales[0, 0]) * self.unit, cost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -102,10 +102,6 @@ def plan_moment(source: Source, cost: GDP, x_radius: float, known: Scaling) -> S
     """
     width = len(known.x_centre)
     typical = _RADIUS * math.sqrt(width)
-    # No encoded row is farther than this from the centre: |x| <= x_radius, |y| <= 1.
-    farthest = (x_radius + float(np.linalg.norm(known.x_centre))) / known.x_scale
-    y_farthest = (1 + abs(known.y_centre)) / known.y_scale
-
     noise_std = source.noise_std(_moment_query(known, typical, 2.0), cost)
     # Noise variance of one coefficient, in units where x and y have variance 1, and its ratio to the sampling variance.
     target_noise = 2.0**2 / (2 * _TARGET_LENGTH * typical**2)
@@ -114,7 +110,18 @@ def plan_moment(source: Source, cost: GDP, x_radius: float, known: Scaling) -> S
     # Clipping y at b standard deviations shrinks slopes by about 2 Phi(-b): keep that far below the noise.
     bias_allowed = min(0.5, 0.05 * math.sqrt(width * noise_variance))
     y_bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
-    return _moment_query(known, min(growth * typical, farthest), min(y_bound, y_farthest))
+    return _moment_query(*_within_domain(known, growth * typical, x_radius, y_bound))
+
+
+def _within_domain(known: Scaling, radius: float, x_radius: float, y_bound: float) -> tuple[Scaling, float, float]:
+    """A clip that reaches beyond the declared domain is exchanged for the domain itself, about its own centre."""
+    if radius * known.x_scale >= x_radius:
+        known = replace(known, x_centre=np.zeros_like(known.x_centre))
+        radius = x_radius / known.x_scale
+    if y_bound * known.y_scale >= 1:
+        known = replace(known, y_centre=0.0)
+        y_bound = 1 / known.y_scale
+    return known, radius, y_bound
 
 
 def _moment_query(known: Scaling, radius: float, y_bound: float) -> SecondMoment:
