@@ -58,7 +58,7 @@ class Categorical:
     values: tuple[object, ...]
 
     def __post_init__(self) -> None:
-        if len(self.values) < 2 or len(set(self.values)) != len(self.values):
+        if len(self.values) < 2 or len({spelling(value) for value in self.values}) != len(self.values):
             raise DomainError(f"column {self.name!r} must declare at least two different values, got {self.values}")
 
     @property
@@ -67,8 +67,8 @@ class Categorical:
 
     def encode(self, values: Values) -> Floats:
         """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared."""
-        declared = {_spelling(value): level for level, value in enumerate(self.values)}
-        levels = np.array([declared.get(_spelling(value), -1) for value in values], dtype=np.int64)
+        declared = {spelling(value): level for level, value in enumerate(self.values)}
+        levels = np.array([declared.get(spelling(value), -1) for value in values], dtype=np.int64)
         indicators: Floats = (levels == np.arange(1, len(self.values))[:, np.newaxis]).astype(np.float64)
         indicators[:, levels < 0] = np.nan
         return indicators
@@ -81,19 +81,25 @@ def as_floats(values: Values) -> Floats:
     """The values as float64, with NaN for what is no number: one odd cell must not raise, for that would show it."""
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
     return np.array([_as_float(value) for value in array], dtype=np.float64)
 
 
 def _as_float(value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         return math.nan
 
 
-def _spelling(value: object) -> str:
-    """How a value is written, so that 1, 1.0 and True name the same level in every file format."""
+def spelling(value: object) -> str:
+    """How a value is written, so that 1, 1.0 and True name the same level in every file format.
+
+    A missing value is written as no declared one is: "None" and "nan" may be levels.
+    """
+    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+        return "\0missing"
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
     if isinstance(value, (float, np.floating)) and float(value).is_integer():

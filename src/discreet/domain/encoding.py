@@ -138,5 +138,8 @@ class EncodedBlock:
 def cells(series: Any) -> Any:
     """The series as an array; a missing number is NaN and a missing category None, whatever the library."""
     if series.dtype.is_numeric():
-        return as_floats(series.cast(nw.Float64).to_numpy())
+        # Integers that numpy has no type for are cast first. Others are not: pyarrow refuses to cast one above 2^53, in
+        # a message that shows it.
+        wide = series.dtype in (nw.Int128, nw.UInt128)
+        return as_floats((series.cast(nw.Float64) if wide else series).to_numpy())
     return np.array(series.to_list(), dtype=object)

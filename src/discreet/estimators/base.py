@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from discreet.curator import Curator
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import MemoryEngine
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.files import file_engine, file_features, file_target
 from discreet.estimators.tables import check_table, check_target, feature_domain, rows_used, target_column
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import Budget, Ledger, check_neighbours
@@ -53,7 +57,26 @@ class PrivateEstimator(BaseEstimator):
         names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
         encoder = Encoder(feature_domain(self, names), target_column(self, y))
         used = rows_used(groups, len(labels), self.rows_per_person)
+        if job is not None:
+            # An answer stored under other declarations means other numbers: it is another job.
+            job = f"{job}/{hashlib.sha256(repr(encoder).encode()).hexdigest()[:16]}"
         return self._curator(MemoryEngine(encoder.encode, table, labels, used=used), groups is not None, job), encoder
+
+    def _open_file(
+        self,
+        path: str | PathLike[str],
+        target: str,
+        features: Sequence[str] | None,
+        groups: str | None,
+        job: str | None,
+    ) -> tuple[Curator, Encoder]:
+        """The curator over a file's rows, which are read as they are summed, and their encoding."""
+        names = file_features(self, target, features, groups)
+        encoder = Encoder(feature_domain(self, names), file_target(self, target))
+        engine = file_engine(path, encoder, groups, self.rows_per_person)
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        return self._curator(engine, groups is not None, job), encoder
 
     def _curator(self, engine: Any, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:

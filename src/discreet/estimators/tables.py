@@ -8,12 +8,15 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from discreet.domain import Categorical, Domain, Numeric, check_bounds
+from discreet.domain import Categorical, Domain, Numeric, check_bounds, spelling
 from discreet.errors import DomainError
 
 
 def is_frame(X: Any) -> bool:
-    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+    """Whether X is a table with named columns; numbered ones (as of ``pd.DataFrame(array)``) make it an array."""
+    if isinstance(X, np.ndarray) or not nw.dependencies.is_into_dataframe(X):
+        return False
+    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -24,6 +27,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         return frame
     # Values that are no numbers stay as objects: the encoder counts them as missing, and no cell raises.
     raw = X if hasattr(X, "dtype") or hasattr(X, "__array__") else np.asarray(X)
+    if raw is not X and raw.dtype.kind in "US":
+        raw = np.asarray(X, dtype=object)
     dtype = None if getattr(getattr(raw, "dtype", None), "kind", "") == "O" else "numeric"
     array = check_array(raw, dtype=dtype, ensure_all_finite=False, estimator=estimator, ensure_min_samples=1)
     validate_data(estimator, X=array, reset=reset, skip_check_array=True)
@@ -68,7 +73,10 @@ def feature_domain(estimator: Any, names: list[str]) -> Domain:
 
 def target_column(estimator: Any, y: Any) -> Numeric:
     """The declared range of y: ``bounds_y``, or the domain's column of y's name."""
-    name = getattr(y, "name", None)
+    return named_target(estimator, getattr(y, "name", None))
+
+
+def named_target(estimator: Any, name: Any) -> Numeric:
     if estimator.bounds_y is not None:
         low, high = check_bounds(estimator.bounds_y, 1, "bounds_y")
         return Numeric(str(name or "y"), float(low[0]), float(high[0]))
@@ -88,6 +96,8 @@ def rows_used(groups: Any, n: int, rows_per_person: int) -> np.ndarray | None:
     if groups is None:
         return None
     ids = column_or_1d(np.asarray(groups))
+    if ids.dtype.kind == "O":  # ids of several types have no order, and a missing one must not raise
+        ids = np.array([spelling(value) for value in ids], dtype=np.str_)
     if len(ids) != n:
         raise ValueError(f"groups must have one entry per row, got {len(ids)} for {n} rows")
     _, person = np.unique(ids, return_inverse=True)

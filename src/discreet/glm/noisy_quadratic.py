@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 _SAFE_EIGENVALUE = 0.75
 # Choosing the least of many noisy loss estimates favours lucky ones; this many standard deviations are added to each.
 _CAUTION = 0.25
+# ... and the constant model gives way only to one that is better by this many.
+_PROOF = 0.6
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class NoisyQuadratic:
         ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a variance.
         """
         ladder = self._ridges()
-        losses = [self._cautious_loss(ridge) for ridge in ladder]
+        losses = [self._cautious_loss(ridge, _CAUTION) for ridge in ladder]
         ridge = ladder[int(np.argmin(losses))]
+        if self._cautious_loss(ridge, _PROOF) > losses[-1]:
+            ridge = math.inf
         coef, _ = self._restricted(ridge)
         estimate, noise, gram, inverse = self._unbiased(ladder[0])
         variance = self._residual_variance(ridge)
@@ -120,11 +124,11 @@ class NoisyQuadratic:
         loss = residual @ self.moment @ residual + self.noise_std**2 * correction + user_penalty
         return float(loss), residual
 
-    def _cautious_loss(self, ridge: float) -> float:
+    def _cautious_loss(self, ridge: float, caution: float) -> float:
         loss, residual = self._loss(ridge)
         _, constant = self._loss(math.inf)
         spread = np.linalg.norm(np.outer(residual, residual) - np.outer(constant, constant))
-        return loss + _CAUTION * self.noise_std * float(spread)
+        return loss + caution * self.noise_std * float(spread)
 
     def _residual_variance(self, ridge: float) -> float:
         loss, residual = self._loss(ridge)

@@ -76,9 +76,9 @@ class _Sum:
     def delta(self, epsilon: float) -> float:
         if self.epsilon(1.0) > epsilon:
             return 1.0
-        low, high = 0.0, 1.0
-        while high - low > 1e-12 * high and high > 1e-300:
-            middle = math.sqrt(max(low, 1e-300) * high)
+        low, high = 1e-300, 1.0
+        for _ in range(64):  # halves the logarithm each time; ``high`` always holds
+            middle = math.sqrt(low) * math.sqrt(high)
             if self.epsilon(middle) <= epsilon:
                 high = middle
             else:
@@ -104,8 +104,20 @@ def _merged(parts: Sequence[Unit]) -> tuple[Unit, ...]:
     return (*([GDP(Composition(tuple(gaussian)).mu)] if gaussian else []), *others)
 
 
+# Tables of losses grow with their range: beyond this one, which no useful guarantee reaches, other routes must do.
+_LARGEST_LOSS = 100.0
+
+
+def _largest_loss(part: Unit) -> float:
+    if isinstance(part, (Pure, Approximate)):
+        return part.parameter
+    return part.mu**2 / 2 + 10 * part.mu  # ten standard deviations above the mean loss
+
+
 @lru_cache(maxsize=64)
 def _composed_pld(parts: tuple[Unit, ...]) -> Any:
+    if sum(_largest_loss(part) for part in parts) > _LARGEST_LOSS:
+        return None
     total = None
     for part in parts:
         distribution = part.loss_distribution()

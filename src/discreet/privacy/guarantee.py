@@ -12,8 +12,8 @@ from discreet.privacy.units import Unit
 Neighbours = Literal["replace_one", "add_or_remove_one"]
 
 _IN_WORDS = {
-    "replace_one": "one {unit}'s data replaced by any other; the number of rows is public",
-    "add_or_remove_one": "one {unit}'s data added or removed; the number of rows is private",
+    "replace_one": "one {unit}'s data replaced by any other; the number of {unit}s is public",
+    "add_or_remove_one": "one {unit}'s data added or removed; the number of {unit}s is private",
 }
 
 

@@ -33,7 +33,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         return 0.0
     if math.isinf(mu):
         return 1.0
-    return min(1.0, _delta(epsilon, mu) * (1 + PROFILE_ERROR))
+    # Never 0, which would promise more than Gaussian noise can.
+    return min(1.0, max(math.ulp(0.0), _delta(epsilon, mu) * (1 + PROFILE_ERROR)))
 
 
 def _delta(epsilon: float, mu: float) -> float:
@@ -41,7 +42,7 @@ def _delta(epsilon: float, mu: float) -> float:
     # cancels: delta = e^(-near^2/2) / 2 * (erfcx(near/sqrt 2) - erfcx(far/sqrt 2)).
     near = epsilon / mu - mu / 2
     far = epsilon / mu + mu / 2
-    if near < 0:
+    if near < 0 and mu >= 0.5:
         return float(ndtr(-near) - 0.5 * math.exp(-near * near / 2) * erfcx(far / _SQRT2))
     if mu < 0.5:
         # The two erfcx nearly agree: integrate the derivative between them, which loses no digits.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from scipy.special import expit, ndtri
+from scipy.special import erfinv, expit, ndtri
 
 from discreet.privacy.profile import (
     check_delta,
@@ -92,7 +92,12 @@ class Pure:
     def mu(self) -> float:
         # The trade-off curve of epsilon-DP has one kink, at 1/(1 + e^epsilon); a convex Gaussian curve through that
         # kink lies below its chords, so this mu dominates.
-        return math.nextafter(-2 * float(ndtri(expit(-self.parameter))) * (1 + 1e-14), math.inf)
+        if self.parameter < 1:
+            # 1/(1 + e^epsilon) is too close to 1/2 to be subtracted from it.
+            root = math.sqrt(2) * float(erfinv(math.tanh(self.parameter / 2)))
+        else:
+            root = -float(ndtri(expit(-self.parameter)))
+        return math.nextafter(2 * root * (1 + 1e-14), math.inf)
 
     @property
     def rho(self) -> float:
@@ -131,6 +136,9 @@ class ZCDP:
     def from_epsilon(cls, epsilon: float, delta: float) -> ZCDP:
         """The weakest zCDP guarantee that implies (epsilon, delta), rounded down."""
         check_epsilon(epsilon)
+        check_delta(delta)
+        if math.isinf(epsilon):
+            return cls(math.inf)
         low, high = 0.0, epsilon
         while high - low > 1e-12 * high:
             middle = (low + high) / 2

@@ -65,8 +65,7 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
         _on_grid(left, query.left_norm, right_norms * (math.sqrt(3) / query.right_norm))
     if used is not None:
         left[:, ~used] = 0.0
-    total = _exact_product(left, right)
-    return np.stack([total >> _CARRY_BITS, total & (2**_CARRY_BITS - 1)])
+    return _exact_product(left, right)
 
 
 def exact_sum(parts: Parts) -> NDArray[np.object_]:
@@ -80,16 +79,22 @@ def _on_grid(factor: Floats, norm_bound: float, seed: Floats) -> Floats:
     return np.where(np.isfinite(norms), norms, 0.0)
 
 
-def _exact_product(left: Floats, right: Floats) -> NDArray[np.int64]:
-    """left @ right.T of whole numbers, summed exactly: float64 within runs of 512 rows, 64-bit integers above."""
+def _exact_product(left: Floats, right: Floats) -> Parts:
+    """left @ right.T of whole numbers, summed exactly: float64 within runs of 512 rows, 64-bit integers above.
+
+    Each run is split before runs are added, so that a block of any size fits.
+    """
     rows = left.shape[1]
     whole_runs = rows // _EXACT_ROWS * _EXACT_ROWS
-    tail = left[:, whole_runs:] @ right[:, whole_runs:].T
-    total = np.asarray(tail, dtype=np.int64)
+    total = _split((left[:, whole_runs:] @ right[:, whole_runs:].T)[np.newaxis])
     if whole_runs:
-        runs = np.matmul(_runs(left, whole_runs), _runs(right, whole_runs).transpose(0, 2, 1))
-        total += runs.astype(np.int64).sum(axis=0)
+        total += _split(np.matmul(_runs(left, whole_runs), _runs(right, whole_runs).transpose(0, 2, 1)))
     return total
+
+
+def _split(runs: Floats) -> Parts:
+    whole = runs.astype(np.int64)
+    return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
 
 
 def _runs(factor: Floats, stop: int) -> Floats:

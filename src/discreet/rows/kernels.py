@@ -22,7 +22,9 @@ _TILE = 128  # records whose entries stay in the first cache from the first step
 
 def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, out: Floats) -> None:
     """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous."""
-    _kernels.encode_table(table, low, high, centre, per_unit, out)
+    # numba knows no half or extended precision and no foreign byte order.
+    kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
+    kernels.encode_table(table, low, high, centre, per_unit, out)
 
 
 def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:

@@ -1,0 +1,19 @@
+"""Shared by all tests: no test touches the user's own state folder, and BLAS threads do not fight the test workers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # experiments and benchmarks are run from the root, and tested as they are run
+
+
+@pytest.fixture(autouse=True)
+def _own_state_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))

@@ -1,0 +1,31 @@
+"""scikit-learn's own contract for estimators."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discreet import LinearRegression, Ridge
+
+
+def estimators():
+    declared = {"epsilon": 1000.0, "delta": 1e-6, "bounds_X": (-20, 20), "bounds_y": (-50, 50)}
+    return [
+        LinearRegression(**declared),
+        Ridge(**declared),
+        LinearRegression(**declared, neighbours="add_or_remove_one"),
+    ]
+
+
+def expected_failures(estimator) -> dict[str, str]:
+    """Checks that ask for an error about a value: such an error would tell an observer what one private row holds."""
+    return {
+        "check_dtype_object": "a cell that is no number is missing by a fixed rule, and raises nothing",
+        "check_supervised_y_no_nan": "a label that is not finite counts by a fixed rule, and raises nothing",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
+@parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
