@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 
 from discreet.noise import Bits, SystemBits, discrete_gaussian
 from discreet.privacy import GDP, Guarantee, Ledger, Neighbours, Release, check_neighbours
-from discreet.rows import Answer, Block, Geometry, Parts, Query, exact_sum, grid_norm, grid_scale, product_parts, reach
+from discreet.rows import (
+    Answer,
+    Block,
+    Geometry,
+    Parts,
+    Query,
+    exact_sum,
+    left_grid,
+    product_parts,
+    reach,
+    right_grid,
+)
 
 # Python's unbounded integers: a sum over very many rows may exceed 64 bits, and nothing may depend on whether it does.
 Integers = NDArray[np.object_]
@@ -132,7 +143,8 @@ class GridNoise:
         if not 0 < cost.mu < math.inf:
             raise ValueError(f"a release must cost a finite mu > 0, got {cost.mu}")
         rows, columns = query.shape
-        left, right = grid_norm(query.left_norm, rows), grid_norm(query.right_norm, columns)
+        left_scale, left = left_grid(query)
+        right_scale, right = right_grid(query)
         fine_reach = reach(query.geometry, neighbours, left * right, rows_per_person)
         shift = max(0, math.ceil(math.log2(fine_reach / cost.mu)) - 38)
         coarse_reach = fine_reach / 2**shift + math.sqrt(rows * columns)
@@ -140,7 +152,7 @@ class GridNoise:
         variance = np.full((rows, columns), (coarse_reach / cost.mu * (1 + 1e-12)) ** 2)
         if query.geometry == "square":
             variance[~np.eye(rows, dtype=bool)] /= 2
-        unit = 2.0**shift / (grid_scale(query.left_norm, rows) * grid_scale(query.right_norm, columns))
+        unit = 2.0**shift / (left_scale * right_scale)
         return cls(np.sqrt(variance + 4), shift, unit, coarse_reach, query.geometry)
 
     @property

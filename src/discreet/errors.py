@@ -4,9 +4,13 @@
     ├── DomainError(ValueError)      a public declaration is missing or wrong
     ├── BudgetError                  the charge does not fit into what is left
     ├── GuaranteeError(ValueError)   the noise asked for does not give the guarantee asked for
-    └── LedgerError                  the ledger cannot be trusted, so nothing is spent
-        ├── LedgerCorrupt            a byte, a row or the order of entries was altered
-        └── LedgerRolledBack         this copy is older than one that was already used
+    ├── ReleaseError                 a party's release is damaged, altered or of another plan
+    ├── LedgerError                  the ledger cannot be trusted, so nothing is spent
+    │   ├── LedgerCorrupt            a byte, a row or the order of entries was altered
+    │   └── LedgerRolledBack         this copy is older than one that was already used
+    └── StoreError                   the collector's storage failed, so nothing is acknowledged
+        ├── StoreCorrupt             a stored report or sum is not what was written
+        └── StoreFull                no room is left for another report
 
     PrivacyLeakWarning(UserWarning)  an explicit opt-out of privacy, such as ``random_state``
 
@@ -30,6 +34,14 @@ class GuaranteeError(DiscreetError, ValueError):
     """The requested noise does not give the requested guarantee; nothing was spent."""
 
 
+class ReleaseError(DiscreetError):
+    """A party's release cannot be used: damaged, altered, or made under another plan."""
+
+
+class NoSolutionError(DiscreetError, ValueError):
+    """The equation that defines the model has no root for these noisy answers; asking again costs nothing."""
+
+
 class LedgerError(DiscreetError):
     """The ledger cannot be read or trusted; nothing was spent."""
 
@@ -40,6 +52,18 @@ class LedgerCorrupt(LedgerError):
 
 class LedgerRolledBack(LedgerError):
     """The ledger is older than one that was already used: a restored copy would spend twice."""
+
+
+class StoreError(DiscreetError):
+    """The collector's storage cannot be used; nothing was acknowledged."""
+
+
+class StoreCorrupt(StoreError):
+    """A stored report or a running sum is not what the collector wrote."""
+
+
+class StoreFull(StoreError):
+    """The disk or the quota is full; what was acknowledged before is safe."""
 
 
 class PrivacyLeakWarning(UserWarning):

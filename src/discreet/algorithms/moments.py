@@ -78,8 +78,10 @@ def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XS
         x_variance = (seen.x_square - float(x_centre @ x_centre)) / width
         known = XScaling(x_centre, math.sqrt(_trusted(x_variance, 2 * seen.noise_std * x_radius / width)))
     y_centre = float(_shrunk(np.clip(np.array([seen.y]), -1, 1), seen.noise_std)[0])
-    # A variance is a mean of squares less the square of a mean: about twice the noise.
-    y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2, 2 * seen.noise_std))
+    # A scale that is too small clips y and biases slopes, one that is too large only adds noise: stay above by two
+    # standard deviations of the noise in y^2 - (mean y)^2.
+    variance_noise = seen.noise_std * math.sqrt(1 + 4 * seen.y**2)
+    y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2 + 2 * variance_noise, variance_noise))
     return Scaling(seen.count * every, known.centre, known.scale, y_centre, y_scale)
 
 

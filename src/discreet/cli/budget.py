@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from discreet.errors import DiscreetError
+from discreet.cli.printing import clean_errors, echo_table
 from discreet.privacy.budget import Budget
 from discreet.privacy.ledger import Entry, Ledger
 
@@ -27,7 +25,7 @@ def budget() -> None:
 @click.option("--note", default="", help="Free text: which data, who decided.")
 def create(path: str, epsilon: float, delta: float, note: str) -> None:
     """Make a new ledger at PATH; an existing one is never overwritten."""
-    with _clean_errors():
+    with clean_errors():
         ledger = Ledger.create(path, epsilon=epsilon, delta=delta, note=note)
         click.echo(f"created {ledger.path}: {ledger.total}")
         click.echo(f"keep {ledger.path.name}.mark beside it: without it the ledger is refused")
@@ -38,7 +36,7 @@ def create(path: str, epsilon: float, delta: float, note: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def show(path: str, as_json: bool) -> None:
     """Total, spent and remaining budget of the ledger at PATH."""
-    with _clean_errors():
+    with clean_errors():
         ledger = Ledger(path)
         total, spent, remaining, releases = ledger.total, ledger.spent, ledger.remaining, len(ledger.history)
         used = spent.mu**2 / total.mu**2
@@ -51,7 +49,7 @@ def show(path: str, as_json: bool) -> None:
         if ledger.note:
             click.echo(f"note       {ledger.note}")
         rows = [(name, f"{amount.epsilon:.4g}", f"{amount.mu:.4g}") for name, amount in amounts.items()]
-        _echo_table(["", f"epsilon (delta {total.delta:.3g})", "mu"], rows)
+        echo_table(["", f"epsilon (delta {total.delta:.3g})", "mu"], rows)
         noun = "release" if releases == 1 else "releases"
         click.echo(f"used       {used:.1%}, by {releases} {noun} (mu^2 adds up, epsilon does not)")
 
@@ -61,7 +59,7 @@ def show(path: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def history(path: str, as_json: bool) -> None:
     """Every release paid from the ledger at PATH, oldest first."""
-    with _clean_errors():
+    with clean_errors():
         ledger = Ledger(path)
         entries, delta = ledger.history, ledger.total.delta
         if as_json:
@@ -70,15 +68,7 @@ def history(path: str, as_json: bool) -> None:
             click.echo("nothing was spent yet")
         else:
             headings = ["number", "time (UTC)", "label", "cost", "epsilon alone", "result", "key"]
-            _echo_table(headings, [_cells(entry, delta) for entry in entries])
-
-
-@contextmanager
-def _clean_errors() -> Iterator[None]:
-    try:
-        yield
-    except (DiscreetError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
+            echo_table(headings, [_cells(entry, delta) for entry in entries])
 
 
 def _amount(amount: Budget) -> dict[str, float]:
@@ -102,12 +92,6 @@ def _cells(entry: Entry, delta: float) -> tuple[str, ...]:
     time = entry.time.removesuffix("+00:00").replace("T", " ")
     stored = "stored" if entry.stored else "-"
     return str(entry.number), time, entry.label, cost, f"{entry.cost.epsilon(delta):.4g}", stored, entry.key
-
-
-def _echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    for row in [headings, *rows]:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _echo_json(facts: Any) -> None:

@@ -73,7 +73,7 @@ class Domain:
         unknown = set(content) - {"columns", "data_norm", "missing"}
         if unknown:
             raise DomainError(f"{path}: unknown settings {sorted(unknown)}; known: columns, data_norm, missing")
-        columns = tuple(_column(name, entry) for name, entry in content.get("columns", {}).items())
+        columns = tuple(declared_column(name, entry) for name, entry in content.get("columns", {}).items())
         return cls(columns, content.get("data_norm"), content.get("missing", "drop"))
 
     @classmethod
@@ -136,7 +136,8 @@ def check_bounds(bounds: Any, size: int, name: str) -> tuple[np.ndarray, np.ndar
     return low, high
 
 
-def _column(name: str, entry: Any) -> Column:
+def declared_column(name: str, entry: Any) -> Column:
+    """A column from the fields of a file: low and high, or values."""
     if isinstance(entry, dict) and set(entry) == {"low", "high"}:
         return Numeric(name, float(entry["low"]), float(entry["high"]))
     if isinstance(entry, dict) and set(entry) == {"values"} and isinstance(entry["values"], list):

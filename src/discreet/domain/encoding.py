@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.domain.columns import Column, Floats, Numeric, as_floats
 from discreet.domain.domain import Domain
-from discreet.rows import encode_table
+from discreet.rows import Columns, encode_table
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Encoder:
         return [(0.0, 1.0)] * len(column.names)
 
     def encode(self, table: Any, y: Any = None) -> EncodedBlock:
-        """The block of a chunk: a 2-d array with the declared columns in order, or a frame that has them by name."""
+        """The block of a chunk: a 2-d array or Columns in the declared order, or a frame that has them by name."""
         return EncodedBlock(self, table, y)
 
     def design(self, table: Any) -> Floats:
@@ -86,6 +86,8 @@ class Encoder:
                 encode_table(table, *self._all_bounds, self.centre, 1 / self.half_width, out)
             else:
                 self._write_columns(table.T, out)
+        elif isinstance(table, Columns):
+            self._write_columns(table.arrays, out)
         else:
             frame = nw.from_native(table, eager_only=True)
             self._write_columns([cells(frame[column.name]) for column in self.domain.columns], out)
@@ -95,14 +97,15 @@ class Encoder:
     def _write_columns(self, columns: Any, out: Floats) -> None:
         start = 0
         for column, values in zip(self.domain.columns, columns, strict=True):
-            out[start : start + len(column.names)] = self._encode_column(column, values)
+            part = out[start : start + len(column.names)]
             start += len(column.names)
-
-    def _encode_column(self, column: Column, values: Any) -> Floats:
-        centre, half_width = self._scaling(column)[0]
-        if isinstance(column, Numeric):
-            return column.encode(values, centre, half_width)
-        return column.encode(values) / half_width
+            centre, half_width = self._scaling(column)[0]
+            if isinstance(column, Numeric):
+                np.clip(as_floats(values), column.low, column.high, out=part[0])
+                part -= centre
+                part *= 1 / half_width
+            else:
+                np.divide(column.encode(values), half_width, out=part)
 
 
 class EncodedBlock:

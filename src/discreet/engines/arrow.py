@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.engines.memory import BLOCK_ROWS, MANY_ROWS, Function, available_cores, sum_in_threads
 from discreet.engines.persons import RowsPerPerson
 from discreet.errors import DiscreetError, DomainError
-from discreet.rows import compile_kernels, scratch
+from discreet.rows import Columns, compile_kernels
 
 try:
     import pyarrow as pa
@@ -29,9 +28,10 @@ try:
 except ImportError as error:
     raise DiscreetError('reading files needs pyarrow: pip install "discreet[arrow]"') from error
 
+# Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
 BATCH_ROWS = 65536
 # Bytes read ahead in each column. Left to itself Arrow holds whole row groups, and reads all of a file beforehand.
-_READ_BUFFER = 1 << 18
+_READ_BUFFER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -125,20 +125,13 @@ class _FileEngine(ABC):
             return function(self._block(self._empty, 0), None) if total is None else total
 
         pieces = _with_a_first(Piece(0, ()), self._pieces())
-        with self._read_errors():
-            return sum_in_threads(of_piece, pieces, self._workers)
+        total: NDArray[np.int64] = self._reading(lambda: sum_in_threads(of_piece, pieces, self._workers))
+        return total
 
     def _block(self, batch: Any, start: int) -> Any:
         rows = batch.slice(start, self._block_rows)
         y = None if self._target is None else _as_array(self._cells(rows, self._target))
-        columns = [self._cells(rows, name) for name in self._columns]
-        if not all(isinstance(column, np.ndarray) for column in columns):
-            return self._encode(pa.table(dict(zip(self._columns, map(pa.array, columns), strict=True))), y)
-        # This thread's own array, again for every block; a column of the table is contiguous as it is in the file.
-        table = scratch("arrow table", (len(columns), len(rows)))
-        for position, column in enumerate(columns):
-            table[position] = column
-        return self._encode(table.T, y)
+        return self._encode(Columns([_as_array(self._cells(rows, name)) for name in self._columns], len(rows)), y)
 
     def _counted(self, batches: Iterable[Any]) -> Iterator[Piece]:
         """One piece per batch, with the persons' rows counted in the order of the file, before workers share them."""
@@ -151,16 +144,13 @@ class _FileEngine(ABC):
             if first_row >= MANY_ROWS:
                 compile_kernels()
 
-    @contextmanager
-    def _read_errors(self) -> Iterator[None]:
-        """Arrow's own messages quote cells, so they go no further."""
+    def _reading(self, action: Callable[[], Any]) -> Any:
+        """What the action returns; Arrow's own messages quote cells, so they go no further."""
         try:
-            yield
+            return action()
         except (pa.ArrowException, OSError) as error:
             kind = type(error).__name__
-        else:
-            return
-        # Outside the handler, so that the message with the cells is not kept as this error's context.
+        # Raised after the handler, so that the message with the cells is not kept as this error's context.
         raise DomainError(f"cannot read {self._path} to its end: it is damaged, or its lines differ in length ({kind})")
 
 
@@ -169,8 +159,7 @@ class ParquetEngine(_FileEngine):
 
     @cached_property
     def _metadata(self) -> Any:
-        with self._read_errors():
-            return pa_parquet.read_metadata(self._path)
+        return self._reading(lambda: pa_parquet.read_metadata(self._path))
 
     @cached_property
     def _schema(self) -> Any:
@@ -250,8 +239,7 @@ class CsvEngine(_FileEngine):
     @cached_property
     def rows(self) -> int:
         """Counted in a pass of its own: asked for only where the number of rows is public."""
-        with self._read_errors():
-            return sum(len(batch) for batch in self._batches(self._read[:1]))
+        return int(self._reading(lambda: sum(len(batch) for batch in self._batches(self._read[:1]))))
 
     def _check_columns(self) -> None:
         try:

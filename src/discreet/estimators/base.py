@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from discreet.curator import Curator
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import MemoryEngine
-from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.errors import BudgetError, DomainError, PrivacyLeakWarning
 from discreet.estimators.files import file_engine, file_features, file_target
 from discreet.estimators.tables import check_table, check_target, feature_domain, rows_used, target_column
 from discreet.noise import Bits, SeededBits
@@ -84,6 +84,8 @@ class PrivateEstimator(BaseEstimator):
         ledger = open_ledger(self.ledger)
         if job is not None and ledger is None:
             raise ValueError("job names a fit in a ledger: pass ledger= as well")
+        if ledger is not None:
+            refuse_what_cannot_be_paid(ledger, Budget.of(self.epsilon, self.delta), job)
         return Curator(
             engine,
             neighbours=self.neighbours,
@@ -113,6 +115,21 @@ def open_ledger(ledger: Any) -> Ledger | None:
     if isinstance(ledger, str) or hasattr(ledger, "__fspath__"):
         return Ledger(ledger)
     raise TypeError(f"ledger must be a discreet.Ledger or a path, got {type(ledger).__name__}")
+
+
+def refuse_what_cannot_be_paid(ledger: Ledger, asked: Budget, job: str | None) -> None:
+    """Refuse a fit before its first release is paid for, if the last one would be refused: that would be wasted.
+
+    A job that has paid for a part already is left to the ledger, which decides about every charge anyway.
+    """
+    if job is not None and any(entry.key.startswith(f"{job}/") for entry in ledger.history):
+        return
+    left = ledger.remaining
+    if asked.mu * (1 - 1e-12) > left.mu:
+        raise BudgetError(
+            f"this fit asks for {asked}, but {left} is left of {ledger.total} in ledger {ledger.path}; "
+            "nothing was spent"
+        )
 
 
 def seeded_bits(random_state: Any) -> Bits | None:

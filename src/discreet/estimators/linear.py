@@ -20,6 +20,7 @@ from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import check_table
+from discreet.inference import LinearResult
 from discreet.privacy import Budget
 
 
@@ -123,6 +124,19 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
         self.n_iter_ = 1
+
+    def adopt(self, result: LinearResult, encoder: Encoder, feature_names: Sequence[str]) -> Any:
+        """Become the fitted model of a result that was computed elsewhere, as from the releases of several parties."""
+        self.n_features_in_ = len(feature_names)
+        self.feature_names_in_ = np.array(feature_names, dtype=object)
+        self.result_ = result
+        self.intercept_ = float(result.shrunk[0])
+        self.coef_ = result.shrunk[1:]
+        self.n_iter_ = 1
+        self.privacy_ = result.privacy
+        self.coef_names_ = encoder.names
+        self._encoder = encoder
+        return self
 
     def _fit_printed(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         intercept = bool(self.fit_intercept)

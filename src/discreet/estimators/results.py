@@ -72,8 +72,11 @@ class LinearResultMethods:
         design = self._design(X)
         if len(result.params) > design.shape[1]:
             design = np.column_stack([np.ones(len(design)), design])
-        variance = result.scale + np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
-        reach = -float(ndtri(alpha / 2)) * np.sqrt(variance)
+        quantile = -float(ndtri(alpha / 2))
+        # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
+        spread = result.scale + (1 + quantile**2) / 4 * result.scale_noise_std**2 / result.scale
+        variance = spread + np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
+        reach = quantile * np.sqrt(variance)
         middle = self.predict(X)
         return np.column_stack([middle - reach, middle + reach])
 

@@ -26,13 +26,27 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         _check_names(estimator, list(frame.columns), reset=reset)
         return frame
     # Values that are no numbers stay as objects: the encoder counts them as missing, and no cell raises.
-    raw = X if hasattr(X, "dtype") or hasattr(X, "__array__") else np.asarray(X)
+    raw = X if hasattr(X, "shape") else np.asarray(X)
     if raw is not X and raw.dtype.kind in "US":
         raw = np.asarray(X, dtype=object)
     dtype = None if getattr(getattr(raw, "dtype", None), "kind", "") == "O" else "numeric"
-    array = check_array(raw, dtype=dtype, ensure_all_finite=False, estimator=estimator, ensure_min_samples=1)
+    _check_shape(raw)
+    # An empty table is one row away from another: where the number of rows is private, it must not raise.
+    least = int(estimator.neighbours != "add_or_remove_one")
+    array = check_array(raw, dtype=dtype, ensure_all_finite=False, estimator=estimator, ensure_min_samples=least)
     validate_data(estimator, X=array, reset=reset, skip_check_array=True)
     return array
+
+
+def _check_shape(raw: Any) -> None:
+    """What scikit-learn refuses with a message that shows the array."""
+    if len(raw.shape) < 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(raw.shape)}D array instead. Reshape your data either using "
+            "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    if getattr(getattr(raw, "dtype", None), "kind", "") == "c":
+        raise ValueError("Complex data not supported")
 
 
 def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:

@@ -1,5 +1,31 @@
 """Families, links and the repair of noisy matrices."""
 
+from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, Tweedie, family
+from discreet.glm.family_base import CumulantBounds, Family
+from discreet.glm.link_base import CanonicalLink, Link
+from discreet.glm.links import Cloglog, Identity, Log, Logit, NegativeInverse, Probit, Softplus, link
 from discreet.glm.noisy_quadratic import NoisyQuadratic, Solution
 
-__all__ = ["NoisyQuadratic", "Solution"]
+__all__ = [
+    "Bernoulli",
+    "CanonicalLink",
+    "Cloglog",
+    "CumulantBounds",
+    "Family",
+    "Gamma",
+    "Gaussian",
+    "Identity",
+    "Link",
+    "Log",
+    "Logit",
+    "NegativeBinomial",
+    "NegativeInverse",
+    "NoisyQuadratic",
+    "Poisson",
+    "Probit",
+    "Softplus",
+    "Solution",
+    "Tweedie",
+    "family",
+    "link",
+]

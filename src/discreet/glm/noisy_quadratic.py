@@ -39,6 +39,7 @@ class Solution:
     noise_covariance: Floats
     sampling_covariance: Floats
     residual_variance: float
+    residual_variance_noise_std: float
     ridge: float
 
 
@@ -66,9 +67,9 @@ class NoisyQuadratic:
             ridge = math.inf
         coef, _ = self._restricted(ridge)
         estimate, noise, gram, inverse = self._unbiased(ladder[0])
-        variance = self._residual_variance(ridge)
+        variance, variance_noise_std = self._residual_variance(ridge)
         sampling = variance * inverse @ gram @ inverse
-        return Solution(coef, estimate, noise, sampling, variance, ridge)
+        return Solution(coef, estimate, noise, sampling, variance, variance_noise_std, ridge)
 
     def _gram(self) -> Floats:
         return self.features @ self.moment @ self.features.T
@@ -130,10 +131,12 @@ class NoisyQuadratic:
         spread = np.linalg.norm(np.outer(residual, residual) - np.outer(constant, constant))
         return loss + caution * self.noise_std * float(spread)
 
-    def _residual_variance(self, ridge: float) -> float:
+    def _residual_variance(self, ridge: float) -> tuple[float, float]:
+        """The variance of a residual, and the standard deviation of the noise in it."""
         loss, residual = self._loss(ridge)
+        noise_std = self.noise_std * float(residual @ residual)
         # Never below what the noise in the loss itself could hide.
-        return max(loss, self.noise_std * float(residual @ residual)) / self.weight
+        return max(loss, noise_std) / self.weight, noise_std / self.weight
 
     def _unbiased(self, ridge: float) -> tuple[Floats, Floats, Floats, Floats]:
         """The estimate freed of its ridge and of the noise's second-order bias, with its noise covariance.

@@ -71,6 +71,7 @@ class Moments:
             noise_covariance=units @ solution.noise_covariance @ units.T,
             sampling_covariance=units @ solution.sampling_covariance @ units.T,
             scale=solution.residual_variance / per_unit[label] ** 2,
+            scale_noise_std=solution.residual_variance_noise_std / per_unit[label] ** 2,
             nobs=quadratic.weight,
             privacy=self.privacy,
         )
@@ -115,6 +116,7 @@ class LinearResult:
     noise_covariance: Floats
     sampling_covariance: Floats
     scale: float
+    scale_noise_std: float
     nobs: float
     privacy: Guarantee
 

@@ -1,14 +1,15 @@
 """Clipping factors onto an integer grid, and exact sums of their products.
 
-Every record's factor becomes a vector of whole numbers of norm at most 2^22, by even one rounding never above it, so
-products and sums are whole numbers and addition has no order. That is why every engine, chunking and row order gives
-the same bits, and why the noise, discrete on the same grid, hides everything.
+Every record's factor becomes a vector of whole numbers, by even one rounding never longer than its bound, so products
+and sums are whole numbers and addition has no order. That is why every engine, chunking and row order gives the same
+bits, and why the noise, discrete on the same grid, hides everything.
 
-Rounding must not bias: always rounding the same value the same way adds up n equal errors, which at n = 10^7 exceeds
-the noise. So the grid is a power of two of the encoded unit (intercepts, indicators and other short binary fractions
-lie on it exactly), and other values are dithered: v becomes floor(v + u), with u the low bits of the record's own
-norms, as good as uniform. Over many different records the errors average out; u depends on no other record, so one
-person's reach is what it was.
+Rounding must not bias: always rounding the same value the same way adds up n equal errors, which at n = 10^7 can exceed
+the noise. Short factors, whose records may be few and alike, have 44 bits, so that this cannot matter: they are
+multiplied as two halves. Long ones have 22 bits, on a grid that is a power of two of the encoded unit (intercepts and
+indicators lie on it exactly), and are dithered: v becomes floor(v + u), with u the low bits of the record's own norms,
+as good as uniform. Over many different records the errors average out; u depends on no other record, so one person's
+reach is what it was.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import column_norms, place
+from discreet.rows.kernels import column_norms, place, scratch
 from discreet.rows.query import Block, Floats, Query
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
-GRID_RADIUS = 2**22
+_HALF_BITS = 22
 _EXACT_ROWS = 512
+# Up to this many entries a factor has two halves: four part products of so small matrices still cost little.
+_FEW_ENTRIES = 16
+
+# Signs become numbers so many records at a time: as they are multiplied they lie in the second cache.
+_SIGN_ROWS = 512
 
 # Sums are carried as two 64-bit integers, worth 2^26 and 1, which hold more than 2^40 rows.
 _CARRY_BITS = 26
@@ -31,22 +37,46 @@ _CARRY_BITS = 26
 Parts = NDArray[np.int64]
 
 
-def grid_scale(norm_bound: float, entries: int) -> float:
-    """Grid units per unit of a factor with this many entries: the finest power of two that keeps within the radius."""
-    return 2.0 ** math.floor(math.log2((GRID_RADIUS - math.sqrt(entries) - 1) / norm_bound))
+def grid_bits(entries: int) -> int:
+    """How many bits the norm of a factor with this many entries has."""
+    return 2 * _HALF_BITS if entries <= _FEW_ENTRIES else _HALF_BITS
 
 
-def grid_norm(norm_bound: float, entries: int) -> float:
+def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> float:
+    """Grid units per unit of a factor with this many entries: the finest power of two that keeps within the bits."""
+    # Outside of these, squares of entries near the bound would over- or underflow, and the clip would let them pass.
+    if not 1e-100 < norm_bound < 1e100:
+        raise ValueError(f"a factor's norm bound must be between 1e-100 and 1e100, got {norm_bound}")
+    radius = 2.0 ** (grid_bits(entries) if bits is None else bits)
+    return 2.0 ** math.floor(math.log2((radius - math.sqrt(entries) - 1) / norm_bound))
+
+
+def grid_norm(norm_bound: float, entries: int, bits: int | None = None) -> float:
     """The norm that no clipped factor exceeds, in grid units.
 
     The float vector is scaled to norm_bound * scale up to rounding of relative size (entries + 8) * 2^-53, less than 1
     unit; floor(v + u) with 0 <= u < 1 moves each entry by at most 1, so the vector by at most sqrt(entries).
     """
-    return norm_bound * grid_scale(norm_bound, entries) + math.sqrt(entries) + 1
+    return norm_bound * grid_scale(norm_bound, entries, bits) + math.sqrt(entries) + 1
+
+
+def left_grid(query: Query) -> tuple[float, float]:
+    """Grid units per unit of the left factor, and the norm that it never exceeds in them; signs are whole already."""
+    entries = query.shape[0]
+    if query.geometry == "signs":
+        return 1.0, math.sqrt(entries)
+    return grid_scale(query.left_norm, entries), grid_norm(query.left_norm, entries)
+
+
+def right_grid(query: Query) -> tuple[float, float]:
+    """The same of the right factor; beside signs it has one half, as random signs average any rounding out."""
+    entries = query.shape[1]
+    bits = _HALF_BITS if query.geometry == "signs" else grid_bits(entries)
+    return grid_scale(query.right_norm, entries, bits), grid_norm(query.right_norm, entries, bits)
 
 
 def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The block's exact sum of products, as two integer matrices worth 2^26 and 1: what an engine adds up.
+    """The block's exact sum of products, as integer matrices that ``exact_sum`` puts together: what an engine adds up.
 
     ``used`` marks the rows that may contribute at all.
     """
@@ -54,28 +84,93 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
     square = query.geometry in ("square", "printed_square")
     if (len(left), len(right)) != query.shape or (square and left is not right):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
+    if query.geometry == "signs":
+        return _signed_parts(query, left, right, used)
     if query.geometry == "nonnegative":
         np.maximum(left, 0.0, out=left)
         np.maximum(right, 0.0, out=right)
     if square:
-        _on_grid(left, query.left_norm, np.zeros(block.records))
+        _on_grid(left, query.left_norm, left_grid(query)[0], np.zeros(block.records))
     else:
-        left_norms = column_norms(left)
-        right_norms = _on_grid(right, query.right_norm, left_norms * (math.sqrt(3) / query.left_norm))
-        _on_grid(left, query.left_norm, right_norms * (math.sqrt(3) / query.right_norm))
+        left_seed = _finite(column_norms(left)) * (math.sqrt(3) / query.left_norm)
+        right_norms = _on_grid(right, query.right_norm, right_grid(query)[0], left_seed)
+        right_seed = right_norms * (math.sqrt(3) / query.right_norm)
+        _on_grid(left, query.left_norm, left_grid(query)[0], right_seed)
     if used is not None:
         left[:, ~used] = 0.0
-    return _exact_product(left, right)
+    return _product_of_halves(left, right)
+
+
+def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:
+    """The sum of +right or -right by each record's truth values: twice what has a plus, less everything.
+
+    Whole numbers of 22 bits, so float64 is exact up to 2^30 records in a block, in whatever order BLAS adds.
+    """
+    if plus.dtype != np.bool_:
+        raise TypeError(f"query {query.label!r} must give its signs as truth values")
+    _on_grid(right, query.right_norm, right_grid(query)[0], np.zeros(right.shape[1]))
+    if used is not None:
+        right[:, ~used] = 0.0
+    total = np.zeros((len(right), len(plus)))
+    buffer = scratch("signs", (_SIGN_ROWS, len(plus)))
+    for start in range(0, right.shape[1], _SIGN_ROWS):
+        some = right[:, start : start + _SIGN_ROWS]
+        signs = buffer[: some.shape[1]]
+        np.copyto(signs, plus[:, start : start + _SIGN_ROWS].T)
+        total += some @ signs
+    return _split((2 * total - right.sum(axis=1)[:, np.newaxis]).T[np.newaxis])
 
 
 def exact_sum(parts: Parts) -> NDArray[np.object_]:
-    """The parts put together, as unbounded Python integers in grid units of the two factors."""
-    return np.asarray(parts[0].astype(object) * 2**_CARRY_BITS + parts[1].astype(object), dtype=object)
+    """The parts put together, as unbounded Python integers in grid units of the two factors.
+
+    Pairs of matrices, worth 2^26 and 1; one pair, or, where factors have halves, a pair for each power of 2^22.
+    """
+    total = np.zeros(parts.shape[1:], dtype=object)
+    for high, low in zip(parts[::2], parts[1::2], strict=True):
+        total = (total << _HALF_BITS) + (high.astype(object) << _CARRY_BITS) + low.astype(object)
+    return total
 
 
-def _on_grid(factor: Floats, norm_bound: float, seed: Floats) -> Floats:
+def _on_grid(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floats:
     """Clip a factor to its bound and round it to whole grid units, in place; returns the norms before."""
-    norms = place(factor, norm_bound, grid_scale(norm_bound, len(factor)), seed)
+    return _finite(place(factor, norm_bound, scale, seed))
+
+
+def _product_of_halves(left: Floats, right: Floats) -> Parts:
+    """left @ right.T, where either may be two halves: part products of equal worth are added, the highest first."""
+    left_halves = _halves(left)
+    right_halves = left_halves if right is left else _halves(right)
+    if len(left_halves) == len(left) and len(right_halves) == len(right):
+        return _exact_product(left, right)
+    product = _exact_product(left_halves, right_halves)
+    rows, columns = len(left), len(right)
+    quarters = [
+        [product[:, i : i + rows, j : j + columns] for j in range(0, len(right_halves), columns)]
+        for i in range(0, len(left_halves), rows)
+    ]
+    worths: dict[int, Parts] = {}
+    for i, row in enumerate(quarters):
+        for j, quarter in enumerate(row):
+            worths[i + j] = worths[i + j] + quarter if i + j in worths else quarter
+    return np.concatenate([worths[worth] for worth in sorted(worths)])
+
+
+def _halves(factor: Floats) -> Floats:
+    """High above low half, of 22 bits each; a long factor has one only and stays as it is."""
+    if grid_bits(len(factor)) == _HALF_BITS:
+        return factor
+    stacked = np.empty((2 * len(factor), factor.shape[1]))
+    high, low = stacked[: len(factor)], stacked[len(factor) :]
+    np.multiply(factor, 2.0**-_HALF_BITS, out=high)
+    np.floor(high, out=high)
+    np.multiply(high, -(2.0**_HALF_BITS), out=low)
+    low += factor
+    return stacked
+
+
+def _finite(norms: Floats) -> Floats:
+    """Norms as seeds for the other factor: one that is no number must not make the other one such."""
     return np.where(np.isfinite(norms), norms, 0.0)
 
 

@@ -53,9 +53,9 @@ def test_gaussian_curve_of_a_pure_guarantee_lies_below_it_everywhere(epsilon):
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-6, 1e-4, 1e-2])
 def test_gaussian_cost_of_a_small_pure_guarantee_is_not_lost_in_rounding(epsilon):
-    # -2 Phi^-1(1/(1 + e^e)) = sqrt(2 pi) e/2 (1 + (pi/2 - 1) e^2 / 24 ... ): the first term is a lower bound to 1e-5.
-    assert Pure(epsilon).mu >= math.sqrt(2 * math.pi) * epsilon / 2 * (1 - 1e-5 * epsilon)
-    assert Pure(epsilon).mu <= math.sqrt(2 * math.pi) * epsilon / 2 * (1 + 0.1 * epsilon**2 + 1e-12)
+    # -2 Phi^-1(1/(1 + e^epsilon)) as a power series.
+    series = math.sqrt(2 * math.pi) * epsilon / 2 * (1 - epsilon**2 * (1 / 12 - math.pi / 48))
+    assert series * (1 - epsilon**4) <= Pure(epsilon).mu <= series * (1 + epsilon**4 + 1e-13)
 
 
 @pytest.mark.parametrize(("rho", "delta"), [(0.01, 1e-6), (0.1, 1e-5), (1.0, 1e-6), (5.0, 1e-9)])

@@ -1,0 +1,38 @@
+"""The ``discreet`` command; each verb is a file of its own, loaded only when it is typed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from discreet import __version__
+
+# What ``--help`` says of each verb, so that it need not load them: scipy alone takes half a second.
+_VERBS = {
+    "budget": "The privacy budget of one data set: make it, see what is left.",
+    "demo": "See it all on synthetic data: private beside non-private.",
+    "fit": "Fit a private linear model to a Parquet or CSV file.",
+}
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _VERBS:
+            return None
+        command = getattr(import_module(f"discreet.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _VERBS[name]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=_Verbs)
+@click.version_option(__version__, prog_name="discreet")
+def main() -> None:
+    """Differentially private regression, with its guarantee, its standard errors and its price."""

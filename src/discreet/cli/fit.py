@@ -1,0 +1,149 @@
+"""``discreet fit``: a private linear model of a file, or its price beforehand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.printing import clean_errors
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be fitted: the file, its columns, and where the model goes."""
+
+    data: str
+    target: str
+    groups: str | None
+    ledger: str | None
+    job: str | None
+    out: str | None
+
+
+@click.command()
+@click.argument("data", type=click.Path(dir_okay=False))
+@click.option("--domain", required=True, type=click.Path(dir_okay=False), help="TOML file that declares the columns.")
+@click.option("--target", required=True, help="The column to predict.")
+@click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
+@click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
+@click.option("--model", type=click.Choice(["linear", "ridge"]), default="linear", show_default=True)
+@click.option("--alpha", type=float, help="Ridge penalty.  [default: 1 for ridge]")
+@click.option(
+    "--neighbours",
+    type=click.Choice(["replace_one", "add_or_remove_one"]),
+    default="replace_one",
+    show_default=True,
+    help="Whether the number of rows is public (replace_one) or private.",
+)
+@click.option("--groups", metavar="COLUMN", help="Column of person ids: the guarantee is then about a person.")
+@click.option("--rows-per-person", type=int, default=1, show_default=True, help="Rows used of each person.")
+@click.option("--ledger", type=click.Path(dir_okay=False), help="Budget file to pay from (discreet budget create).")
+@click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same name never pays twice.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the model to this JSON file.")
+@click.option("--dry-run", is_flag=True, help="Show the price and stop: no row is read, nothing is spent.")
+def fit(
+    data: str,
+    domain: str,
+    target: str,
+    epsilon: float,
+    delta: float,
+    model: str,
+    alpha: float | None,
+    neighbours: str,
+    groups: str | None,
+    rows_per_person: int,
+    ledger: str | None,
+    job: str | None,
+    out: str | None,
+    dry_run: bool,
+) -> None:
+    """Fit a private linear model to DATA, a .parquet or .csv file."""
+    with clean_errors():
+        if alpha is not None and model != "ridge":
+            raise click.UsageError("--alpha is the penalty of --model ridge")
+        estimator = _estimator(
+            model,
+            alpha=float(model == "ridge") if alpha is None else alpha,
+            domain=domain,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            ledger=ledger,
+            rows_per_person=rows_per_person,
+        )
+        task = Job(data, target, groups, ledger, job, out)
+        if dry_run:
+            from discreet.cli.price import echo_price
+
+            echo_price(estimator, data, target=target, groups=groups, ledger=ledger, job=job)
+        else:
+            _fit(estimator, task)
+
+
+def _estimator(
+    model: str,
+    *,
+    alpha: float,
+    domain: str,
+    epsilon: float,
+    delta: float,
+    neighbours: str,
+    ledger: str | None,
+    rows_per_person: int,
+) -> Any:
+    from discreet.domain import Domain
+    from discreet.estimators import LinearRegression, Ridge
+
+    kind: Any = Ridge if model == "ridge" else LinearRegression
+    return kind(
+        alpha=alpha,
+        domain=Domain.from_toml(domain),
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=neighbours,
+        ledger=ledger,
+        rows_per_person=rows_per_person,
+    )
+
+
+def _fit(estimator: Any, task: Job) -> None:
+    from discreet.cli.model_file import model_facts
+
+    # Whatever can fail must fail before the budget is spent.
+    if task.out is not None and not Path(task.out).resolve().parent.is_dir():
+        raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
+    estimator.fit_file(task.data, target=task.target, groups=task.groups, job=task.job)
+    click.echo(str(estimator.summary()))
+    click.echo()
+    echo_guarantee(estimator)
+    if task.ledger is not None:
+        echo_left(task.ledger)
+    if task.out is not None:
+        Path(task.out).write_text(json.dumps(model_facts(estimator), indent=2) + "\n", encoding="utf-8")
+        click.echo(f"model      written to {task.out}")
+
+
+def echo_guarantee(estimator: Any) -> None:
+    """What the numbers above promise to each person, in words."""
+    privacy = estimator.privacy_
+    whose = "any one person's rows were" if privacy.grouped else "any one row was"
+    change = "replaced" if privacy.neighbours == "replace_one" else "added or left out"
+    click.echo(
+        f"guarantee  epsilon {privacy.epsilon(estimator.delta):.4g} at delta {estimator.delta:.3g}: whether {whose} "
+        f"{change}\n           changes the odds of any conclusion by a factor of e^epsilon at most (but for delta)"
+    )
+    if privacy.grouped:
+        click.echo(f"           at most {privacy.rows_per_person} of each person's rows were used")
+
+
+def echo_left(path: str) -> None:
+    """What the ledger has left."""
+    from discreet.privacy import Ledger
+
+    ledger = Ledger(path)
+    click.echo(f"budget     {ledger.remaining} is left of {ledger.total} in {path}")
+    click.echo("           (mu^2 adds up, epsilon does not)")

@@ -1,0 +1,116 @@
+"""What every link offers: the mean of a label as a function of the linear predictor eta = x^T beta + offset.
+
+Every method is elementwise, so a row's value does not depend on the rows beside it. An exposure enters as the offset
+log(exposure) of a log link; links and families see only the finished eta. Outside the range in which float64 can hold
+the answer, values saturate at the nearest finite one: there is no infinity and no warning. A NaN eta has a NaN mean.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import DomainError
+
+Floats = NDArray[np.float64]
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+def floats(values: ArrayLike) -> Floats:
+    """The values as a new float64 array, infinities replaced by the largest finite numbers."""
+    return np.asarray(np.clip(np.asarray(values, dtype=np.float64), -LARGEST, LARGEST))
+
+
+def product(left: Floats, right: Floats) -> Floats:
+    """The elementwise product of finite arrays, saturated where it would overflow."""
+    with np.errstate(over="ignore"):
+        return floats(left * right)
+
+
+@dataclass(frozen=True)
+class Link(ABC):
+    """An increasing mean function of eta, with its derivatives and their bounds on an interval."""
+
+    name: ClassVar[str]
+    # Where the slope is greatest: it rises up to here and falls after. Infinity means that it never falls.
+    slope_peak: ClassVar[float] = math.inf
+    # The inner points at which the curvature turns; between them it is monotone.
+    curvature_turns: ClassVar[tuple[float, ...]] = ()
+    # No larger eta has a meaning.
+    greatest_eta: ClassVar[float] = math.inf
+
+    @abstractmethod
+    def mean(self, eta: ArrayLike) -> Floats:
+        """The mean label at this linear predictor (the inverse link)."""
+
+    @abstractmethod
+    def slope(self, eta: ArrayLike) -> Floats:
+        """The first derivative of the mean."""
+
+    @abstractmethod
+    def curvature(self, eta: ArrayLike) -> Floats:
+        """The second derivative of the mean."""
+
+    @abstractmethod
+    def predictor(self, mean: ArrayLike) -> Floats:
+        """The linear predictor that has this mean (the link)."""
+
+    def relative_slope(self, eta: ArrayLike) -> Floats:
+        """The slope over 1, mean or mean (1 - mean), for means on the line, above 0 or in (0, 1).
+
+        It stays accurate where both parts vanish. In every link it is constant (1 in identity, logit and log),
+        monotone, or falls and then rises, so that on an interval it is greatest at an end.
+        """
+        return np.ones_like(floats(eta))
+
+    def check_interval(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+        """The ends of eta's interval as finite numbers, or a DomainError where they do not make an interval."""
+        bottom, top = floats(low), floats(high)
+        if not np.all(bottom <= top):
+            raise DomainError(f"eta needs low <= high, got {bottom} and {top}")
+        if not np.all(top < self.greatest_eta):
+            raise DomainError(f"the {self.name} link needs eta < {self.greatest_eta:g}, got {top}")
+        return bottom, top
+
+    def mean_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+        """The least and the greatest mean for eta in [low, high], exact up to rounding."""
+        bottom, top = self.check_interval(low, high)
+        return self.mean(bottom), self.mean(top)
+
+    def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+        """The least and the greatest slope for eta in [low, high], exact up to rounding."""
+        bottom, top = self.check_interval(low, high)
+        # One peak at most: the least value is at an end, the greatest at the point nearest the peak.
+        least = np.minimum(self.slope(bottom), self.slope(top))
+        return least, self.slope(np.clip(self.slope_peak, bottom, top))
+
+    def slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """The greatest slope for eta in [low, high], exact up to rounding."""
+        return self.slope_bounds(low, high)[1]
+
+    def curvature_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """The greatest |curvature| for eta in [low, high], exact up to rounding."""
+        bottom, top = self.check_interval(low, high)
+        bound = np.maximum(np.abs(self.curvature(bottom)), np.abs(self.curvature(top)))
+        for turn in self.curvature_turns:
+            bound = np.maximum(bound, np.abs(self.curvature(np.clip(turn, bottom, top))))
+        return bound
+
+    def relative_slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """The greatest relative slope for eta in [low, high], exact up to rounding."""
+        bottom, top = self.check_interval(low, high)
+        return np.maximum(self.relative_slope(bottom), self.relative_slope(top))
+
+
+class CanonicalLink(Link):
+    """A link whose eta is the natural parameter of a family."""
+
+    @abstractmethod
+    def cumulant(self, eta: ArrayLike) -> Floats:
+        """The family's cumulant function b, whose derivative is the mean: the log-likelihood is y eta - b(eta)."""

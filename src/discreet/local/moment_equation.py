@@ -1,0 +1,123 @@
+"""The corrected estimator: find the model whose expected report is the average report.
+
+A device reports h(x) (y - centre), with h the clipped vector. For coefficients u on z (the vector before the clip) a model
+predicts E[h (mean(<u, z>) - centre)], an average over public rows or, without rows, over Gaussian points of their
+moments. Equating the two needs no Stein constant, undoes the attenuation of the clip exactly and holds for any
+design. With an increasing link the left side is the gradient of a convex function of u, so the root is unique.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.errors import NoSolutionError
+from discreet.local.links import Link
+from discreet.local.plan import Floats
+
+_ITERATIONS = 200
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A design to average over: vectors before and after the clip, and how many public rows stand behind it."""
+
+    vectors: Floats
+    clipped: Floats
+    public_rows: int
+
+    @classmethod
+    def clip(cls, vectors: Floats, radius: float, public_rows: int) -> Points:
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+        return cls(vectors, vectors * np.minimum(1.0, radius / lengths), public_rows)
+
+    def expected(self, coef: Floats, link: Link, centre: float) -> Floats:
+        """The average report, in label units, if these were the coefficients."""
+        return self.clipped.T @ (link.mean(self.vectors @ coef) - centre) / len(self.vectors)
+
+    def slopes(self, coef: Floats, link: Link) -> Floats:
+        """The derivative of ``expected`` in the coefficients."""
+        weight = link.slope(self.vectors @ coef)[:, np.newaxis]
+        return self.clipped.T @ (weight * self.vectors) / len(self.vectors)
+
+
+def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> Floats:
+    """Points whose second moment is exactly this, and which otherwise look Gaussian; the same ones every time.
+
+    with_constant: the first coordinate is the constant 1, and the others are Gaussian around their mean.
+    """
+    size = len(moment) - int(with_constant)
+    half = np.random.Generator(np.random.PCG64(20221117)).normal(size=(count // 2, size))
+    drawn = np.vstack([half, -half])
+    drawn = drawn @ _inverse_root(drawn.T @ drawn / len(drawn))
+    if not with_constant:
+        return drawn @ _root(moment)
+    mean = moment[0, 1:] / moment[0, 0]
+    covariance = moment[1:, 1:] / moment[0, 0] - np.outer(mean, mean)
+    return np.hstack([np.ones((len(drawn), 1)), mean + drawn @ _root(covariance)])
+
+
+def solve(points: Points, target: Floats, link: Link, centre: float) -> Floats:
+    """The coefficients whose expected report is ``target``, by damped Newton steps."""
+    best: Floats | None = None
+    for start in _starts(points, target, link, centre):
+        coef, gap = _descend(points, target, link, centre, start)
+        # Several roots are possible for a link that is not monotone: the shortest one is the least claim.
+        if gap <= _TOLERANCE * max(1.0, float(np.linalg.norm(target))) and (
+            best is None or np.linalg.norm(coef) < np.linalg.norm(best) * (1 - 1e-6)
+        ):
+            best = coef
+            break
+    if best is None:
+        raise NoSolutionError(
+            f"no coefficients of the {link.name} model have the collected average as their expectation: the noise is "
+            "too large for so few reports, or the model's range does not reach so far"
+        )
+    return best
+
+
+def _starts(points: Points, target: Floats, link: Link, centre: float) -> list[Floats]:
+    """Zero; then along the least-squares direction both ways, for links that are flat at zero or decrease."""
+    zero = np.zeros(points.vectors.shape[1])
+    linear = points.clipped.T @ points.vectors / len(points.vectors)
+    direction = np.linalg.lstsq(linear, target, rcond=None)[0]
+    length = float(np.sqrt(np.mean((points.vectors @ direction) ** 2))) or 1.0
+    flat = float(np.abs(link.slope(np.zeros(1)))[0]) < 1e-12
+    ways = [size * direction / length for size in (0.5, -0.5, 1.5, -1.5)]
+    return ways if flat else [zero, *ways]
+
+
+def _descend(points: Points, target: Floats, link: Link, centre: float, coef: Floats) -> tuple[Floats, float]:
+    damping = 1e-3
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = points.expected(coef, link, centre) - target
+        size = float(np.linalg.norm(gap))
+        for _ in range(_ITERATIONS):
+            if size <= _TOLERANCE * float(np.linalg.norm(target)):
+                break
+            slopes = points.slopes(coef, link)
+            square = slopes.T @ slopes
+            ridge = damping * max(float(np.trace(square)) / len(square), 1e-300)
+            step = np.linalg.lstsq(square + ridge * np.eye(len(square)), slopes.T @ gap, rcond=None)[0]
+            tried = coef - step
+            new_gap = points.expected(tried, link, centre) - target
+            new_size = float(np.linalg.norm(new_gap))
+            if new_size < size:
+                coef, gap, size, damping = tried, new_gap, new_size, max(damping / 10, 1e-14)
+            else:
+                damping *= 4
+                if damping > 1e12:
+                    break
+    return coef, size
+
+
+def _root(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def _inverse_root(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T

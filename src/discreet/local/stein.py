@@ -1,0 +1,100 @@
+"""NLDP's estimator as printed: least squares from noisy moments, times the constant of Stein's lemma.
+
+With x ~ N(0, Sigma), E[x y] = Sigma w E[f'(<x, w>)], so the least-squares vector points along w, and w = c w_ols where c
+solves c E[f'(c <x, w_ols>)] = 1 (Lemma 5 and Theorem 18; f' is Phi'' for a GLM). The mean is over public rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.errors import NoSolutionError
+from discreet.local.links import GLMS, Link
+from discreet.local.plan import Floats
+
+# Roots are looked for up to this size, on a grid that misses no crossing of a smooth mean.
+_LARGEST_SCALE = 1e4
+_STEPS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """What the server holds: noisy averages of x x^T and x y over n users."""
+
+    second: Floats
+    cross: Floats
+    count: int
+
+
+def glm_gaussian(moments: NoisyMoments, public: Floats, family: str) -> Floats:
+    """A GLM's coefficients, Gaussian design (NLDP, Algorithm 1, lines 10 to 16)."""
+    return scaled_least_squares(moments, public, GLMS[family])
+
+
+def glm_bounded(moments: NoisyMoments, public: Floats, family: str) -> Floats:
+    """A GLM's coefficients, bounded design (NLDP, Algorithm 2): another radius on the devices, the same server."""
+    return scaled_least_squares(moments, public, GLMS[family])
+
+
+def regression_gaussian(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
+    """Coefficients of y = f(<x, w>) + noise, Gaussian design (NLDP, Algorithm 3)."""
+    return scaled_least_squares(moments, public, link)
+
+
+def regression_bounded(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
+    """Coefficients of y = f(<x, w>) + noise, bounded design (NLDP, Algorithm 4, its Newton line corrected)."""
+    return scaled_least_squares(moments, public, link)
+
+
+def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
+    """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8)."""
+    n, m = moments.count, len(public)
+    pooled = (n * moments.second + public.T @ public) / (n + m)
+    coef = np.linalg.solve(pooled, moments.cross)
+    return stein_scale(public @ coef, link) * coef
+
+
+def two_rounds(first: NoisyMoments, predictions: Callable[[Floats], Floats], family: str) -> Floats:
+    """A GLM without public rows (NLDP, Algorithm 5): ``predictions`` asks every user for a noisy <x, w_ols>."""
+    coef = np.linalg.solve(first.second, first.cross)
+    return stein_scale(predictions(coef), GLMS[family]) * coef
+
+
+def stein_scale(predictor: Floats, link: Link) -> float:
+    """The root c of c mean(f'(c <x, w_ols>)) = 1 that is nearest to zero; negative if the link decreases.
+
+    Bracketed and bisected: noisy input may have no root, or several, where Newton's method wanders off.
+    """
+
+    def excess(scale: float) -> float:
+        return scale * float(np.mean(link.slope(scale * predictor))) - 1.0
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        scales = np.geomspace(1e-4, _LARGEST_SCALE, _STEPS)
+        found: list[tuple[float, float]] = []
+        for sign in (1.0, -1.0):
+            before = 0.0
+            for scale in sign * scales:
+                value = excess(scale)
+                if not np.isfinite(value):
+                    break
+                if value >= 0:
+                    found.append((before, scale))
+                    break
+                before = scale
+        if not found:
+            raise NoSolutionError(
+                f"c mean(f'(c <x, w_ols>)) = 1 has no root with |c| <= {_LARGEST_SCALE:g} for link {link.name!r}: the noisy "
+                "least-squares coefficients are too large for this model's range (more reports or a larger epsilon help)"
+            )
+        low, high = min(found, key=lambda bracket: abs(bracket[1]))
+        for _ in range(200):
+            middle = (low + high) / 2
+            if excess(middle) >= 0:
+                high = middle
+            else:
+                low = middle
+    return high

@@ -1,0 +1,217 @@
+"""Regression on noisy mixes, with everything that is known of their noise.
+
+Each of the k mixes is a sum over people of +-u, so it is as good as a draw from N(0, T) with T = n J + k diag(s^2): J is
+the correlation matrix that is wanted, s_i^2 the noise variance of one mix over k. Within a party J is known almost
+exactly from the party's own second moment; between parties J_ij is estimated by the mean of products, M_i.M_j / (k n).
+Three steps make a model of it:
+
+* The nearest correlation matrix that keeps the parties' own blocks. Noise between parties makes impossible
+  correlations, and taking those away removes most of it.
+* The error of the normal equations, sum_j A_ij (J^_ij - J_ij) with A_ij the residual's coefficient of column j where i
+  and j have different owners and 0 elsewhere, has by Isserlis' theorem the covariance
+  (T o (A T A^T) + (A T) o (A T)^T) / (k n^2), o the entrywise product: mixing error, noise times data and noise times
+  noise at once.
+* Shrinkage by empirical Bayes: coefficients have a normal prior, whose variance maximises the probability of what was
+  seen. Where no model explains it clearly better than noise alone, the constant model is returned.
+
+docs/papers/mpr.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# The logarithm of how much more probable a model must make what was seen, before it replaces the constant.
+_PROOF = 2.0
+_ROUNDS = 3
+_PRIOR_LADDER = np.exp(np.linspace(-16.0, 2.0, 37))
+_PROJECTIONS = 30
+
+
+@dataclass(frozen=True)
+class MixedMoments:
+    """What all releases say about their standardised columns.
+
+    mixed: one row per mix, one column per column. noise: s_i^2. owner: the party of each column. people: how many
+    stand behind each column. own: correlations within each party, noisy by ``own_noise`` (standard deviation of an
+    isotropic matrix, one per column's party) seen through 1 / ``own_scale``.
+    """
+
+    mixed: Floats
+    noise: Floats
+    owner: NDArray[np.intp]
+    people: Floats
+    own: Floats
+    own_noise: Floats
+    own_scale: Floats
+
+    def select(self, columns: NDArray[np.intp]) -> MixedMoments:
+        square = np.ix_(columns, columns)
+        return MixedMoments(
+            self.mixed[:, columns],
+            self.noise[columns],
+            self.owner[columns],
+            self.people[columns],
+            self.own[square],
+            self.own_noise[columns],
+            self.own_scale[columns],
+        )
+
+    @property
+    def apart(self) -> NDArray[np.bool_]:
+        """Pairs of columns that belong to different parties."""
+        return np.asarray(self.owner[:, np.newaxis] != self.owner)
+
+    @property
+    def shared(self) -> Floats:
+        """How many people stand behind both of two columns, if the smaller set is part of the larger."""
+        return np.minimum(self.people[:, np.newaxis], self.people)
+
+    def raw(self) -> Floats:
+        """The correlations as they were seen: between parties without bias, but not a possible matrix."""
+        mixed = self.mixed.T @ self.mixed / (len(self.mixed) * self.shared)
+        return np.where(self.apart, mixed, self.own)
+
+    def typical_noise(self) -> float:
+        """The standard error of a correlation between parties, where there is none."""
+        level = self.people / len(self.mixed) + self.noise
+        variance = len(self.mixed) * np.outer(level, level) / self.shared**2
+        return math.sqrt(float(variance[self.apart].mean())) if self.apart.any() else 0.0
+
+    def equation_noise(self, correlations: Floats, residual: Floats) -> Floats:
+        """The covariance of (J^ - J) residual; see the module's text."""
+        mixes = len(self.mixed)
+        drawn = np.sqrt(np.outer(self.people, self.people)) * correlations + np.diag(mixes * self.noise)
+        # The label's mixes are known, so their own length is better than its expectation.
+        drawn[-1, -1] = float(np.mean(self.mixed[:, -1] ** 2))
+        chosen = np.where(self.apart, residual, 0.0) / self.shared
+        through = chosen @ drawn
+        covariance = (drawn * (through @ chosen.T) + through * through.T) / mixes
+        for party in np.unique(self.owner):
+            inner = self.owner == party
+            seen = np.where(inner, residual / self.own_scale, 0.0)
+            half = self.own_noise**2 / 2
+            block = half * ((seen @ seen) * np.eye(len(seen)) + np.outer(seen, seen))
+            covariance += np.where(np.outer(inner, inner), block / np.outer(self.own_scale, self.own_scale), 0.0)
+        return np.asarray((covariance + covariance.T) / 2)
+
+
+@dataclass(frozen=True)
+class MixedSolution:
+    """Standardised coefficients for prediction (shrunk) and for inference (unshrunk, with covariances).
+
+    ``gain``: by how much (in log probability) a model explains what was seen better than noise alone.
+    """
+
+    coef: Floats
+    estimate: Floats
+    noise_covariance: Floats
+    sampling_covariance: Floats
+    unexplained: float
+    unexplained_noise: float
+    gain: float
+    typical_noise: float
+
+    @property
+    def drowned(self) -> bool:
+        return self.gain < _PROOF
+
+
+def solve(moments: MixedMoments, penalty: Floats) -> MixedSolution:
+    """Regress the last column on the others; ``penalty`` is a ridge per feature, relative to the correlations."""
+    noise = moments.typical_noise()
+    raw = moments.raw()
+    correlations = nearest_correlation(raw, moments.owner, floor=min(1e-3, 0.01 * noise**2))
+    gram, cross = correlations[:-1, :-1], correlations[:-1, -1]
+    coef, gain = _shrunk(moments, correlations, raw[:-1, -1])
+    if gain < _PROOF:
+        coef = np.zeros_like(coef)
+    coef = np.asarray(np.linalg.solve(gram + np.diag(penalty), gram @ coef))
+    estimate, covariance, inverse = _unshrunk(moments, correlations, penalty, noise)
+    unexplained = max(1.0 - 2 * float(coef @ cross) + float(coef @ gram @ coef), 1e-6)
+    sampling = unexplained / float(moments.people.min()) * inverse @ gram @ inverse
+    residual = np.append(-coef, 1.0)
+    unexplained_noise = math.sqrt(float(residual @ moments.equation_noise(correlations, residual) @ residual))
+    return MixedSolution(coef, estimate, covariance, sampling, unexplained, unexplained_noise, gain, noise)
+
+
+def nearest_correlation(raw: Floats, owner: NDArray[np.intp], *, floor: float) -> Floats:
+    """The positive definite matrix of ones on the diagonal nearest to ``raw`` that keeps each party's own block.
+
+    Dykstra's alternating projections (Higham, 2002), with the blocks in the place of the diagonal.
+    """
+    target = raw.copy()
+    blocks = [np.ix_(owner == party, owner == party) for party in np.unique(owner)]
+    for block in blocks:
+        target[block] = _rescaled(_positive(target[block], 1e-4))
+    kept = target.copy()
+    correction = np.zeros_like(kept)
+    for _ in range(_PROJECTIONS):
+        before = kept - correction
+        if np.linalg.eigvalsh(before)[0] >= 0:
+            break
+        positive = _positive(before, 0.0)
+        correction = positive - before
+        kept = positive
+        for block in blocks:
+            kept[block] = target[block]
+    whole = _rescaled(_positive(kept, 0.0))
+    return np.asarray((1 - floor) * whole + floor * np.eye(len(whole)))
+
+
+def _positive(matrix: Floats, least: float) -> Floats:
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
+
+
+def _rescaled(matrix: Floats) -> Floats:
+    lengths = np.sqrt(np.maximum(np.diag(matrix), 1e-12))
+    return np.asarray(matrix / np.outer(lengths, lengths))
+
+
+def _shrunk(moments: MixedMoments, correlations: Floats, raw_cross: Floats) -> tuple[Floats, float]:
+    """The posterior mean under the prior that explains the cross moments best, and the log evidence for it."""
+    gram, cross = correlations[:-1, :-1], correlations[:-1, -1]
+    coef = np.zeros(len(cross))
+    gain = 0.0
+    for round_ in range(_ROUNDS):
+        noise = moments.equation_noise(correlations, np.append(-coef, 1.0))[:-1, :-1]
+        noise[np.diag_indices(len(noise))] += 1e-12
+        if round_ == 0:
+            # Whether there is anything to see is asked of what was seen, before repair.
+            nothing = _surprise(noise, raw_cross)
+            gain = nothing - min(_surprise(width * gram @ gram + noise, raw_cross) for width in _PRIOR_LADDER)
+        surprises = [_surprise(width * gram @ gram + noise, cross) for width in _PRIOR_LADDER]
+        width = float(_PRIOR_LADDER[int(np.argmin(surprises))])
+        coef = width * gram @ np.linalg.solve(width * gram @ gram + noise, cross)
+    return coef, gain
+
+
+def _surprise(covariance: Floats, seen: Floats) -> float:
+    """Minus the log density of N(0, covariance), up to a constant."""
+    lower = np.linalg.cholesky(covariance)
+    white = np.linalg.solve(lower, seen)
+    return float(white @ white / 2 + np.log(np.diag(lower)).sum())
+
+
+def _unshrunk(
+    moments: MixedMoments, correlations: Floats, penalty: Floats, noise: float
+) -> tuple[Floats, Floats, Floats]:
+    """The estimate freed of its ridge to first order, its noise covariance, and the inverse that made it."""
+    gram, cross = correlations[:-1, :-1], correlations[:-1, -1]
+    least = float(np.linalg.eigvalsh(gram)[0])
+    # Noise moves eigenvalues by about noise * sqrt(columns): what lies below that is not inverted.
+    ridge = max(0.0, noise * math.sqrt(len(gram)) / 2 - least)
+    inverse = np.asarray(np.linalg.inv(gram + np.diag(penalty + ridge)))
+    coef = inverse @ cross
+    hidden = ridge * inverse @ coef
+    estimate = coef + hidden
+    reaching = moments.equation_noise(correlations, np.append(-estimate, 1.0))[:-1, :-1]
+    # What the ridge hides is not known to within itself: count it as noise.
+    return estimate, inverse @ reaching @ inverse + np.outer(hidden, hidden), inverse

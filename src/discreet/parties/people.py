@@ -1,0 +1,140 @@
+"""A party's rows with the keys of the people behind them, streamed from a file or held in memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain import Categorical, Domain, EncodedBlock, Encoder
+from discreet.engines import MemoryEngine
+from discreet.errors import DomainError
+from discreet.parties.signs import Words, person_states
+
+# Digests are compared bucket by bucket: this many keep a bucket of 30 million people's below 1 MB.
+_BUCKETS = 256
+
+
+class KeyedBlock:
+    """An encoded block that also knows its people's states; see signs.py."""
+
+    def __init__(self, block: EncodedBlock, keys: Sequence[bytes | None], state: bytes) -> None:
+        self._block = block
+        self._keys = keys
+        self._state = state
+
+    @property
+    def records(self) -> int:
+        return self._block.records
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        return self._block.y
+
+    def write_x(self, out: NDArray[np.float64]) -> None:
+        self._block.write_x(out)
+
+    @property
+    def keys(self) -> Sequence[bytes | None]:
+        return self._keys
+
+    @property
+    def states(self) -> Words:
+        return person_states(self._state, [b"" if key is None else key for key in self._keys])
+
+
+class Engine(Protocol):
+    @property
+    def rows(self) -> int: ...
+
+    def sum_rows(
+        self, function: Callable[[Any, NDArray[np.bool_] | None], NDArray[np.int64]], every: int = 1
+    ) -> NDArray[np.int64]: ...
+
+
+def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: int | None = None) -> Engine:
+    """The engine over a .parquet or .csv file, or over a frame with named columns."""
+    encoder = Encoder(domain)
+    if isinstance(data, (str, PathLike)):
+        return _file_engine(Path(data), encoder, key, state, workers)
+    frame = nw.from_native(data, eager_only=True)
+    for name in [column.name for column in domain.columns] + [key]:
+        if name not in frame.columns:
+            raise DomainError(f"the data has no column {name!r}; it has {', '.join(frame.columns)}")
+
+    def encode(rows: Any, _: Any) -> KeyedBlock:
+        return KeyedBlock(encoder.encode(rows), [spelled_key(value) for value in rows[key].to_list()], state)
+
+    return MemoryEngine(encode, frame, workers=workers)
+
+
+def _file_engine(path: Path, encoder: Encoder, key: str, state: bytes, workers: int | None) -> Engine:
+    from discreet.parties.files import KeyedCsvEngine, KeyedParquetEngine  # pyarrow is an extra
+
+    kind = path.suffix.lower()
+    columns = [column.name for column in encoder.domain.columns]
+    if kind in (".parquet", ".pq"):
+        return KeyedParquetEngine(path, encoder.encode, columns, key=key, state=state, workers=workers)
+    if kind == ".csv":
+        texts = [
+            column.name
+            for column in encoder.domain.columns
+            if isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)
+        ]
+        return KeyedCsvEngine(path, encoder.encode, columns, texts=texts, key=key, state=state, workers=workers)
+    raise DomainError(f"{path} must be a .parquet or a .csv file: the ending tells how to read it")
+
+
+def spelled_key(value: Any) -> bytes | None:
+    """A key as bytes, the same from every file format: whole numbers in decimal, texts without outer blanks."""
+    if value is None or (isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, bytes):
+        return value.strip() or None
+    if isinstance(value, (bool, np.bool_, float, np.floating)):
+        raise DomainError("keys must be texts or whole numbers: fractions and truth values are spelled differently")
+    return str(value).strip().encode() or None
+
+
+def check_keys(engine: Engine) -> None:
+    """Refuse a file in which a key is missing or stands twice; for the party's own eyes.
+
+    Digests wait in files that have no name, so memory does not grow with the number of people and nothing stays.
+    """
+    lock = Lock()
+    missing = 0
+    with ExitStack() as stack:
+        buckets = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(_BUCKETS)]
+
+        def collect(block: Any, used: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+            nonlocal missing
+            digests = block.states[:, 0]
+            order = np.argsort(digests)
+            digests = digests[order]
+            edges = np.searchsorted(digests, np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(56))
+            with lock:
+                missing += sum(key is None for key in block.keys)
+                for bucket, part in zip(buckets, np.split(digests, edges), strict=True):
+                    bucket.write(part.tobytes())
+            return np.zeros(1, dtype=np.int64)
+
+        engine.sum_rows(collect)
+        twice = sum(_repeats(bucket) for bucket in buckets)
+    if missing:
+        raise DomainError(f"{missing} rows have no key; give each person one, or leave them out")
+    if twice:
+        raise DomainError(f"{twice} rows repeat a key: each person must stand in one row; nothing was spent")
+
+
+def _repeats(bucket: Any) -> int:
+    bucket.seek(0)
+    digests = np.frombuffer(bucket.read(), dtype=np.uint64)
+    return len(digests) - len(np.unique(digests))

@@ -1,0 +1,57 @@
+"""The signs of the mixes: a fixed function of the plan's seed and a person's key, the same on every machine for ever.
+
+Version 1, in full. Texts are UTF-8; numbers are unsigned 64-bit, little-endian, and wrap around.
+
+1. plan state    P = BLAKE2b-128("discreet signs 1" || seed)
+2. person state  (a, b) = the two numbers in BLAKE2b-128(P || key)
+3. word w        m(m(a + (w + 1) * 0x9E3779B97F4A7C15) xor b), with m the output function of SplitMix64
+4. mix r         bit r mod 64 of word r // 64 (bit 0 is the lowest): 1 is plus, 0 is minus
+
+A person's signs depend on nobody else, so parties need neither a common order of rows nor each other's keys. Privacy
+does not rest on them: it holds for every fixed choice of signs. Only accuracy asks that they look random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_DIGEST = 16
+
+
+def plan_state(seed: str) -> bytes:
+    return blake2b(b"discreet signs 1" + seed.encode(), digest_size=_DIGEST).digest()
+
+
+def person_states(state: bytes, keys: Iterable[bytes]) -> Words:
+    """The states of these people, one row of two words each."""
+    digests = b"".join([blake2b(state + key, digest_size=_DIGEST).digest() for key in keys])
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64, copy=False).reshape(-1, 2)
+
+
+def signs(states: Words, mixes: int) -> NDArray[np.bool_]:
+    """Truth values, one row per mix and one column per person: True is plus."""
+    words = -(-mixes // 64)
+    table = np.empty((len(states), words), dtype="<u8")
+    for word in range(words):
+        with np.errstate(over="ignore"):
+            table[:, word] = _mixed(_mixed(states[:, 0] + np.uint64(word + 1) * _STEP) ^ states[:, 1])
+    bits: NDArray[Any] = np.unpackbits(table.view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :mixes].view(np.bool_).T
+
+
+def _mixed(words: Words) -> Words:
+    """SplitMix64's output function, on a fresh array, in place."""
+    for shift, factor in _MIXERS:
+        words ^= words >> np.uint64(shift)
+        words *= np.uint64(factor)
+    words ^= words >> np.uint64(31)
+    return words

@@ -1,0 +1,144 @@
+"""The collector as a web application: its routes and who may use them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from discreet.local.task import Task
+from discreet.service import page
+from discreet.service.access import COOKIE, Rule, answer, routes
+from discreet.service.limits import Limits, Refused, read_at_most
+from discreet.service.metrics import Metrics
+from discreet.service.reports import ReportEndpoint
+from discreet.service.results import Results
+from discreet.service.storage import Store
+from discreet.service.tokens import Keys, Role
+from discreet.service.writer import Writer
+
+_EVERYONE = frozenset({Role.ANYONE, Role.DEVICE, Role.ANALYST})
+_DEVICES = frozenset({Role.DEVICE})
+_ANALYSTS = frozenset({Role.ANALYST})
+
+
+class Collector:
+    """One task, its store and everything the routes share."""
+
+    def __init__(self, task: Task, store: Store, keys: Keys, results: Results, limits: Limits, *, public_page: bool):
+        self.task, self.store, self.keys, self.results, self.limits = task, store, keys, results, limits
+        self.public_page = public_page
+        self.metrics = Metrics()
+
+    def rules(self) -> list[Rule]:
+        """Every route with its roles; what is not here does not exist."""
+        page_roles = _EVERYONE if self.public_page else _ANALYSTS
+        reports = ReportEndpoint(self.task, self.keys, self.limits, self.metrics)
+        return [
+            Rule("POST", "/v1/reports", reports, _DEVICES),
+            Rule("GET", "/v1/task", self._task, _EVERYONE),
+            Rule("GET", "/v1/models", self._models, _ANALYSTS),
+            Rule("POST", "/v1/close", self._close, _ANALYSTS),
+            Rule("GET", "/metrics", self._metrics, _ANALYSTS),
+            Rule("GET", "/health", self._health, _EVERYONE),
+            Rule("GET", "/", self._page, page_roles, cookie=True),
+            Rule("GET", "/login", self._login_form, _EVERYONE),
+            Rule("POST", "/login", self._login, _EVERYONE),
+            Rule("POST", "/logout", self._logout, _EVERYONE),
+        ]
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        """The writer lives as long as the server; leaving stores what still waits."""
+        writer = Writer(
+            self.store,
+            self.metrics,
+            batch_size=self.limits.batch_size,
+            patience=self.limits.patience,
+            queue_size=self.limits.queue_size,
+        )
+        yield {"writer": writer}
+        await writer.close()
+        self.store.close()
+
+    async def _task(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(self.task.to_toml(), media_type="application/toml")(scope, receive, send)
+
+    async def _models(self, scope: Scope, receive: Receive, send: Send) -> None:
+        snapshot = await self.results.snapshot()
+        await answer(send, 200, snapshot.to_dict())
+
+    async def _close(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Close the batch that was open when the request came; reports from now on belong to the next."""
+        number = await asyncio.to_thread(self.store.open_batch)
+        closed = await asyncio.to_thread(self.store.close_batch, number)
+        await answer(send, 200 if closed else 409, {"batch": number, "closed": closed})
+
+    async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
+        totals = await asyncio.to_thread(self.store.totals)
+        writer: Writer = scope["state"]["writer"]
+        text = self.metrics.text(waiting=writer.waiting, counted=sum(total.count for total in totals))
+        await PlainTextResponse(text)(scope, receive, send)
+
+    async def _health(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writer: Writer = scope["state"]["writer"]
+        healthy = writer.alive and writer.last_error is None
+        await answer(send, 200 if healthy else 503, {"healthy": healthy})
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        snapshot = await self.results.snapshot()
+        html = page.overview(self.task, snapshot, signed_in=scope["discreet.token"] is not None)
+        await _html(html)(scope, receive, send)
+
+    async def _login_form(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await _html(page.login(self.task, wrong=False))(scope, receive, send)
+
+    async def _login(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await read_at_most(receive, self.limits.form_bytes, self.limits.body_seconds)
+        except Refused as refused:
+            await answer(send, refused.status, {"error": refused.code}, [(b"connection", b"close")])
+            return
+        text = parse_qs(body.decode("latin-1")).get("token", [""])[0].strip()
+        token = self.keys.read(text)
+        if token is None or token.role is not Role.ANALYST:
+            await _html(page.login(self.task, wrong=True), status=401)(scope, receive, send)
+            return
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(COOKIE, text, httponly=True, samesite="strict", secure=scope["scheme"] == "https")
+        await response(scope, receive, send)
+
+    async def _logout(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = RedirectResponse("/login", status_code=303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        await response(scope, receive, send)
+
+
+def create_app(
+    task: Task,
+    store: Store,
+    keys: Keys,
+    *,
+    limits: Limits | None = None,
+    public_page: bool = False,
+) -> Starlette:
+    """The collector of one task on one store."""
+    collector = Collector(task, store, keys, Results(task, store), limits or Limits(), public_page=public_page)
+    return Starlette(routes=routes(keys, collector.rules()), lifespan=collector.lifespan)
+
+
+def _html(text: str, status: int = 200) -> Response:
+    headers = {
+        # Nothing from outside, and of what is inside only the one style sheet and the one script that we wrote.
+        "Content-Security-Policy": page.CONTENT_POLICY,
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+    }
+    return HTMLResponse(text, status_code=status, headers=headers)

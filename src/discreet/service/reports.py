@@ -1,0 +1,59 @@
+"""``POST /v1/reports``: checked, stored, and acknowledged only then."""
+
+from __future__ import annotations
+
+from starlette.types import Receive, Scope, Send
+
+from discreet.errors import StoreError, StoreFull
+from discreet.local import wire
+from discreet.local.task import Task
+from discreet.service.access import answer, refuse
+from discreet.service.entries import Entry, Outcome
+from discreet.service.limits import Limits, Refused, read_exactly
+from discreet.service.metrics import Metrics
+from discreet.service.tokens import Keys, Token
+from discreet.service.writer import QueueFull, Writer
+
+_STATUS = {Outcome.ACCEPTED: 201, Outcome.REPEATED: 200, Outcome.CONFLICT: 409, Outcome.TOKEN_USED: 403}
+_COME_AGAIN = [(b"retry-after", b"1")]
+_COME_LATER = [(b"retry-after", b"60")]
+
+
+class ReportEndpoint:
+    """Takes one report from one device."""
+
+    def __init__(self, task: Task, keys: Keys, limits: Limits, metrics: Metrics) -> None:
+        self._task, self._keys, self._limits, self._metrics = task, keys, limits, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writer: Writer = scope["state"]["writer"]
+        try:
+            entry = await self._entry(scope, receive)
+            outcome = await writer.write(entry)
+        except Refused as refused:
+            await self._refuse(send, refused.status, refused.code)
+        except QueueFull:
+            await self._refuse(send, 503, "busy", _COME_AGAIN)
+        except StoreFull:
+            await self._refuse(send, 507, "store_full", _COME_LATER)
+        except StoreError:
+            await self._refuse(send, 503, "store_failed", _COME_AGAIN)
+        else:
+            self._metrics.responses[outcome] += 1
+            await answer(send, _STATUS[outcome], {"report": entry.report_id.hex(), "status": outcome})
+
+    async def _entry(self, scope: Scope, receive: Receive) -> Entry:
+        token: Token = scope["discreet.token"]
+        headers = dict(scope["headers"])
+        body = await read_exactly(headers, receive, self._task.body_size, self._limits.body_seconds)
+        try:
+            wire.check_body(self._task, body)
+        except wire.WireError:
+            # One word for every fault: what exactly is wrong is the device's to find out from the format.
+            raise Refused(400, "malformed") from None
+        mark = self._keys.mark(token, self._task.digest)
+        return Entry(wire.report_id(body), body, mark)
+
+    async def _refuse(self, send: Send, status: int, code: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+        self._metrics.responses[code] += 1
+        await refuse(send, status, code, headers)

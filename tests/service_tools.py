@@ -1,0 +1,154 @@
+"""Shared by the collector's tests, soak run and benchmark: tasks, reports, a server process, a PostgreSQL of our own."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from discreet.domain import Domain, Numeric, Public
+from discreet.local import wire
+from discreet.local.make import new_task
+from discreet.local.task import Task
+
+
+def small_task(*, n_features: int = 3, goal: int = 1000, closes: str = "2999-12-31", public: bool = True) -> Task:
+    """Features in [-3, 3], a yes-or-no label; ``public`` makes reports small."""
+    domain = Domain(tuple(Numeric(f"x{number}", -3.0, 3.0) for number in range(n_features)))
+    rows = np.random.default_rng(0).normal(size=(500, n_features)).clip(-3, 3)
+    return new_task(
+        "Test task",
+        domain=domain,
+        target=Numeric("answer", 0.0, 1.0),
+        epsilon=8.0,
+        delta=1e-6,
+        goal=goal,
+        closes=closes,
+        public=Public(rows=rows) if public else None,
+    )
+
+
+def report(task: Task, rng: np.random.Generator) -> bytes:
+    """A valid report with cheap noise: the collector cannot tell, and 50,000 are made in a second."""
+    values = np.rint(rng.normal(scale=task.plan.scales / 2)).astype(np.int64)
+    return wire.encode(task, values, rng.bytes(wire.ID_BYTES))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class ServerProcess:
+    """``discreet local serve`` in a process of its own, which may be killed and started again."""
+
+    def __init__(self, task_path: Path, store: str, *options: str) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        command = [sys.executable, "-m", "discreet.cli", "local", "serve"]
+        fixed = ["--task", str(task_path), "--store", store, "--port", str(self.port)]
+        self._command = [*command, *fixed, *options]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *, prefix: tuple[str, ...] = ()) -> None:
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        self.process = subprocess.Popen([*prefix, *self._command], env=environment)
+
+    def wait_until_healthy(self, seconds: float = 60.0) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            assert self.process is not None
+            assert self.process.poll() is None, f"the server ended with {self.process.returncode}"
+            try:
+                with urllib.request.urlopen(f"{self.address}/health", timeout=5) as response:
+                    if response.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        raise AssertionError("the server did not become healthy")
+
+    def kill(self) -> None:
+        """kill -9: no chance to tidy up."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As an operator does it."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=30)
+
+
+@contextmanager
+def serving(task_path: Path, store: str, *options: str) -> Iterator[ServerProcess]:
+    server = ServerProcess(task_path, store, *options)
+    server.start()
+    try:
+        server.wait_until_healthy()
+        yield server
+    finally:
+        server.stop()
+
+
+def postgresql_programs() -> Path | None:
+    """The folder with initdb and postgres, None where PostgreSQL is not installed."""
+    places = sorted(glob.glob("/usr/lib/postgresql/*/bin")) + [str(Path(shutil.which("initdb") or "/none/x").parent)]
+    return next((Path(place) for place in reversed(places) if (Path(place) / "initdb").exists()), None)
+
+
+@contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    """A PostgreSQL server in this folder, on a free port of this machine only; gives its address."""
+    programs = postgresql_programs()
+    assert programs is not None
+    owner = _unprivileged()
+    if owner:
+        shutil.chown(folder, owner, owner)
+    become = ["runuser", "-u", owner, "--"] if owner else []
+    data, port = folder / "data", free_port()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    command = [*become, str(programs / "initdb"), "-D", str(data), "-U", "tester", "-A", "trust", "--no-sync"]
+    subprocess.run(command, check=True, **quiet)
+    settings = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(folder)]
+    server = subprocess.Popen([*become, str(programs / "postgres"), "-D", str(data), *settings], **quiet)
+    try:
+        address = f"postgresql://tester@127.0.0.1:{port}/postgres"
+        _wait_for(address)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _unprivileged() -> str | None:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _wait_for(address: str) -> None:
+    import psycopg
+
+    for _ in range(200):
+        try:
+            psycopg.connect(address).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+    raise AssertionError("PostgreSQL did not start")

@@ -1,0 +1,165 @@
+"""The installed ``discreet fit``: what it prints, writes, charges and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from discreet.cli import main
+from discreet.privacy import Ledger
+
+COMMAND = Path(sys.executable).with_name("discreet")
+DOMAIN = """
+[columns.age]
+low = 0.0
+high = 100.0
+[columns.smoker]
+values = ["no", "yes"]
+[columns.cost]
+low = 0.0
+high = 1000.0
+"""
+BUDGET = ("--epsilon", "1", "--delta", "1e-6")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs ``discreet`` in a folder with data.parquet, data.csv, domain.toml and a ledger of epsilon 2."""
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+    random = np.random.default_rng(0)
+    age, smokes = random.uniform(20, 80, 2000), random.random(2000) < 0.3
+    cost = 100 + 5 * age + 200 * smokes + random.normal(0, 30, 2000)
+    smoker = np.where(smokes, "yes", "no")
+    table = pa.table({"age": age, "smoker": smoker, "cost": cost, "person": np.arange(2000) // 2})
+    pq.write_table(table, tmp_path / "data.parquet")
+    table.to_pandas().to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "domain.toml").write_text(DOMAIN)
+    Ledger.create(tmp_path / "a.ledger", epsilon=2, delta=1e-6)
+
+    def discreet(*words):
+        return subprocess.run(
+            [COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=dict(os.environ)
+        )
+
+    return discreet
+
+
+@pytest.fixture
+def call(run, tmp_path, monkeypatch):
+    """``discreet`` in this process: the same words, without the wait for a new one."""
+    monkeypatch.chdir(tmp_path)
+
+    def discreet(*words):
+        result = CliRunner().invoke(main, words)
+        return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
+
+    return discreet
+
+
+def fit(run, *words, data="data.parquet", domain="domain.toml", target="cost", budget=BUDGET):
+    return run("fit", data, "--domain", domain, "--target", target, *budget, *words)
+
+
+def refused(result) -> str:
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, discreet.cli; print([m for m in ('numpy', 'scipy', 'sklearn', 'pyarrow') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        text = subprocess.check_output([COMMAND, "--help"], text=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.5
+    assert "budget" in text
+    assert "fit" in text
+
+
+@pytest.mark.parametrize("data", ["data.parquet", "data.csv"])
+def test_a_fit_prints_its_guarantee_pays_and_writes_the_model(run, tmp_path, data):
+    result = fit(run, "--ledger", "a.ledger", "--job", "first", "--out", "model.json", data=data)
+    assert result.returncode == 0, result.stderr
+    for words in ("discreet LinearRegression", "smoker=yes", "epsilon 1 at delta 1e-06", "is left of epsilon 2"):
+        assert words in result.stdout
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert model["names"] == ["age", "smoker=yes"]
+    assert model["coef"] == pytest.approx([5, 200], rel=0.25)
+    assert [record["name"] for record in model["estimates"]] == ["const", "age", "smoker=yes"]
+    guarantee = model["guarantee"]
+    assert (guarantee["epsilon"], guarantee["unit"]) == (pytest.approx(1), "row")
+    spent = Ledger(tmp_path / "a.ledger").spent
+    assert guarantee["mu"] == pytest.approx(spent.mu)
+    assert sum(release["mu"] ** 2 for release in guarantee["releases"]) == pytest.approx(spent.mu**2)
+    again = fit(run, "--ledger", "a.ledger", "--job", "first", data=data)
+    assert again.returncode == 0
+    assert Ledger(tmp_path / "a.ledger").spent == spent
+
+
+def test_a_dry_run_tells_the_price_that_the_fit_then_costs(run, tmp_path):
+    dry = fit(run, "--ledger", "a.ledger", "--out", "model.json", "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    ledger = Ledger(tmp_path / "a.ledger")
+    assert ledger.history == []
+    assert not (tmp_path / "model.json").exists()
+    assert fit(run, "--ledger", "a.ledger").returncode == 0
+    for entry in ledger.history:
+        assert any(line.startswith(entry.label) and f" {entry.cost.mu:.4g} " in line for line in dry.stdout.split("\n"))
+    assert f"after      {ledger.remaining} would be left" in dry.stdout
+
+
+def test_a_dry_run_reads_no_row(call, tmp_path):
+    (tmp_path / "broken.csv").write_text("age,smoker,cost\n1,2\n1,2,3,4,5\n")
+    assert fit(call, "--dry-run", data="broken.csv").returncode == 0
+    assert "'age'" in refused(fit(call, "--dry-run", data=write(tmp_path, "cost,smoker\n")))
+
+
+def write(folder, text):
+    (folder / "other.csv").write_text(text)
+    return "other.csv"
+
+
+def test_a_refusal_is_one_line_and_no_traceback(run):
+    assert "there is no file" in refused(fit(run, data="none.parquet"))
+
+
+def test_persons_and_ridge(call, tmp_path):
+    result = fit(call, "--model", "ridge", "--alpha", "2", "--groups", "person", "--rows-per-person", "2")
+    assert result.returncode == 0, result.stderr
+    assert "discreet Ridge" in result.stdout
+    assert "at most 2 of each person's rows were used" in result.stdout
+
+
+def test_what_is_refused_and_why(call, tmp_path):
+    pay = ("--ledger", "a.ledger")
+    cases = {
+        "there is no file": fit(call, *pay, data="none.parquet"),
+        ".parquet or a .csv": fit(call, *pay, data="domain.toml"),
+        "cannot read the domain file": fit(call, *pay, domain="none.toml"),
+        "target 'height' is not declared": fit(call, *pay, target="height"),
+        "'smoker' is declared as categorical": fit(call, *pay, target="smoker"),
+        "epsilon must": fit(call, *pay, budget=("--epsilon", "-1", "--delta", "1e-6")),
+        "no ledger at": fit(call, "--ledger", "none.ledger"),
+        "is left of": fit(call, *pay, budget=("--epsilon", "3", "--delta", "1e-6")),
+        "no folder": fit(call, *pay, "--out", "nowhere/model.json"),
+        "rows_per_person needs": fit(call, *pay, "--rows-per-person", "2"),
+        "no column 'who'": fit(call, *pay, "--groups", "who"),
+    }
+    for words, result in cases.items():
+        assert words in refused(result)
+    assert Ledger(tmp_path / "a.ledger").history == []

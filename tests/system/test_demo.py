@@ -1,0 +1,55 @@
+"""The installed ``discreet demo``, as a newcomer runs it: twice, and then the command that it prints."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(sys.executable).with_name("discreet")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+    return lambda *words: subprocess.run(
+        [COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_demo_runs_twice_and_its_command_works(run, tmp_path):
+    for _ in range(2):
+        result = run("demo", "--out", "my demo", "--epsilon", "2")
+        assert result.returncode == 0, result.stderr
+    for words in (
+        "who do not exist",
+        "private (epsilon 2)",
+        "held-out",
+        "guarantee  epsilon 2",
+        "is left of epsilon 6",
+    ):
+        assert words in result.stdout
+    folder = tmp_path / "my demo"
+    for name in ("data.parquet", "domain.toml", "budget.ledger", "model.json", "coefficients.png", "coefficients.svg"):
+        assert (folder / name).stat().st_size > 100
+    before = json.loads((folder / "model.json").read_text())
+    (command,) = [line for line in result.stdout.splitlines() if line.startswith("  discreet fit")]
+    again = run(*shlex.split(command)[1:])
+    assert again.returncode == 0, again.stderr
+    after = json.loads((folder / "model.json").read_text())
+    assert after["names"] == before["names"]
+    assert after["coef"] != before["coef"]  # fresh noise
+    assert after["guarantee"] | {"releases": []} == before["guarantee"] | {"releases": []}
+
+
+def test_the_demo_removes_nobodys_ledger(run, tmp_path):
+    (tmp_path / "demo").mkdir()
+    assert run("budget", "create", "demo/budget.ledger", "--epsilon", "1", "--delta", "1e-6").returncode == 0
+    result = run("demo")
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: ")
+    assert run("budget", "show", "demo/budget.ledger").returncode == 0

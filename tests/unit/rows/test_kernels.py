@@ -1,0 +1,105 @@
+"""The compiled loops and the numpy ones give the same bits, whatever the values, the order and the type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.rows import kernels
+
+numba = pytest.importorskip("numba")
+COMPILED = kernels._compiled(numba)
+NUMPY = kernels._NUMPY
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, np.nan, np.inf, -np.inf, 1e308, -1e200, 5e-324, -1e-310, 1e-160, 2.0**52]
+seeds = st.integers(0, 2**32 - 1)
+widths = st.integers(1, 7)
+records = st.sampled_from([0, 1, 2, 31, 32, 33, 127, 128, 129, 300])
+
+
+def values(seed: int, shape: tuple[int, int]) -> np.ndarray:
+    """Ordinary numbers with a few special ones among them."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)
+    special = rng.random(shape) < rng.choice([0.0, 0.05, 0.5])
+    x[special] = rng.choice(SPECIAL, special.sum())
+    return x
+
+
+def same_bits(first: np.ndarray, second: np.ndarray) -> bool:
+    """Equal bit by bit, except that any NaN equals any other."""
+    numbers = ~np.isnan(first)
+    return np.array_equal(numbers, ~np.isnan(second)) and np.array_equal(
+        first[numbers].view(np.uint64), second[numbers].view(np.uint64)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records, st.floats(1e-3, 1e3))
+def test_both_kernels_place_rows_on_the_same_grid_points(seed, width, n, norm_bound):
+    results = []
+    for kernel in (NUMPY, COMPILED):
+        factor, norms = values(seed, (width, n)), np.zeros(n)
+        kernel.place(factor, norm_bound, 2.0**20, np.random.default_rng(seed).uniform(0, 9, n), norms)
+        results.append((factor + 0.0, norms))
+    (placed, norms), (compiled_placed, compiled_norms) = results
+    assert same_bits(placed, compiled_placed)
+    assert same_bits(norms, compiled_norms)
+    assert np.isfinite(placed).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records, st.floats(0.1, 10), st.floats(0.1, 10))
+def test_both_kernels_shorten_rows_alike(seed, width, n, per_unit, radius):
+    results = []
+    for kernel in (NUMPY, COMPILED):
+        x, shrink = values(seed, (width, n)), np.zeros(n)
+        with np.errstate(all="ignore"):
+            kernel.shorten(x, np.linspace(-0.3, 0.4, width), per_unit, radius, shrink)
+        results.append((x, shrink))
+    assert same_bits(results[0][0], results[1][0])
+    assert same_bits(results[0][1], results[1][1])
+
+
+# Each pair is compiled once (and kept by numba), which takes most of this test's time.
+KINDS = [
+    ("f8", "C"),
+    ("f8", "F"),
+    ("f8", "strided"),
+    ("f8", "read only"),
+    ("f4", "C"),
+    ("i8", "F"),
+    ("u8", "C"),
+    ("?", "C"),
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds, widths, records, st.sampled_from(KINDS))
+def test_both_kernels_encode_every_type_and_layout_alike(seed, width, n, kind):
+    dtype, layout = kind
+    with np.errstate(all="ignore"):
+        table = values(seed, (n, width)).astype(dtype)
+    if layout == "strided":
+        table = np.repeat(table, 2, axis=0)[::2]
+    else:
+        table = np.array(table, order="F" if layout == "F" else "C")
+    table.flags.writeable = layout != "read only"
+    low, high = np.linspace(-2, -1, width), np.linspace(1, 3, width)
+    results = []
+    for kernel in (NUMPY, COMPILED):
+        out = np.empty((width, n))
+        kernel.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), out)
+        results.append(out + 0.0)
+    assert same_bits(*results)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "g", ">f8", ">i4"])
+def test_types_that_numba_does_not_know_are_encoded_too(dtype, monkeypatch):
+    monkeypatch.setattr(kernels, "_kernels", COMPILED)
+    table = np.array([[0.5, -3.0], [0.25, 2.0]]).astype(dtype)
+    out = np.empty((2, 2))
+    kernels.encode_table(table, -np.ones(2), np.ones(2), np.zeros(2), np.ones(2), out)
+    assert out.tolist() == np.clip(table.astype(float), -1, 1).T.tolist()

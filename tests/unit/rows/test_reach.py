@@ -1,0 +1,120 @@
+"""How far one person can move a sum: never farther than ``reach``, and the worst pair almost so far."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables import ArrayBlock
+
+from discreet.rows import PowerSums, SecondMoment, column_norms, reach
+
+WIDTH = 3
+
+
+def contributions(geometry: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Sums of k rows' outer products of norm at most 1 each, for many persons at once: persons x k x WIDTH factors."""
+
+    def clipped(factor: np.ndarray) -> np.ndarray:
+        factor = np.maximum(factor, 0) if geometry == "nonnegative" else factor
+        return factor / np.maximum(1, np.linalg.norm(factor, axis=-1, keepdims=True))
+
+    left, right = clipped(left), clipped(left if geometry == "square" else right)
+    return np.einsum("pki,pkj->pij", left, right)
+
+
+def moved(geometry: str, neighbours: str, people: np.ndarray) -> np.ndarray:
+    """How far each pair of persons (before, after) moves the sum; 4 x pairs x k x WIDTH factors."""
+    before = contributions(geometry, people[0], people[1])
+    after = contributions(geometry, people[2], people[3])
+    change = before if neighbours == "add_or_remove_one" else before - after
+    return np.linalg.norm(change, axis=(1, 2))
+
+
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize("geometry", ["square", "nonnegative", "free"])
+def test_no_pair_moves_the_sum_farther_than_reach_and_the_worst_almost_so_far(geometry, neighbours, rows_per_person):
+    limit = reach(geometry, neighbours, 1.0, rows_per_person)
+    rng = np.random.default_rng(0)
+    shape = (4, 4000, rows_per_person, WIDTH)
+    people = rng.standard_normal(shape) * 10.0 ** rng.uniform(-1, 1, shape[:3])[..., np.newaxis]
+    farthest = moved(geometry, neighbours, people)
+    assert farthest.max() <= limit * (1 + 1e-12)
+    # From the best of them, climb by random steps that are kept when they help.
+    best, step = people[:, np.argsort(farthest)[-200:]], 0.5
+    for _ in range(600):
+        trial = best + step * rng.standard_normal(best.shape)
+        better = moved(geometry, neighbours, trial) > moved(geometry, neighbours, best)
+        best = np.where(better[np.newaxis, :, np.newaxis, np.newaxis], trial, best)
+        step = max(0.02, step * 0.995)
+    # The worst pair that theory names, with everything else at random.
+    worst = np.zeros((4, 1, rows_per_person, WIDTH))
+    worst[0, ..., 0] = worst[1, ..., 0] = 1
+    worst[2, ..., 1 if geometry != "free" else 0] = 1 if geometry != "free" else -1
+    worst[3, ..., 1 if geometry != "free" else 0] = 1
+    reached = max(moved(geometry, neighbours, best).max(), moved(geometry, neighbours, worst).max())
+    assert 0.99 * limit <= reached <= limit * (1 + 1e-12)
+    assert moved(geometry, neighbours, best).max() >= 0.9 * limit  # the search alone comes near
+
+
+def test_reach_is_what_the_papers_page_states():
+    assert reach("square", "replace_one", 9.0) == pytest.approx(math.sqrt(2) * 9)
+    assert reach("printed_square", "replace_one", 9.0) == pytest.approx(math.sqrt(2) * 9)
+    assert reach("nonnegative", "replace_one", 9.0) == pytest.approx(math.sqrt(2) * 9)
+    assert reach("free", "replace_one", 9.0) == 18
+    for geometry in ("square", "nonnegative", "free"):
+        assert reach(geometry, "add_or_remove_one", 9.0, 2) == 18
+
+
+unit = st.floats(-1, 1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(unit, min_size=4, max_size=4), unit, st.floats(0.1, 3), st.booleans())
+def test_no_row_of_the_domain_is_clipped_in_the_first_look(x, y, radius, with_x):
+    x = np.array(x) * radius / 2  # |x| <= radius for every x in the cube
+    query = PowerSums(4, radius, with_x=with_x)
+    _, right = query.factors(ArrayBlock(x[:, np.newaxis], np.array([y])))
+    assert column_norms(right)[0] <= query.right_norm * (1 + 1e-14)
+
+
+def test_the_bound_of_the_first_look_is_reached():
+    query = PowerSums(2, 1.5)
+    _, right = query.factors(ArrayBlock(np.array([[1.5], [0.0]]), np.array([-1.0])))
+    assert column_norms(right)[0] == pytest.approx(query.right_norm, rel=1e-14)
+
+
+def test_the_first_look_reads_back_means_when_there_is_no_noise():
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-0.5, 0.5, (3, 500)), rng.uniform(-1, 1, 500)
+    query = PowerSums(3, 1.0)
+    left, right = query.factors(ArrayBlock(x, y))
+    means = query.read(left @ right.T, 0.0)
+    assert means.count == pytest.approx(500)
+    assert (means.y, means.y_square) == pytest.approx((y.mean(), (y**2).mean()))
+    assert means.x == pytest.approx(x.mean(axis=1))
+    assert means.x_square == pytest.approx((x**2).sum(axis=0).mean())
+
+
+def second_moment(radius: float, y_bound: float) -> SecondMoment:
+    return SecondMoment(np.array([0.1, -0.2, 0.3]), 0.4, radius, 0.05, 0.5, y_bound, 0.7 * radius, 0.6 * radius)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), st.floats(-1e6, 1e6), st.floats(0.1, 5), st.floats(1, 9))
+def test_no_row_at_all_is_clipped_in_the_second_moment(x, y, radius, y_bound):
+    query = second_moment(radius, y_bound)
+    row, again = query.factors(ArrayBlock(np.array(x)[:, np.newaxis], np.array([y])))
+    assert row is again
+    assert column_norms(row)[0] <= query.left_norm * (1 + 1e-14)
+
+
+def test_the_bound_of_the_second_moment_is_reached():
+    query = second_moment(1.0, 2.0)
+    x = query.x_centre + np.array([query.x_scale, 0, 0])  # just at the radius, so nothing is shortened
+    row, _ = query.factors(ArrayBlock(x[:, np.newaxis], np.array([1e3])))
+    assert column_norms(row)[0] == pytest.approx(query.left_norm, rel=1e-12)
