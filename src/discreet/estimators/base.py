@@ -57,10 +57,8 @@ class PrivateEstimator(BaseEstimator):
         names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
         encoder = Encoder(feature_domain(self, names), target_column(self, y))
         used = rows_used(groups, len(labels), self.rows_per_person)
-        if job is not None:
-            # An answer stored under other declarations means other numbers: it is another job.
-            job = f"{job}/{hashlib.sha256(repr(encoder).encode()).hexdigest()[:16]}"
-        return self._curator(MemoryEngine(encoder.encode, table, labels, used=used), groups is not None, job), encoder
+        engine = MemoryEngine(encoder.encode, table, labels, used=used)
+        return self._curator(engine, encoder, groups is not None, job), encoder
 
     def _open_file(
         self,
@@ -76,14 +74,17 @@ class PrivateEstimator(BaseEstimator):
         engine = file_engine(path, encoder, groups, self.rows_per_person)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        return self._curator(engine, groups is not None, job), encoder
+        return self._curator(engine, encoder, groups is not None, job), encoder
 
-    def _curator(self, engine: Any, grouped: bool, job: str | None) -> Curator:
+    def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
         ledger = open_ledger(self.ledger)
         if job is not None and ledger is None:
             raise ValueError("job names a fit in a ledger: pass ledger= as well")
+        if job is not None:
+            # An answer stored under other declarations means other numbers: it is another job.
+            job = f"{job}/{hashlib.sha256(repr(encoder).encode()).hexdigest()[:16]}"
         if ledger is not None:
             refuse_what_cannot_be_paid(ledger, Budget.of(self.epsilon, self.delta), job)
         return Curator(

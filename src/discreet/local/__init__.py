@@ -11,14 +11,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.local.client import Client
     from discreet.local.collection import Collection
+    from discreet.local.estimate import fit
+    from discreet.local.forecast import forecast, influence
+    from discreet.local.links import Link
+    from discreet.local.make import new_task, second_round
+    from discreet.local.models import LocalGLM, LocalRegression
+    from discreet.local.results import LocalResult
     from discreet.local.task import Task
     from discreet.local.wire import WireError
 
 _HOMES = {
     "Client": "client",
     "Collection": "collection",
+    "Link": "links",
+    "LocalGLM": "models",
+    "LocalRegression": "models",
+    "LocalResult": "results",
     "Task": "task",
     "WireError": "wire",
+    "fit": "estimate",
+    "forecast": "forecast",
+    "influence": "forecast",
+    "new_task": "make",
+    "second_round": "make",
 }
 
 __all__ = sorted(_HOMES)

@@ -1,7 +1,7 @@
 """Regression on noisy mixes, with everything that is known of their noise.
 
-Each of the k mixes is a sum over people of +-u, so it is as good as a draw from N(0, T) with T = n J + k diag(s^2): J is
-the correlation matrix that is wanted, s_i^2 the noise variance of one mix over k. Within a party J is known almost
+Each of the k mixes is a sum over people of +-u, so it is as good as a draw from N(0, T), T = n J + k diag(s^2): J is the
+correlation matrix that is wanted, s_i^2 the noise variance of one mix over k. Within a party J is known almost
 exactly from the party's own second moment; between parties J_ij is estimated by the mean of products, M_i.M_j / (k n).
 Three steps make a model of it:
 
@@ -181,7 +181,9 @@ def _shrunk(moments: MixedMoments, correlations: Floats, raw_cross: Floats) -> t
     coef = np.zeros(len(cross))
     gain = 0.0
     for round_ in range(_ROUNDS):
-        noise = moments.equation_noise(correlations, np.append(-coef, 1.0))[:-1, :-1]
+        # If there is nothing to see, the label has no correlations that could add to the noise.
+        supposed = correlations if round_ else _without_last(correlations)
+        noise = moments.equation_noise(supposed, np.append(-coef, 1.0))[:-1, :-1]
         noise[np.diag_indices(len(noise))] += 1e-12
         if round_ == 0:
             # Whether there is anything to see is asked of what was seen, before repair.
@@ -191,6 +193,12 @@ def _shrunk(moments: MixedMoments, correlations: Floats, raw_cross: Floats) -> t
         width = float(_PRIOR_LADDER[int(np.argmin(surprises))])
         coef = width * gram @ np.linalg.solve(width * gram @ gram + noise, cross)
     return coef, gain
+
+
+def _without_last(correlations: Floats) -> Floats:
+    alone = correlations.copy()
+    alone[-1, :-1] = alone[:-1, -1] = 0.0
+    return alone
 
 
 def _surprise(covariance: Floats, seen: Floats) -> float:

@@ -19,8 +19,8 @@ from discreet.engines import MemoryEngine
 from discreet.errors import DomainError
 from discreet.parties.signs import Words, person_states
 
-# Digests are compared bucket by bucket: this many keep a bucket of 30 million people's below 1 MB.
-_BUCKETS = 256
+# Digests are compared bucket by bucket: with this many, one of 30 million people's is 15 MB.
+_BUCKETS = 16
 
 
 class KeyedBlock:
@@ -119,7 +119,7 @@ def check_keys(engine: Engine) -> None:
             digests = block.states[:, 0]
             order = np.argsort(digests)
             digests = digests[order]
-            edges = np.searchsorted(digests, np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(56))
+            edges = np.searchsorted(digests, np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(60))
             with lock:
                 missing += sum(key is None for key in block.keys)
                 for bucket, part in zip(buckets, np.split(digests, edges), strict=True):

@@ -58,9 +58,7 @@ def release(
         job=f"parties/{plan.hash}/{party}",
         bits=bits,
     )
-    ask = _ask_as_printed if plan.calibration == "paper" else _ask
-    answers = ask(curator, plan, member, engine.rows)
-    return PartyRelease(plan=plan, party=party, rows=engine.rows, privacy=curator.guarantee, **answers)
+    return ask(curator, plan, member, engine.rows)
 
 
 def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
@@ -72,7 +70,13 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
     return Ledger.create(path, epsilon=budget.epsilon * (1 + 1e-9), delta=budget.delta, note=f"plan {plan.name}")
 
 
-def _ask(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
+def ask(curator: Curator, plan: Plan, party: Party, rows: int) -> PartyRelease:
+    """Everything that the plan asks of a party's curator."""
+    answers = (_as_printed if plan.calibration == "paper" else _tight)(curator, plan, party, rows)
+    return PartyRelease(plan=plan, party=party.name, rows=rows, privacy=curator.guarantee, **answers)
+
+
+def _tight(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
     sums_cost, spread_cost, mixes_cost = party.budget.split(shares(party, rows))
     sums_query = column_sums(plan, party)
     sums = source.sum(sums_query, sums_cost)
@@ -94,7 +98,7 @@ def _ask(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, Any]
     }
 
 
-def _ask_as_printed(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
+def _as_printed(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
     """RMGM as printed: columns in [0, 1], neither centred nor scaled; no looks."""
     width = party.encoder.width
     cost = plan.printed_cost(party)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
@@ -127,9 +127,12 @@ def create_app(
     *,
     limits: Limits | None = None,
     public_page: bool = False,
+    models: Sequence[str] = (),
+    public: Any = None,
 ) -> Starlette:
-    """The collector of one task on one store."""
-    collector = Collector(task, store, keys, Results(task, store), limits or Limits(), public_page=public_page)
+    """The collector of one task on one store; ``models`` and ``public`` are for the page's fits."""
+    results = Results(task, store, models=models, public=public)
+    collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page)
     return Starlette(routes=routes(keys, collector.rules()), lifespan=collector.lifespan)
 
 

@@ -1,0 +1,67 @@
+"""What to fit: a GLM by its family, or a non-linear regression by its link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from discreet.local.links import GLMS, LINKS, Link
+
+
+class Model(Protocol):
+    """Anything with a name and a mean function."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def mean_function(self) -> Link: ...
+
+
+@dataclass(frozen=True)
+class LocalGLM:
+    """A generalized linear model: "logistic", "boosting", "exponential" or "poisson"."""
+
+    family: str = "logistic"
+
+    def __post_init__(self) -> None:
+        if self.family not in GLMS:
+            raise ValueError(f"family must be one of {', '.join(GLMS)}, got {self.family!r}")
+
+    @property
+    def name(self) -> str:
+        return self.family
+
+    @property
+    def mean_function(self) -> Link:
+        return GLMS[self.family]
+
+
+@dataclass(frozen=True)
+class LocalRegression:
+    """y = f(<x, w>) + noise with link f: "sigmoid", "cubic", "softplus", "identity", or a ``Link`` of your own."""
+
+    link: str | Link = "sigmoid"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.link, str) and self.link not in LINKS:
+            raise ValueError(f"link must be one of {', '.join(LINKS)} or a Link, got {self.link!r}")
+
+    @property
+    def name(self) -> str:
+        return self.mean_function.name
+
+    @property
+    def mean_function(self) -> Link:
+        return LINKS[self.link] if isinstance(self.link, str) else self.link
+
+
+def as_model(model: str | Model) -> Model:
+    """A model by its name, or as it is."""
+    if not isinstance(model, str):
+        return model
+    if model in GLMS:
+        return LocalGLM(model)
+    if model in LINKS:
+        return LocalRegression(model)
+    raise ValueError(f"a model is one of {', '.join([*GLMS, *LINKS])}, got {model!r}")

@@ -1,0 +1,108 @@
+"""Fits the models of the page, not more often than the collection grows, and never to so few that one would stand out."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.local import Collection, forecast, influence
+from discreet.local import fit as fit_local
+from discreet.local.task import Task
+from discreet.service.entries import Total
+from discreet.service.snapshot import Coefficient, FittedModel, Forecast, Snapshot
+from discreet.service.storage import Store
+
+LIAR_SHARES = (1, 5)  # percent
+FEWEST = 100  # reports before anything is fitted
+GROWTH = 0.02  # fitted again when the collection has grown by this share, so that no two fits differ by one report
+
+_EXPLANATIONS = {
+    "logistic": "How the log-odds of a yes change with one unit of each feature.",
+    "identity": "How the label itself changes with one unit of each feature.",
+    "poisson": "How the logarithm of the expected count changes with one unit of each feature.",
+}
+
+
+class Results:
+    """Snapshots of one collection; post-processing only, so they cost no privacy, however many are asked for."""
+
+    def __init__(self, task: Task, store: Store, *, models: Sequence[str] = (), public: Any = None) -> None:
+        self._task, self._store, self._public = task, store, public
+        self._models = tuple(models) or default_models(task)
+        self._lock = asyncio.Lock()
+        self._fitted: tuple[int, int, tuple[FittedModel, ...]] = (0, 0, ())  # batch, count, models
+
+    async def snapshot(self) -> Snapshot:
+        """The state now, with models at most ``GROWTH`` behind."""
+        async with self._lock:  # however many ask, one fit at a time
+            return await asyncio.to_thread(self._snapshot)
+
+    def _snapshot(self) -> Snapshot:
+        totals, open_batch = self._store.totals(), self._store.open_batch()
+        shown, closed = _shown(totals, open_batch, self._task)
+        counted = shown.count if shown else 0
+        if shown and self._due(shown, closed):
+            self._fitted = (shown.batch, shown.count, self._fit(shown))
+        batch, fitted, models = self._fitted
+        current = shown is not None and batch == shown.batch and fitted > 0
+        return Snapshot(
+            batch=shown.batch if shown else open_batch,
+            closed=closed,
+            counted=counted,
+            goal=self._task.goal,
+            next_batch=sum(total.count for total in totals if shown and total.batch > shown.batch),
+            fitted=fitted if current else 0,
+            now=self._forecast(counted) if counted >= FEWEST else None,
+            at_goal=self._forecast(self._task.goal),
+            models=models if current else (),
+        )
+
+    def _due(self, total: Total, closed: bool) -> bool:
+        batch, fitted, _ = self._fitted
+        if total.count < FEWEST or (batch, fitted) == (total.batch, total.count):
+            return False
+        # The last step to a closed batch may be small: it must be of FEWEST reports, or come after nothing.
+        grown = total.count - fitted if batch == total.batch else total.count
+        return grown >= FEWEST and (closed or batch != total.batch or grown >= GROWTH * fitted)
+
+    def _fit(self, total: Total) -> tuple[FittedModel, ...]:
+        collection = Collection(self._task)
+        collection.add_sum(total.values, total.count)
+        return tuple(self._fit_one(collection, name) for name in self._models)
+
+    def _fit_one(self, collection: Collection, name: str) -> FittedModel:
+        title, explanation = f"{name.capitalize()} model", _EXPLANATIONS.get(name, "")
+        title = {"identity": "Linear model"}.get(name, title)
+        try:
+            (result,) = fit_local(self._task, collection, [name], public=self._public)
+            moves = {
+                share: influence(self._task, collection, name, share / 100, public=self._public)
+                for share in LIAR_SHARES
+            }
+        except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
+            return FittedModel(title, explanation, failure=f"Not enough to go on yet: {error}")
+        coefficients = [
+            Coefficient(part, float(value), float(low), float(high), {share: moves[share][part] for share in moves})
+            for part, value, (low, high) in zip(result.names, result.estimates, result.conf_int(), strict=True)
+        ]
+        return FittedModel(title, explanation, tuple(coefficients))
+
+    def _forecast(self, n: int) -> Forecast:
+        facts = forecast(self._task, n, self._models[0])
+        return Forecast(n, math.sqrt(facts["squared_relative_error"]))
+
+
+def default_models(task: Task) -> tuple[str, ...]:
+    """A yes-or-no label is explained on both scales, any other on its own."""
+    return ("logistic", "identity") if (task.target.low, task.target.high) == (0.0, 1.0) else ("identity",)
+
+
+def _shown(totals: Sequence[Total], open_batch: int, task: Task) -> tuple[Total | None, bool]:
+    """The newest closed batch, whose result is final; before there is one, the open batch."""
+    full = {total.batch for total in totals if task.closes == "goal" and total.count >= task.goal}
+    closed = [total for total in totals if total.batch < open_batch or total.batch in full]
+    if closed:
+        return closed[-1], True
+    return (totals[-1] if totals else None), False
