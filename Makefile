@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "discreet needs Python 3.11 or newer"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,report,test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,report,service,postgresql,test]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -32,9 +32,11 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.speed
 	sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m benchmarks.linear_accuracy
+	$(BIN)/python -m benchmarks.service --write
 
-soak: $(STAMP)  ## long crash, race and corruption runs of the ledger; writes benchmarks/results
+soak: $(STAMP)  ## long crash, race and corruption runs of the ledger and the collector; writes benchmarks/results
 	$(BIN)/python tests/soak/ledger.py
+	$(BIN)/python tests/soak/service.py
 
 clean:
 	rm -rf $(VENV) .venv-* demo build dist

@@ -1,8 +1,7 @@
-"""Shared by the collector's tests, soak run and benchmark: tasks, reports, a server process, a PostgreSQL of our own."""
+"""Shared by the collector's tests, soak run and benchmark: tasks, reports, a server process, our own PostgreSQL."""
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import shutil
@@ -58,7 +57,7 @@ class ServerProcess:
     def __init__(self, task_path: Path, store: str, *options: str) -> None:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "discreet.cli", "local", "serve"]
+        command = [sys.executable, "-c", "from discreet.cli.serve import serve; serve()"]
         fixed = ["--task", str(task_path), "--store", store, "--port", str(self.port)]
         self._command = [*command, *fixed, *options]
         self.process: subprocess.Popen[bytes] | None = None
@@ -106,8 +105,9 @@ def serving(task_path: Path, store: str, *options: str) -> Iterator[ServerProces
 
 def postgresql_programs() -> Path | None:
     """The folder with initdb and postgres, None where PostgreSQL is not installed."""
-    places = sorted(glob.glob("/usr/lib/postgresql/*/bin")) + [str(Path(shutil.which("initdb") or "/none/x").parent)]
-    return next((Path(place) for place in reversed(places) if (Path(place) / "initdb").exists()), None)
+    found = shutil.which("initdb")
+    places = [*([Path(found).parent] if found else []), *sorted(Path("/usr/lib/postgresql").glob("*/bin"))]
+    return next((place for place in reversed(places) if (place / "postgres").exists()), None)
 
 
 @contextmanager

@@ -12,7 +12,9 @@ from discreet import __version__
 _VERBS = {
     "budget": "The privacy budget of one data set: make it, see what is left.",
     "demo": "See it all on synthetic data: private beside non-private.",
+    "parties": "Organisations with different columns of the same people release jointly.",
     "fit": "Fit a private linear model to a Parquet or CSV file.",
+    "local": "Devices report once, randomized by themselves; a collector fits many models.",
 }
 
 

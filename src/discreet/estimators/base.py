@@ -16,7 +16,7 @@ from discreet.domain import Domain, Encoder, Public
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError, DomainError, PrivacyLeakWarning
 from discreet.estimators.files import file_engine, file_features, file_target
-from discreet.estimators.tables import check_table, check_target, feature_domain, rows_used, target_column
+from discreet.estimators.tables import check_table, check_target, check_types, feature_domain, rows_used, target_column
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import Budget, Ledger, check_neighbours
 
@@ -56,6 +56,7 @@ class PrivateEstimator(BaseEstimator):
         labels = check_target(table, y, self)
         names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
         encoder = Encoder(feature_domain(self, names), target_column(self, y))
+        check_types(table, encoder.domain)
         used = rows_used(groups, len(labels), self.rows_per_person)
         engine = MemoryEngine(encoder.encode, table, labels, used=used)
         return self._curator(engine, encoder, groups is not None, job), encoder

@@ -105,6 +105,29 @@ def named_target(estimator: Any, name: Any) -> Numeric:
     )
 
 
+def check_types(table: Any, domain: Domain) -> None:
+    """Refuse text in a column that is declared as a number, by the frame's schema.
+
+    A column of Python objects has no schema: what its cells are is theirs to know, and odd ones count as missing.
+    """
+    if isinstance(table, np.ndarray):
+        return
+    for column in domain.columns:
+        series = table[column.name]
+        if (
+            isinstance(column, Numeric)
+            and series.dtype in _TEXTS
+            and str(getattr(series.to_native(), "dtype", "")) != "object"
+        ):
+            raise DomainError(
+                f"column {column.name!r} is declared with bounds but holds {series.dtype}; declare its values, "
+                f"as Categorical({column.name!r}, (...)) in a domain"
+            )
+
+
+_TEXTS = (nw.String, nw.Categorical, nw.Enum)
+
+
 def rows_used(groups: Any, n: int, rows_per_person: int) -> np.ndarray | None:
     """The first ``rows_per_person`` rows of each person; None when every row is a person of its own."""
     if groups is None:

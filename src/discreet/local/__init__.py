@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from discreet.local.client import Client
     from discreet.local.collection import Collection
     from discreet.local.estimate import fit
-    from discreet.local.forecast import forecast, influence
+    from discreet.local.forecasting import forecast, influence
+    from discreet.local.guarantee import in_words, local_guarantee, shuffled_epsilon
     from discreet.local.links import Link
     from discreet.local.make import new_task, second_round
     from discreet.local.models import LocalGLM, LocalRegression
     from discreet.local.results import LocalResult
+    from discreet.local.simulation import simulate
     from discreet.local.task import Task
     from discreet.local.wire import WireError
 
@@ -30,13 +32,35 @@ _HOMES = {
     "Task": "task",
     "WireError": "wire",
     "fit": "estimate",
-    "forecast": "forecast",
-    "influence": "forecast",
+    "forecast": "forecasting",
+    "in_words": "guarantee",
+    "influence": "forecasting",
+    "local_guarantee": "guarantee",
     "new_task": "make",
     "second_round": "make",
+    "shuffled_epsilon": "guarantee",
+    "simulate": "simulation",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Client",
+    "Collection",
+    "Link",
+    "LocalGLM",
+    "LocalRegression",
+    "LocalResult",
+    "Task",
+    "WireError",
+    "fit",
+    "forecast",
+    "in_words",
+    "influence",
+    "local_guarantee",
+    "new_task",
+    "second_round",
+    "shuffled_epsilon",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

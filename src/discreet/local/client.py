@@ -25,7 +25,8 @@ class Client:
     """Answers one task from one record, once.
 
     state_dir: where the device remembers its answers; None remembers them as long as this object lives.
-    cap: the (epsilon, delta) that all tasks in this state_dir may cost together.
+    cap: the (epsilon, delta) that all tasks in this state_dir may cost one owner together.
+    owner: whose record it is, where one state_dir serves several people.
 
     Privacy: the report is task.mu-GDP for the replacement of the whole record, whatever the record holds. A missing or
     odd value makes the record count as zero, and its report looks like any other.
@@ -37,11 +38,12 @@ class Client:
         state_dir: str | PathLike[str] | None = None,
         *,
         cap: tuple[float, float] = DEFAULT_CAP,
+        owner: str = "",
         bits: Bits | None = None,
     ) -> None:
         self._task = task
         self._bits = bits
-        self._ledger = DeviceLedger(state_dir, cap)
+        self._ledger = DeviceLedger(state_dir, cap, owner)
 
     def report(self, record: Mapping[str, Any]) -> bytes:
         """The report's bytes; the same bytes when asked again."""

@@ -34,7 +34,7 @@ class Reported:
 
 
 def coefficient_map(task: Task) -> Floats:
-    """The matrix that takes coefficients u on h's coordinates to (intercept, coefficients) in the columns' own units."""
+    """The matrix that takes coefficients u on h's coordinates to those in the columns' own units, intercept first."""
     raw = raw_map(Domain(task.columns))
     half = np.diag(raw[:, 1:])
     slopes = task.transform.T[1:] / half[:, np.newaxis]
@@ -57,7 +57,7 @@ def known_points(task: Task, public: Any = None) -> Points:
     if public is not None:
         rows = public_design(Domain(task.columns), public)
         return Points.clip(rows @ task.transform.T, task.radius, len(rows))
-    whitened = task.public_rows > 0 and task.calibration == "tight" or task.second is not None
+    whitened = (task.public_rows > 0 and task.calibration == "tight") or task.second is not None
     moment = np.eye(task.width) if whitened else declared_moment(task)
     return Points.clip(_points_of(task, moment), task.radius, task.public_rows)
 

@@ -13,7 +13,8 @@ from discreet.local.plan import gaussian_delta_bound
 
 _MAKE = """
 CREATE TABLE IF NOT EXISTS answers (
-    task TEXT PRIMARY KEY, mu REAL NOT NULL CHECK (mu > 0), body BLOB NOT NULL
+    owner TEXT NOT NULL, task TEXT NOT NULL, mu REAL NOT NULL CHECK (mu > 0), body BLOB NOT NULL,
+    PRIMARY KEY (owner, task)
 ) WITHOUT ROWID
 """
 
@@ -22,10 +23,12 @@ class DeviceLedger:
     """Reports by task, in one SQLite file (or in memory), with a cap on what all of them reveal together.
 
     The report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
+    owner: whose record it is, where one ledger serves several people.
     """
 
-    def __init__(self, folder: str | PathLike[str] | None, cap: tuple[float, float]) -> None:
+    def __init__(self, folder: str | PathLike[str] | None, cap: tuple[float, float], owner: str = "") -> None:
         self._cap = cap
+        self._owner = owner
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
         self._where = ":memory:" if folder is None else str(Path(folder) / "answers.db")
@@ -49,13 +52,12 @@ class DeviceLedger:
     @property
     def spent_mu(self) -> float:
         """What all answers so far cost together."""
-        rows = self._connection().execute("SELECT mu FROM answers").fetchall()
+        rows = self._connection().execute("SELECT mu FROM answers WHERE owner = ?", (self._owner,)).fetchall()
         return math.sqrt(math.fsum(mu**2 for (mu,) in rows))
 
-    def _stored_or_new(
-        self, connection: sqlite3.Connection, task: str, mu: float, make: Callable[[], bytes]
-    ) -> bytes:
-        row = connection.execute("SELECT body FROM answers WHERE task = ?", (task,)).fetchone()
+    def _stored_or_new(self, connection: sqlite3.Connection, task: str, mu: float, make: Callable[[], bytes]) -> bytes:
+        found = "SELECT body FROM answers WHERE owner = ? AND task = ?"
+        row = connection.execute(found, (self._owner, task)).fetchone()
         if row is not None:
             return bytes(row[0])
         epsilon, delta = self._cap
@@ -66,7 +68,7 @@ class DeviceLedger:
                 f"device's cap, epsilon {epsilon:g} at delta {delta:g}"
             )
         body = make()
-        connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (task, mu, body))
+        connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", (self._owner, task, mu, body))
         return body
 
     def _connection(self) -> sqlite3.Connection:

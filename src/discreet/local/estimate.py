@@ -19,12 +19,19 @@ from discreet.local.task import Task
 
 
 def fit(
-    task: Task, collection: Collection, models: Sequence[str | Model] | None = None, *, public: Any = None
+    task: Task,
+    collection: Collection,
+    models: Sequence[str | Model] | None = None,
+    *,
+    public: Any = None,
+    prior_std: float | None = None,
 ) -> list[LocalResult]:
     """One result per model.
 
     models: names or LocalGLM and LocalRegression objects; without any, logistic for labels in [0, 1], else linear.
     public: rows (array or frame) like the ones the task was made with; without them the design counts as Gaussian.
+    prior_std: how far the linear predictor typically ranges, known from elsewhere. It shrinks what the noise hides:
+    that predicts better and never lacks a solution. Without it, estimates are as good as unbiased.
     """
     if collection.task.digest != task.digest:
         raise ValueError("the collection holds reports of another task")
@@ -35,11 +42,20 @@ def fit(
         points, carried = known_points(task, public), 0.0
     else:
         points, carried = collected_points(task, collection, reported.second, public)
-    return [_fit_one(task, collection, as_model(model), reported, points, carried) for model in models]
+    ridge = 0.0 if prior_std is None else prior_ridge(task, collection.count, prior_std)
+    return [_fit_one(task, collection, as_model(model), reported, points, carried, ridge) for model in models]
+
+
+def prior_ridge(task: Task, count: int, prior_std: float) -> float:
+    """The ridge of the posterior mode: noise variance of one entry over the prior variance of one coefficient."""
+    if not prior_std > 0:
+        raise ValueError(f"prior_std must be > 0, got {prior_std}")
+    noise = float(task.plan.noise_std[-1]) * task.label_scale / task.cross_weight
+    return noise**2 / count * task.width / prior_std**2
 
 
 def _fit_one(
-    task: Task, collection: Collection, model: Model, reported: Reported, points: Points, carried: float
+    task: Task, collection: Collection, model: Model, reported: Reported, points: Points, carried: float, ridge: float
 ) -> LocalResult:
     link = model.mean_function
     if task.calibration == "paper" and reported.second is not None:
@@ -47,8 +63,8 @@ def _fit_one(
         public = points.vectors if points.public_rows else points.vectors[:0]
         coef = scaled_least_squares(moments, public, link)
     else:
-        coef = solve(points, expected_report(task, reported, points), link, task.label_centre)
-    response = report_response(task, points, link, coef, carried)
+        coef = solve(points, expected_report(task, reported, points), link, task.label_centre, ridge)
+    response = report_response(task, points, link, coef, carried, ridge)
     return _result(task, collection, model.name, points, link, coef, response)
 
 
@@ -61,12 +77,14 @@ def expected_report(task: Task, reported: Reported, points: Points) -> Floats:
     return observed + points.expected(before, task.second.link, task.label_centre)
 
 
-def report_response(task: Task, points: Points, link: Link, coef: Floats, carried: float) -> Floats:
+def report_response(task: Task, points: Points, link: Link, coef: Floats, carried: float, ridge: float = 0.0) -> Floats:
     """The derivative of coefficients u in the entries of the average report.
 
     carried: the derivative of the design's covariance in the collected one; 0 where only public rows give it.
     """
-    inverse = np.linalg.pinv(points.slopes(coef, link))
+    slopes = points.slopes(coef, link)
+    square = slopes.T @ slopes + ridge * np.eye(len(slopes))
+    inverse = np.linalg.pinv(square, rcond=1e-12, hermitian=True) @ slopes.T
     cross = inverse * (task.label_scale / task.cross_weight)
     if not task.outer:
         return cross
@@ -82,9 +100,7 @@ def report_response(task: Task, points: Points, link: Link, coef: Floats, carrie
     return np.hstack([-inverse @ matrix, cross])
 
 
-def estimate_covariance(
-    task: Task, count: int, points: Points, link: Link, coef: Floats, response: Floats
-) -> Floats:
+def estimate_covariance(task: Task, count: int, points: Points, link: Link, coef: Floats, response: Floats) -> Floats:
     """Noise, the sampling of records and the sampling of public rows, carried through the derivative."""
     noise = (response * task.plan.noise_std**2 / count) @ response.T
     cross = response[:, response.shape[1] - task.width :] * task.cross_weight

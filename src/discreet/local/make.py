@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain import Domain, Numeric, Public
+from discreet.domain import Domain, Numeric, Public, cells
 from discreet.errors import DomainError
 from discreet.local.plan import Floats, printed_plan, statistic_reach
 from discreet.local.statistic import encoded_columns
@@ -112,7 +112,7 @@ def public_design(domain: Domain, rows: Any) -> Floats:
         import narwhals as nw
 
         frame = nw.from_native(rows, eager_only=True)
-        columns = {column.name: frame[column.name].to_numpy() for column in domain.columns}
+        columns = {column.name: cells(frame[column.name]) for column in domain.columns}
     design = encoded_columns(domain, columns, len(rows))
     return design[np.isfinite(design).all(axis=1)]
 

@@ -1,8 +1,8 @@
 """The corrected estimator: find the model whose expected report is the average report.
 
-A device reports h(x) (y - centre), with h the clipped vector. For coefficients u on z (the vector before the clip) a model
-predicts E[h (mean(<u, z>) - centre)], an average over public rows or, without rows, over Gaussian points of their
-moments. Equating the two needs no Stein constant, undoes the attenuation of the clip exactly and holds for any
+A device reports h(x) (y - centre), with h the clipped vector. For coefficients u on z, the vector before the clip, a
+model predicts E[h (mean(<u, z>) - centre)], an average over public rows or, without rows, over Gaussian points of
+their moments. Equating the two needs no Stein constant, undoes the attenuation of the clip exactly and holds for any
 design. With an increasing link the left side is the gradient of a convex function of u, so the root is unique.
 """
 
@@ -18,6 +18,8 @@ from discreet.local.plan import Floats
 
 _ITERATIONS = 200
 _TOLERANCE = 1e-9
+# A direction with less than this share of the largest variance counts as constant.
+_UNSEEN = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,58 +61,64 @@ def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> F
     return np.hstack([np.ones((len(drawn), 1)), mean + drawn @ _root(covariance)])
 
 
-def solve(points: Points, target: Floats, link: Link, centre: float) -> Floats:
-    """The coefficients whose expected report is ``target``, by damped Newton steps."""
-    best: Floats | None = None
-    for start in _starts(points, target, link, centre):
-        coef, gap = _descend(points, target, link, centre, start)
-        # Several roots are possible for a link that is not monotone: the shortest one is the least claim.
-        if gap <= _TOLERANCE * max(1.0, float(np.linalg.norm(target))) and (
-            best is None or np.linalg.norm(coef) < np.linalg.norm(best) * (1 - 1e-6)
-        ):
-            best = coef
-            break
-    if best is None:
-        raise NoSolutionError(
-            f"no coefficients of the {link.name} model have the collected average as their expectation: the noise is "
-            "too large for so few reports, or the model's range does not reach so far"
-        )
-    return best
+def solve(points: Points, target: Floats, link: Link, centre: float, ridge: float = 0.0) -> Floats:
+    """The coefficients whose expected report is ``target``; with a ridge, those that balance the gap and their length.
+
+    Directions in which the design does not vary (indicators that sum to 1) say nothing, and get coefficient 0.
+    """
+    values, vectors = np.linalg.eigh(points.vectors.T @ points.vectors / len(points.vectors))
+    seen = vectors[:, values > _UNSEEN * values[-1]]
+    inner = Points(points.vectors @ seen, points.clipped @ seen, points.public_rows)
+    aim = seen.T @ target
+    tolerance = _TOLERANCE * max(float(np.linalg.norm(aim)), 1e-12)
+    for start in _starts(inner, aim, link):
+        coef, gap = _descend(inner, aim, link, centre, start, ridge, tolerance)
+        if ridge > 0 or gap <= tolerance:
+            return np.asarray(seen @ coef)
+    raise NoSolutionError(
+        f"no coefficients of the {link.name} model have the collected average as their expectation: the noise is too "
+        "large for so few reports, or the model's range does not reach so far; more reports, a larger epsilon, fewer "
+        "columns, or prior_std (a bound on how strong effects can be) help"
+    )
 
 
-def _starts(points: Points, target: Floats, link: Link, centre: float) -> list[Floats]:
+def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
     """Zero; then along the least-squares direction both ways, for links that are flat at zero or decrease."""
     zero = np.zeros(points.vectors.shape[1])
     linear = points.clipped.T @ points.vectors / len(points.vectors)
-    direction = np.linalg.lstsq(linear, target, rcond=None)[0]
+    direction: Floats = np.asarray(np.linalg.lstsq(linear, target, rcond=None)[0], dtype=np.float64)
     length = float(np.sqrt(np.mean((points.vectors @ direction) ** 2))) or 1.0
     flat = float(np.abs(link.slope(np.zeros(1)))[0]) < 1e-12
     ways = [size * direction / length for size in (0.5, -0.5, 1.5, -1.5)]
     return ways if flat else [zero, *ways]
 
 
-def _descend(points: Points, target: Floats, link: Link, centre: float, coef: Floats) -> tuple[Floats, float]:
+def _descend(
+    points: Points, target: Floats, link: Link, centre: float, coef: Floats, ridge: float, tolerance: float
+) -> tuple[Floats, float]:
+    """Levenberg and Marquardt's damped Newton steps on |gap|^2 + ridge |coef|^2; returns the remaining gap too."""
     damping = 1e-3
     with np.errstate(over="ignore", invalid="ignore"):
         gap = points.expected(coef, link, centre) - target
-        size = float(np.linalg.norm(gap))
+        cost = float(gap @ gap + ridge * coef @ coef)
         for _ in range(_ITERATIONS):
-            if size <= _TOLERANCE * float(np.linalg.norm(target)):
-                break
             slopes = points.slopes(coef, link)
             square = slopes.T @ slopes
-            ridge = damping * max(float(np.trace(square)) / len(square), 1e-300)
-            step = np.linalg.lstsq(square + ridge * np.eye(len(square)), slopes.T @ gap, rcond=None)[0]
-            tried = coef - step
+            downhill = slopes.T @ gap + ridge * coef
+            ridges = ridge + damping * max(float(np.trace(square)) / len(square), 1e-300)
+            tried = coef - np.linalg.lstsq(square + ridges * np.eye(len(square)), downhill, rcond=None)[0]
             new_gap = points.expected(tried, link, centre) - target
-            new_size = float(np.linalg.norm(new_gap))
-            if new_size < size:
-                coef, gap, size, damping = tried, new_gap, new_size, max(damping / 10, 1e-14)
+            new_cost = float(new_gap @ new_gap + ridge * tried @ tried)
+            if new_cost < cost:
+                settled = ridge > 0 and cost - new_cost < 1e-12 * cost
+                coef, gap, cost, damping = tried, new_gap, new_cost, max(damping / 10, 1e-14)
+                if settled:
+                    break
             else:
                 damping *= 4
-                if damping > 1e12:
-                    break
-    return coef, size
+            if float(np.linalg.norm(gap)) <= tolerance or damping > 1e12:
+                break
+    return coef, float(np.linalg.norm(gap))
 
 
 def _root(matrix: Floats) -> Floats:

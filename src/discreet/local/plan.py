@@ -1,7 +1,7 @@
 """The noise of one report, from public numbers alone: what a device re-checks before it answers.
 
-A record becomes a vector h of norm at most ``radius`` and a label c in [-1, 1]. The report is ``h c``, or also the upper
-triangle of ``h h^T``. Replacing the whole record moves it, in Frobenius norm, by at most
+A record becomes a vector h of norm at most ``radius`` and a label c in [-1, 1]. The report is ``h c``, or also the
+upper triangle of ``h h^T``. Replacing the whole record moves it, in Frobenius norm, by at most
 
     h c                    2 r                               opposite labels on the same h
     (h h^T, w h c)         sqrt(2) r^2 (1 + t) if t <= 1     with t = w^2 / (2 r^2), the best angle's cosine; else 2 w r
@@ -111,7 +111,8 @@ def gaussian_delta_bound(epsilon: float, mu: float) -> float:
     """An upper bound, good to nine digits, on the delta of mu-GDP at this epsilon, by ``math.erfc`` alone."""
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     first = 0.5 * math.erfc(near / math.sqrt(2))
-    log_second = epsilon + math.log(max(0.5 * math.erfc(far / math.sqrt(2)), 5e-324))
-    second = math.exp(min(log_second, 0.0))
+    tail = 0.5 * math.erfc(far / math.sqrt(2))
+    # Below this the tail has lost its digits; leaving it out only raises the bound.
+    second = math.exp(min(epsilon + math.log(tail), 0.0)) if tail > 1e-290 else 0.0
     # Each term is right to about (1 + epsilon) 1e-15 relatively; the difference is charged with all of it.
     return first - second + (first + second) * 1e-14 * (1 + epsilon)

@@ -15,8 +15,8 @@ from discreet.local.plan import Floats
 class LocalResult:
     """Coefficients in the columns' own units, with standard errors that count noise, sampling and public rows.
 
-    ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is the
-    derivative of these estimates in the entries of the average report: what noise, and lying devices, act through.
+    ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is
+    the derivative of these estimates in the entries of the average report: noise, and lying devices, act through it.
     """
 
     model: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,8 +23,14 @@ class HasColumns(Protocol):
 
 def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Floats]:
     """One record as (1, x) and y, by declared bounds; NaN where a value is missing, odd or undeclared."""
-    columns = {column.name: [record.get(column.name)] for column in task.columns}
-    return encoded_columns(task, columns, 1), label_values(task, [record.get(task.target.name)])
+    columns = {column.name: [_cell(record, column.name)] for column in task.columns}
+    return encoded_columns(task, columns, 1), label_values(task, [_cell(record, task.target.name)])
+
+
+def _cell(record: Mapping[str, Any], name: str) -> Any:
+    """A number or a text; anything else counts as missing, for an exception would show that it was there."""
+    value = record.get(name)
+    return value if isinstance(value, (str, Real)) else None
 
 
 def encoded_columns(domain: HasColumns, columns: Mapping[str, Any], records: int) -> Floats:

@@ -1,6 +1,6 @@
 """NLDP's estimator as printed: least squares from noisy moments, times the constant of Stein's lemma.
 
-With x ~ N(0, Sigma), E[x y] = Sigma w E[f'(<x, w>)], so the least-squares vector points along w, and w = c w_ols where c
+With x ~ N(0, Sigma), E[x y] = Sigma w E[f'(<x, w>)], so the least-squares vector points along w: w = c w_ols, where c
 solves c E[f'(c <x, w_ols>)] = 1 (Lemma 5 and Theorem 18; f' is Phi'' for a GLM). The mean is over public rows.
 """
 
@@ -53,13 +53,13 @@ def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link) -> F
     """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8)."""
     n, m = moments.count, len(public)
     pooled = (n * moments.second + public.T @ public) / (n + m)
-    coef = np.linalg.solve(pooled, moments.cross)
+    coef: Floats = np.asarray(np.linalg.solve(pooled, moments.cross), dtype=np.float64)
     return stein_scale(public @ coef, link) * coef
 
 
 def two_rounds(first: NoisyMoments, predictions: Callable[[Floats], Floats], family: str) -> Floats:
     """A GLM without public rows (NLDP, Algorithm 5): ``predictions`` asks every user for a noisy <x, w_ols>."""
-    coef = np.linalg.solve(first.second, first.cross)
+    coef: Floats = np.asarray(np.linalg.solve(first.second, first.cross), dtype=np.float64)
     return stein_scale(predictions(coef), GLMS[family]) * coef
 
 
@@ -87,8 +87,8 @@ def stein_scale(predictor: Floats, link: Link) -> float:
                 before = scale
         if not found:
             raise NoSolutionError(
-                f"c mean(f'(c <x, w_ols>)) = 1 has no root with |c| <= {_LARGEST_SCALE:g} for link {link.name!r}: the noisy "
-                "least-squares coefficients are too large for this model's range (more reports or a larger epsilon help)"
+                f"c mean(f'(c <x, w_ols>)) = 1 has no root with |c| <= {_LARGEST_SCALE:g} for {link.name!r}: the noisy "
+                "least-squares coefficients are too large for this model's range; more reports or epsilon help"
             )
         low, high = min(found, key=lambda bracket: abs(bracket[1]))
         for _ in range(200):

@@ -115,9 +115,12 @@ class Task:
         if unknown or missing:
             raise DomainError(f"a task has unknown fields {sorted(unknown)} and lacks {sorted(missing)}")
         try:
-            return cls(**_converted(content))
-        except (TypeError, KeyError, OverflowError) as error:
+            fields = _converted(content)
+        except DomainError:
+            raise
+        except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
             raise DomainError(f"a task's field has the wrong type: {error}") from error
+        return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, enough to make the same task again."""
@@ -221,7 +224,7 @@ class Task:
             raise DomainError("a second round needs a known family and one coefficient per feature after the intercept")
         names = [column.name for column in self.columns] + [self.target.name]
         if not self.columns or len(set(names)) != len(names):
-            raise DomainError("a task needs at least one column, and all names different from each other and the target")
+            raise DomainError("a task needs at least one column, and no name twice among columns and target")
 
     def _check_transform(self) -> None:
         shape = (self.width, len(self.names) + 1)

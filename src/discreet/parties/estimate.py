@@ -1,7 +1,7 @@
 """Regression on noisy mixes, with everything that is known of their noise.
 
-Each of the k mixes is a sum over people of +-u, so it is as good as a draw from N(0, T), T = n J + k diag(s^2): J is the
-correlation matrix that is wanted, s_i^2 the noise variance of one mix over k. Within a party J is known almost
+Each of the k mixes is a sum over people of +-u, so it is as good as a draw from N(0, T), T = n J + k diag(s^2). J is
+the correlation matrix that is wanted; s_i^2 is the noise variance of one mix over k. Within a party J is known almost
 exactly from the party's own second moment; between parties J_ij is estimated by the mean of products, M_i.M_j / (k n).
 Three steps make a model of it:
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 # The logarithm of how much more probable a model must make what was seen, before it replaces the constant.
-_PROOF = 2.0
+_PROOF = 1.0
 _ROUNDS = 3
 _PRIOR_LADDER = np.exp(np.linspace(-16.0, 2.0, 37))
 _PROJECTIONS = 30
@@ -84,12 +84,30 @@ class MixedMoments:
         variance = len(self.mixed) * np.outer(level, level) / self.shared**2
         return math.sqrt(float(variance[self.apart].mean())) if self.apart.any() else 0.0
 
-    def equation_noise(self, correlations: Floats, residual: Floats) -> Floats:
-        """The covariance of (J^ - J) residual; see the module's text."""
-        mixes = len(self.mixed)
-        drawn = np.sqrt(np.outer(self.people, self.people)) * correlations + np.diag(mixes * self.noise)
+    def _drawn(self, correlations: Floats) -> Floats:
+        """T: the covariance of one mix."""
+        drawn = np.sqrt(np.outer(self.people, self.people)) * correlations + np.diag(len(self.mixed) * self.noise)
         # The label's mixes are known, so their own length is better than its expectation.
         drawn[-1, -1] = float(np.mean(self.mixed[:, -1] ** 2))
+        return drawn
+
+    def second_order(self, correlations: Floats, inverse: Floats, residual: Floats) -> Floats:
+        """E[D P (D residual)] for the noise D = J^ - J and a matrix P over the features: what bends the estimate.
+
+        With m = apart / shared and G = (m o residual^T) T, entry i is, by Isserlis' theorem once more,
+        sum_ab m_ia P_ab (T_ib G_ba + T_ab G_bi) / k.
+        """
+        drawn = self._drawn(correlations)
+        apart = np.where(self.apart, 1 / self.shared, 0.0)
+        through = ((apart * residual) @ drawn)[:-1]
+        inner, pairs = drawn[:-1, :-1], apart[:-1, :-1]
+        first = np.sum((pairs @ (inverse * through[:, :-1].T)) * inner, axis=1)
+        second = np.sum((pairs @ (inverse * inner)) * through[:, :-1].T, axis=1)
+        return np.asarray((first + second) / len(self.mixed))
+
+    def equation_noise(self, correlations: Floats, residual: Floats) -> Floats:
+        """The covariance of (J^ - J) residual; see the module's text."""
+        mixes, drawn = len(self.mixed), self._drawn(correlations)
         chosen = np.where(self.apart, residual, 0.0) / self.shared
         through = chosen @ drawn
         covariance = (drawn * (through @ chosen.T) + through * through.T) / mixes
@@ -133,7 +151,7 @@ def solve(moments: MixedMoments, penalty: Floats) -> MixedSolution:
     if gain < _PROOF:
         coef = np.zeros_like(coef)
     coef = np.asarray(np.linalg.solve(gram + np.diag(penalty), gram @ coef))
-    estimate, covariance, inverse = _unshrunk(moments, correlations, penalty, noise)
+    estimate, covariance, inverse = _unshrunk(moments, raw, correlations, penalty)
     unexplained = max(1.0 - 2 * float(coef @ cross) + float(coef @ gram @ coef), 1e-6)
     sampling = unexplained / float(moments.people.min()) * inverse @ gram @ inverse
     residual = np.append(-coef, 1.0)
@@ -209,17 +227,19 @@ def _surprise(covariance: Floats, seen: Floats) -> float:
 
 
 def _unshrunk(
-    moments: MixedMoments, correlations: Floats, penalty: Floats, noise: float
+    moments: MixedMoments, raw: Floats, correlations: Floats, penalty: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """The estimate freed of its ridge to first order, its noise covariance, and the inverse that made it."""
-    gram, cross = correlations[:-1, :-1], correlations[:-1, -1]
+    """The estimate freed of the noise's second-order bias, its noise covariance, and the inverse that made it.
+
+    Made of the correlations as they were seen: repairing them would bend the estimate towards weaker relations.
+    """
+    gram, cross = raw[:-1, :-1], raw[:-1, -1]
     least = float(np.linalg.eigvalsh(gram)[0])
-    # Noise moves eigenvalues by about noise * sqrt(columns): what lies below that is not inverted.
-    ridge = max(0.0, noise * math.sqrt(len(gram)) / 2 - least)
+    # Noise moves eigenvalues by about noise * sqrt(columns): what does not stand clear of that is not inverted.
+    ridge = max(0.0, 1.5 * moments.typical_noise() * math.sqrt(len(gram)) - least)
     inverse = np.asarray(np.linalg.inv(gram + np.diag(penalty + ridge)))
     coef = inverse @ cross
-    hidden = ridge * inverse @ coef
-    estimate = coef + hidden
+    estimate = coef + inverse @ moments.second_order(correlations, inverse, np.append(-coef, 1.0))
     reaching = moments.equation_noise(correlations, np.append(-estimate, 1.0))[:-1, :-1]
-    # What the ridge hides is not known to within itself: count it as noise.
-    return estimate, inverse @ reaching @ inverse + np.outer(hidden, hidden), inverse
+    # The ridge hides ridge * inverse @ truth, which is unknown; standardised coefficients are about 1 at most.
+    return estimate, inverse @ reaching @ inverse + ridge**2 * inverse @ inverse, inverse

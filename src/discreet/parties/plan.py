@@ -19,13 +19,14 @@ from discreet.privacy import GDP, Budget, classical_noise_std
 
 FORMAT = 1
 _GUARANTEES = ("per_party", "joint")
-_METHODS = ("rmgm", "dgm")
+_METHODS = ("rmgm",)
 _CALIBRATIONS = ("tight", "paper")
 _SETTINGS = {
     *("format", "name", "key", "people", "guarantee", "epsilon", "delta", "method", "calibration"),
     *("mixes", "seed", "label", "missing", "parties"),
 }
 _LEAST_MIXES, _MOST_MIXES = 12, 4096
+_TIGHT_RADIUS = 1.15
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,6 @@ class Plan:
             (len(set(columns)) < len(columns), "every column must belong to exactly one party"),
             (self.key in columns, f"the key {self.key!r} must not be a released column"),
             (self.label is not None and self.label not in columns, f"label {self.label!r} is no party's column"),
-            (self.method == "dgm" and self.calibration != "paper", "method 'dgm' needs calibration = 'paper'"),
             (
                 self.calibration == "paper" and self.guarantee == "joint",
                 "calibration 'paper' prints noise for each party: guarantee must be 'per_party'",
@@ -157,19 +157,28 @@ def good_number_of_mixes(people: int, parties: tuple[Party, ...]) -> int:
 
     n^2/k + k s_i^2 s_j^2 is least at k = n / (s_i s_j), with s the noise of a standardised column; see docs.
     """
-    logs = [math.log(standard_noise(party)) for party in parties]
+    logs = [math.log(_standard_noise(party, radius_factor(people, party))) for party in parties]
     best = people / math.exp(2 * math.fsum(logs) / len(logs))
     return round(min(max(best, _LEAST_MIXES), _MOST_MIXES))
 
 
-def standard_noise(party: Party) -> float:
-    """About the noise of one standardised column, in a release of one mix."""
-    return 2 * 1.15 * math.sqrt(party.encoder.width) / (0.9 * party.budget.mu)
-
-
 def correlation_noise(people: int, party: Party) -> float:
     """About the standard error, by noise and mixing, of a correlation between columns of two parties like this one."""
-    return 2 * standard_noise(party) / math.sqrt(people)
+    return 2 * _standard_noise(party, radius_factor(people, party)) / math.sqrt(people)
+
+
+def radius_factor(people: int, party: Party) -> float:
+    """Where rows are shortened, in typical norms: tightly while noise rules, hardly at all once it has vanished.
+
+    Shortening weakens correlations by a few percent, which must stay below the noise in them.
+    """
+    noise = 2 * _standard_noise(party, _TIGHT_RADIUS) / math.sqrt(people)
+    return min(max(0.45 / math.sqrt(noise), _TIGHT_RADIUS), 4.0)
+
+
+def _standard_noise(party: Party, radius: float) -> float:
+    """About the noise of one standardised column, in a release of one mix."""
+    return 2 * radius * math.sqrt(party.encoder.width) / (0.9 * party.budget.mu)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from discreet.local import in_words
 from discreet.local.task import Task
-from discreet.service.plot import interval_plot, number
+from discreet.service.plot import interval_plot, number, rough
 from discreet.service.snapshot import FittedModel, Forecast, Snapshot
 from discreet.service.style import CONTENT_POLICY, SCRIPT, STYLE
 
@@ -30,6 +31,8 @@ def login(task: Task, *, wrong: bool) -> str:
         "<p>The results of this collection are shown to those who hold an analyst token. "
         "Devices need no page: they send one report each.</p>"
         f'<form method="post" action="/login">{error}<label for="token">Analyst token</label>'
+        # Password managers, and people who rely on them, look for a name beside a secret.
+        '<input name="username" value="analyst" autocomplete="username" hidden>'
         f'<input id="token" name="token" type="password" autocomplete="current-password" required{described}>'
         '<button class="primary">Sign in</button></form></section>'
     )
@@ -69,7 +72,7 @@ def _progress(snapshot: Snapshot) -> str:
 
 
 def _forecasts(snapshot: Snapshot) -> str:
-    tiles = [("error-now", "Expected error now", snapshot.now), ("error-goal", "At the goal", snapshot.at_goal)]
+    tiles = [("error-now", "Error now", snapshot.now), ("error-goal", "Error at the goal", snapshot.at_goal)]
     return "".join(_forecast(*tile) for tile in tiles)
 
 
@@ -79,7 +82,7 @@ def _forecast(place: str, title: str, forecast: Forecast | None) -> str:
     else:
         size = f"{forecast.error:.1%}" if forecast.error < 0.1 else f"{forecast.error:.0%}"
         shown = size if forecast.error < 1 else "over 100%"
-        text = f'<div class="big">{shown}</div><p>of a typical effect, from {forecast.n:,} reports.</p>'
+        text = f'<div class="big">{shown}</div><p>of a typical effect is expected from {forecast.n:,} reports.</p>'
     return (
         f'<section class="card" aria-labelledby="{place}"><h2 id="{place}">{title}</h2>'
         f'<div id="{place}-live" data-live>{text}</div></section>'
@@ -103,9 +106,10 @@ def _model(model: FittedModel, place: int) -> str:
     if model.failure:
         body = f'<p class="wrong">{escape(model.failure)}</p>'
     else:
-        title = f"{model.title}: coefficients with 95 % intervals; the table holds the same numbers"
+        title = f"{model.title}: effects with 95 % intervals; the table holds the numbers"
         body = (
-            f'<div class="pair"><figure><figcaption>Estimates with 95 % intervals. Hollow: zero is possible.'
+            '<div class="pair"><figure><figcaption>From the middle of each feature’s declared range to its upper end, '
+            "with 95&nbsp;% intervals. Hollow: zero is possible."
             f"</figcaption>{interval_plot(model.coefficients, title)}</figure>{_table(model)}</div>"
         )
     return f'<section class="model" aria-labelledby="model-{place}">{head}{body}</section>'
@@ -113,44 +117,45 @@ def _model(model: FittedModel, place: int) -> str:
 
 def _table(model: FittedModel) -> str:
     shares = sorted(model.coefficients[0].moved_by)
-    heads = "".join(f'<th scope="col">{share} % liars</th>' for share in shares)
+    heads = "".join(f'<th scope="col">{share}&nbsp;% liars</th>' for share in shares)
     rows = "".join(
-        f'<tr><th scope="row">{escape(c.name)}</th><td>{number(c.value)}'
+        f'<tr><th scope="row">{_breakable(c.name)}</th><td>{number(c.value)}'
         f'<br><span class="soft">{number(c.low)} … {number(c.high)}</span></td>'
-        + "".join(f"<td>± {number(c.moved_by[share])}</td>" for share in shares)
+        + "".join(f"<td>± {rough(c.moved_by[share])}</td>" for share in shares)
         + "</tr>"
         for c in model.coefficients
     )
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(model.title)}, as a table">'
-        "<table><caption>The same as numbers, and how far lying devices could move each.</caption>"
-        '<thead><tr><th scope="col">Name</th><th scope="col">Estimate, 95 % interval</th>'
+        "<table><caption>Per unit of each feature, and how far lying devices could move that.</caption>"
+        '<thead><tr><th scope="col">Name</th><th scope="col">Estimate, 95&nbsp;% interval</th>'
         f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
+def _breakable(name: str) -> str:
+    """A long name may break after an underscore, rather than anywhere."""
+    return escape(name).replace("_", "_<wbr>")
+
+
 def _promise(task: Task) -> str:
-    rounds = "" if task.rounds == 1 else f" over all {task.rounds} rounds together"
-    odds = 2.718281828459045**task.epsilon
     return (
         '<section class="card" aria-labelledby="promise"><h2 id="promise">What every participant is promised</h2>'
-        "<ul><li>Every device adds noise <strong>before</strong> anything leaves it. "
-        "This collector never sees a true answer, and no page or address shows a single report.</li>"
-        f"<li>Whatever somebody knows or assumes about a person, that person's report changes the odds of any guess by "
-        f"a factor of at most {number(odds)}, except with probability {_small(task.delta)} "
-        f"(ε = {task.epsilon:g}, δ = {_small(task.delta)}, local differential privacy{rounds}).</li>"
-        "<li>This holds against the operator of this collector too, and for everything that is ever computed from the "
-        "reports.</li>"
-        "<li>A report is not stored with the token that came with it, nor with a time or an address.</li></ul></section>"
+        f"<p>{escape(in_words(task))}</p><ul>"
+        "<li>This also covers everything that is ever computed from the reports, however often.</li>"
+        "<li>No page and no address of this collector shows a single report.</li>"
+        "<li>A report is stored without the token that came with it, without a time and without an address.</li>"
+        "</ul></section>"
     )
 
 
 def _reading() -> str:
     return (
         '<section class="card" aria-labelledby="reading"><h2 id="reading">How to read this</h2>'
-        "<p>A 95 % interval covers the true coefficient in 19 of 20 such collections; it contains the privacy noise as "
-        "well as the chance of who took part. It does not contain deliberate lies: the columns “liars” say "
-        "how far an estimate could be moved if that share of devices sent the worst reports that are valid.</p></section>"
+        "<p>A 95&nbsp;% interval covers the true coefficient in 19 of 20 such collections; it contains the "
+        "privacy noise as well as the chance of who took part. It does not contain deliberate lies: the columns "
+        "“liars” say how far an estimate could be moved if that share of devices sent the worst reports that are valid.</p>"
+        "</section>"
     )
 
 
@@ -158,11 +163,7 @@ def _footer(task: Task, signed_in: bool) -> str:
     leave = '<form method="post" action="/logout"><button>Sign out</button></form>' if signed_in else ""
     return (
         '<div class="row"><span id="refresh" hidden><label class="row"><input type="checkbox" id="auto" checked>'
-        f'Refresh every 10 seconds</label></span><a href="/">Refresh now</a><a href="/v1/task">The task</a>{leave}</div>'
+        'Refresh every 10 seconds</label></span><a href="/">Refresh now</a>'
+        f'<a href="/v1/task">The task</a>{leave}</div>'
         f"<p>Task <code>{task.digest[:16]}</code></p>"
     )
-
-
-def _small(value: float) -> str:
-    mantissa, exponent = f"{value:.0e}".split("e")
-    return f"1 in {round(1 / value):,}" if value > 1e-9 and mantissa == "1" else f"{mantissa} · 10^{int(exponent)}"

@@ -103,7 +103,7 @@ class PostgreSQLStore:
                 rows.execute(
                     "SELECT id, batch, body, checksum FROM discreet_reports WHERE task = %s", [self._task.digest]
                 )
-                again = added_again(self._task, self._keys, rows)  # type: ignore[arg-type]
+                again = added_again(self._task, self._keys, rows)
             check_same(running, again)
             return again
 
@@ -161,7 +161,7 @@ class PostgreSQLStore:
             "SELECT batch, count, sum, checksum FROM discreet_totals WHERE task = %s ORDER BY batch",
             [self._task.digest],
         )
-        return [unpack(self._keys, self._task.digest, row) for row in cursor.fetchall()]  # type: ignore[arg-type]
+        return [unpack(self._keys, self._task.digest, row) for row in cursor.fetchall()]
 
     def _open_batch(self, cursor: Cursor) -> int:
         cursor.execute("SELECT open_batch FROM discreet_facts WHERE task = %s", [self._task.digest])

@@ -54,6 +54,8 @@ class ReportEndpoint:
         mark = self._keys.mark(token, self._task.digest)
         return Entry(wire.report_id(body), body, mark)
 
-    async def _refuse(self, send: Send, status: int, code: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+    async def _refuse(
+        self, send: Send, status: int, code: str, headers: list[tuple[bytes, bytes]] | None = None
+    ) -> None:
         self._metrics.responses[code] += 1
         await refuse(send, status, code, headers)

@@ -1,4 +1,4 @@
-"""Fits the models of the page, not more often than the collection grows, and never to so few that one would stand out."""
+"""Fits the page's models: not more often than the collection grows, and never to so few that one would stand out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.local import Collection, forecast, influence
-from discreet.local import fit as fit_local
+from discreet.domain import Numeric
+from discreet.local import Collection, fit, forecast, influence
 from discreet.local.task import Task
 from discreet.service.entries import Total
 from discreet.service.snapshot import Coefficient, FittedModel, Forecast, Snapshot
@@ -76,22 +76,29 @@ class Results:
         title, explanation = f"{name.capitalize()} model", _EXPLANATIONS.get(name, "")
         title = {"identity": "Linear model"}.get(name, title)
         try:
-            (result,) = fit_local(self._task, collection, [name], public=self._public)
-            moves = {
-                share: influence(self._task, collection, name, share / 100, public=self._public)
-                for share in LIAR_SHARES
-            }
+            (result,) = fit(self._task, collection, [name], public=self._public)
+            moves = {share: influence(self._task, collection, result, share / 100) for share in LIAR_SHARES}
         except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
             return FittedModel(title, explanation, failure=f"Not enough to go on yet: {error}")
+        spans = feature_spans(self._task)
         coefficients = [
-            Coefficient(part, float(value), float(low), float(high), {share: moves[share][part] for share in moves})
-            for part, value, (low, high) in zip(result.names, result.estimates, result.conf_int(), strict=True)
+            Coefficient(part, *map(float, row), {share: moves[share][part] for share in moves}, spans.get(part))
+            for part, *row in zip(result.names, result.estimates, *result.conf_int().T, strict=True)
         ]
         return FittedModel(title, explanation, tuple(coefficients))
 
     def _forecast(self, n: int) -> Forecast:
         facts = forecast(self._task, n, self._models[0])
         return Forecast(n, math.sqrt(facts["squared_relative_error"]))
+
+
+def feature_spans(task: Task) -> dict[str, float]:
+    """Half the declared range of every feature; a category is there or not."""
+    return {
+        name: column.half_width if isinstance(column, Numeric) else 1.0
+        for column in task.columns
+        for name in column.names
+    }
 
 
 def default_models(task: Task) -> tuple[str, ...]:

@@ -8,13 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One coefficient, its 95 % interval, and how far lying devices could move it, by their share in percent."""
+    """One coefficient, its 95 % interval, and how far lying devices could move it, by their share in percent.
+
+    ``span`` is half the declared range of its feature, by which it is drawn beside others; None is not drawn.
+    """
 
     name: str
     value: float
     low: float
     high: float
     moved_by: dict[int, float]
+    span: float | None = 1.0
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,5 @@ def check_same(running: Iterable[Total], again: Iterable[Total]) -> None:
         if one is None or other is None or one.count != other.count or not np.array_equal(one.values, other.values):
             counts = [0 if total is None else total.count for total in (one, other)]
             raise StoreCorrupt(
-                f"batch {batch}: the running sum of {counts[0]} reports is not that of the "
-                f"{counts[1]} stored ones"
+                f"batch {batch}: the running sum of {counts[0]} reports is not that of the {counts[1]} stored ones"
             )

@@ -9,6 +9,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn.linear_model as plain
 from sklearn.base import clone
@@ -473,3 +475,11 @@ def test_an_empty_table_is_no_news_where_the_number_of_rows_is_private():
     X, y = rows(10)
     model = LinearRegression(**PRIVATE, **BOUNDS, neighbours="add_or_remove_one").fit(X[:0], y[:0])
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_text_in_a_column_declared_with_bounds_is_refused_before_anything_is_paid(library):
+    frame = library({"age": [30.0, 40.0], "smoker": ["no", "yes"]})
+    model = LinearRegression(epsilon=1, delta=1e-6, bounds_X=(0, 100), bounds_y=(0, 1))
+    with pytest.raises(DomainError, match="'smoker' is declared with bounds but holds"):
+        model.fit(frame, [0.1, 0.2])

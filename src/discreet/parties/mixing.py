@@ -13,11 +13,11 @@ from discreet.curator import Curator
 from discreet.errors import DomainError
 from discreet.noise import Bits, SeededBits
 from discreet.parties.people import check_keys, open_people
-from discreet.parties.plan import Party, Plan, correlation_noise
+from discreet.parties.plan import Party, Plan, correlation_noise, radius_factor
 from discreet.parties.queries import ColumnSums, Mixes, Spread
 from discreet.parties.release_file import PartyRelease
 from discreet.parties.signs import plan_state
-from discreet.privacy import Budget, Ledger, refuse_weaker
+from discreet.privacy import Ledger, refuse_weaker
 from discreet.rows import Answer
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 # Of what the column sums leave, the part that the party's own second moment gets.
 _SPREAD_SHARE = 0.12
 # In the sums: how much other columns count beside the likely label, and the number of complete rows beside all.
-_OTHERS, _COUNT = 0.25, 0.2
+_OTHERS, _COUNT = 0.2, 0.1
 # In the mixes the likely label counts this much more than the others, as it stands in every cross moment.
 _LABEL_WEIGHT = 1.5
 # What a column's encoded variance is before it has been seen, and how sure that is; and the least it may be.
@@ -85,7 +85,7 @@ def _tight(source: Curator, plan: Plan, party: Party, rows: int) -> dict[str, An
     spread = source.sum(Spread(centre, _spread_radius(party, centre, noise)), spread_cost)
     scale = scales(spread, count)
     weight = column_weights(plan, party)
-    radius = radius_factor(noise) * math.sqrt(float(weight @ weight))
+    radius = radius_factor(rows, party) * math.sqrt(float(weight @ weight))
     mixes = source.sum(Mixes(plan.mixes, centre, weight / scale, radius), mixes_cost)
     return {
         "count": count,
@@ -158,19 +158,9 @@ def column_weights(plan: Plan, party: Party) -> Floats:
     return np.array([_LABEL_WEIGHT if name == plan.label else 1.0 for name in party.encoder.names])
 
 
-def radius_factor(noise: float) -> float:
-    """Where rows are shortened, in typical norms: tightly while noise rules, hardly at all once it has vanished."""
-    return min(max(0.35 / math.sqrt(noise), 1.15), 4.0)
-
-
 def _spread_radius(party: Party, centre: Floats, noise: float) -> float:
     """Half the box's diagonal while noise rules, and the farthest corner from the centre once it does not."""
     if noise > 0.3:
         return party.encoder.radius
     farthest = float(np.linalg.norm(1 + np.abs(centre)))
     return min(farthest, 2 * party.encoder.radius)
-
-
-def total_budget(plan: Plan) -> Budget:
-    """What one person who stands in every release loses."""
-    return Budget.from_mu(plan.joint_mu, plan.delta)

@@ -15,6 +15,7 @@ from discreet.local.links import IDENTITY, Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points
 from discreet.local.plan import Floats
+from discreet.local.results import LocalResult
 from discreet.local.task import Task
 
 
@@ -29,11 +30,12 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     if model is None:
         model = "logistic" if (task.target.low, task.target.high) == (0.0, 1.0) else "identity"
     points, slope = _typical(task, as_model(model).mean_function)
-    link = _straight(slope)
-    coef = np.zeros(task.width)
+    link = _straight(slope, task.label_centre)
+    moment = points.vectors.T @ points.vectors / len(points.vectors)
+    coef = np.ones(task.width)
+    coef /= math.sqrt(coef @ moment @ coef)
     response = report_response(task, points, link, coef, 1.0)
     covariance = estimate_covariance(task, n, points, link, coef, response)
-    moment = points.vectors.T @ points.vectors / len(points.vectors)
     to_columns = coefficient_map(task)
     return {
         "reports": n,
@@ -44,15 +46,16 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
 
 
 def influence(
-    task: Task, collection: Collection, model: str | Model, share: float, *, public: Any = None
+    task: Task, collection: Collection, model: str | Model | LocalResult, share: float, *, public: Any = None
 ) -> dict[str, float]:
     """How far this share of lying devices could move each coefficient, to first order.
 
+    model: one to fit, or a result of ``fit``.
     A report lies in a ball, so a liar moves the sum by at most the ball's radius plus an honest record's own length.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must be between 0 and 1, got {share}")
-    (result,) = fit(task, collection, [model], public=public)
+    result = model if isinstance(model, LocalResult) else fit(task, collection, [model], public=public)[0]
     step = share * (task.plan.limit * task.plan.unit + _honest_length(task))
     moves = step * np.linalg.norm(result.response, axis=1)
     return dict(zip(result.names, moves.tolist(), strict=True))
@@ -69,10 +72,10 @@ def _typical(task: Task, link: Link) -> tuple[Points, float]:
     return points, float(weights @ link.slope(nodes) / weights.sum())
 
 
-def _straight(slope: float) -> Link:
+def _straight(slope: float, centre: float) -> Link:
     """A line of this slope: what a curved link looks like on average."""
 
     def slopes(eta: Floats) -> Floats:
         return np.full_like(eta, slope)
 
-    return Link("typical", lambda eta: slope * eta, slopes, IDENTITY.curvature)
+    return Link("typical", lambda eta: centre + slope * eta, slopes, IDENTITY.curvature)

@@ -1,7 +1,7 @@
 """A whole collection in memory: the devices' own code on every record, and the noise of the sum drawn once.
 
-The sum of n independent discrete Gaussians of scale s is drawn as one rounded Gaussian of variance n s^2. That is the same
-law to many digits and far faster, but its randomness is numpy's: for experiments, never for real reports.
+The sum of n independent discrete Gaussians of scale s is drawn as one rounded Gaussian of variance n s^2. That is the
+same law to many digits and far faster, but its randomness is numpy's: for experiments, never for real reports.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""``discreet local`` from a domain file to a fitted model, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from discreet.local import Task
+
+DOMAIN = """
+[columns.age]
+low = 18
+high = 98
+[columns.region]
+values = ["north", "south"]
+[columns.ill]
+low = 0
+high = 1
+"""
+
+
+def run(*arguments, folder, check=True):
+    done = subprocess.run(
+        [sys.executable, "-c", "from discreet.cli import main; main()", "local", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if check:
+        assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a domain, public rows, people and a task."""
+    folder = tmp_path_factory.mktemp("local")
+    rng = np.random.default_rng(0)
+    (folder / "domain.toml").write_text(DOMAIN, encoding="utf-8")
+    n = 1500
+    age, region = rng.uniform(18, 98, size=n), rng.choice(["north", "south"], size=n)
+    ill = (rng.random(n) < 1 / (1 + np.exp(-(age - 58) / 15))).astype(int)
+    pa.csv.write_csv(pa.table({"age": age[:500], "region": region[:500]}), folder / "public.csv")
+    people = pa.table({"person": np.arange(n), "age": age, "region": region, "ill": ill})
+    pa.csv.write_csv(people, folder / "people.csv")
+    run(
+        *("task", "new", "flu", "--domain", "domain.toml", "--target", "ill", "--epsilon", 8, "--goal", n),
+        *("--public", "public.csv", "--out", "task.toml"),
+        folder=folder,
+    )
+    return folder
+
+
+def test_a_task_is_shown_with_its_promise_and_forecast(folder):
+    shown = run("task", "show", "task.toml", folder=folder).stdout
+    assert "epsilon 8" in shown
+    assert "region=south" in shown
+    assert "shuffling" in shown
+    assert "ok" in run("task", "check", "task.toml", folder=folder).stdout
+
+
+def test_a_weakened_task_is_refused(folder):
+    text = (folder / "task.toml").read_text(encoding="utf-8").replace("epsilon = 8.0", "epsilon = 7.0")
+    (folder / "weak.toml").write_text(text, encoding="utf-8")
+    done = run("task", "check", "weak.toml", folder=folder, check=False)
+    assert done.returncode == 1
+    assert "does not give epsilon 7" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_reports_of_a_file_become_a_model(folder):
+    arguments = ("report", "task.toml", "--records", "people.csv", "--id", "person", "--state", "state")
+    run(*arguments, "--out", "reports", folder=folder)
+    run(*arguments, "--out", "again", folder=folder)
+    assert (folder / "reports").read_bytes() == (folder / "again").read_bytes()
+    task = Task.load(folder / "task.toml")
+    assert (folder / "reports").stat().st_size == 1500 * task.body_size
+    said = run(
+        *("fit", "task.toml", "reports", "--model", "logistic", "--public", "public.csv", "--out", "model.json"),
+        folder=folder,
+    ).stdout
+    assert "region=south" in said
+    (result,) = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    slope = {entry["name"]: entry for entry in result["coefficients"]}["age"]
+    assert abs(slope["estimate"] - 1 / 15) < 5 * slope["std_error"]
+
+
+def test_one_record_is_answered_once_and_an_error_shows_no_value(folder):
+    record = json.dumps({"age": 50, "region": "north", "ill": 1})
+    for name in ("one", "two"):
+        run("report", "task.toml", "--record", record, "--state", "own", "--out", name, folder=folder)
+    assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
+    done = run("report", "task.toml", "--record", "{secret", "--state", "s", "--out", "x", folder=folder, check=False)
+    assert done.returncode == 1
+    assert "secret" not in done.stderr
+
+
+def test_a_rehearsal_prints_the_truth_beside_the_estimate(folder):
+    said = run("simulate", "--n", 100_000, "--p", 4, "--epsilon", 8, folder=folder).stdout
+    assert "truth" in said
+    assert float(said.rsplit(maxsplit=1)[1]) < 0.1
+
+
+def test_the_data_of_nobody_is_in_the_ledger_of_a_device(folder):
+    marker = 71.8273645546372
+    record = json.dumps({"age": marker, "region": "south", "ill": 1})
+    run("report", "task.toml", "--record", record, "--state", "marked", "--out", "marked.report", folder=folder)
+    for path in [*Path(folder / "marked").iterdir(), folder / "marked.report"]:
+        content = path.read_bytes()
+        assert str(marker).encode() not in content
+        assert np.float64(marker).tobytes() not in content

@@ -1,0 +1,261 @@
+"""Estimation: known answers without noise, honest intervals with it, and a named error where no root exists."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from local_tasks import PUBLIC, make_task, mixed_task
+
+from discreet.domain import Domain, Numeric, Public
+from discreet.errors import NoSolutionError
+from discreet.local import (
+    Collection,
+    Link,
+    LocalGLM,
+    LocalRegression,
+    fit,
+    forecast,
+    influence,
+    new_task,
+    second_round,
+    simulate,
+)
+from discreet.local.links import GLMS, LINKS, SIGMOID, decreasing
+from discreet.local.models import as_model
+from discreet.local.rehearsal import rehearse
+from discreet.local.simulation import simulate_rows
+from discreet.local.statistic import encoded_columns, exact_report
+from discreet.local.stein import (
+    NoisyMoments,
+    glm_bounded,
+    glm_gaussian,
+    regression_bounded,
+    regression_gaussian,
+    stein_scale,
+    two_rounds,
+)
+
+TRUTH = np.array([0.8, -0.5, 0.3])
+
+
+def exact_collection(task, rows, labels):
+    """A collection without noise: the limit of many reports."""
+    columns = {column.name: rows[:, j] for j, column in enumerate(task.columns)}
+    collection = Collection(task)
+    encoded = encoded_columns(task, columns, len(rows))
+    collection.add_sum(exact_report(task, encoded, np.asarray(labels, dtype=float)).sum(axis=0), len(rows))
+    return collection
+
+
+@pytest.mark.parametrize("link", [*GLMS.values(), *LINKS.values(), decreasing(SIGMOID)], ids=lambda link: link.name)
+def test_slopes_and_curvatures_are_derivatives(link):
+    eta, step = np.linspace(-3, 3, 41), 1e-5
+    assert np.allclose((link.mean(eta + step) - link.mean(eta - step)) / (2 * step), link.slope(eta), atol=1e-7)
+    assert np.allclose((link.slope(eta + step) - link.slope(eta - step)) / (2 * step), link.curvature(eta), atol=1e-7)
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosting", "sigmoid", "softplus", "identity", "exponential"])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_without_noise_and_with_all_rows_public_the_truth_comes_back(model, skewed):
+    rng = np.random.default_rng(4)
+    rows = rng.exponential(size=(4000, 3)) - 1 if skewed else rng.normal(size=(4000, 3))
+    rows = np.clip(rows, -4.9, 4.9)
+    labels = as_model(model).mean_function.mean(0.2 + rows @ TRUTH)
+    task = make_task(public=Public(rows=rows), target=Numeric("y", float(labels.min()) - 1, float(labels.max()) + 1))
+    (result,) = fit(task, exact_collection(task, rows, labels), [model], public=rows)
+    assert np.allclose(result.coef_, TRUTH, atol=2e-3)
+    assert result.intercept_ == pytest.approx(0.2, abs=2e-3)
+    assert result.names == ["intercept", "a", "b", "c"]
+
+
+def test_cubic_and_decreasing_links_are_solved_too():
+    rng = np.random.default_rng(5)
+    rows = np.clip(rng.normal(size=(4000, 3)), -4.9, 4.9)
+    own = Link("own", lambda eta: -np.tanh(eta), lambda eta: np.tanh(eta) ** 2 - 1, lambda eta: eta)
+    for link in ("cubic", own):
+        model = LocalRegression(link)
+        labels = model.mean_function.mean(rows @ TRUTH)
+        bound = float(np.abs(labels).max()) + 0.1
+        task = make_task(public=Public(rows=rows), target=Numeric("y", -bound, bound), fit_intercept=False)
+        (result,) = fit(task, exact_collection(task, rows, labels), [model], public=rows)
+        assert np.allclose(result.coef_, TRUTH, atol=5e-3)
+
+
+def test_clipping_is_undone_with_gaussian_points_alone():
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(400_000, 3))
+    labels = GLMS["logistic"].mean(rows @ TRUTH)
+    task = make_task(public=Public(second_moment=np.diag([1.0, 0.04, 0.04, 0.04]), n=10**6))
+    (result,) = fit(task, exact_collection(task, rows, labels))
+    assert np.allclose(result.coef_, TRUTH, atol=0.01)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"public": None}, {"reports": "both"}])
+def test_intervals_cover_about_as_often_as_they_say(options):
+    hits = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        public = Public(rows=rng.normal(size=(3000, 3)))
+        task = make_task(**({"public": public, "epsilon": 8.0} | options))
+        rehearsal = rehearse(task, 60_000, LocalGLM("logistic"), rng)
+        (result,) = fit(task, rehearsal.collection)
+        low, high = result.conf_int().T
+        hits.append((low <= rehearsal.truth) & (rehearsal.truth <= high))
+    assert 0.88 <= np.mean(hits) <= 0.99
+
+
+def test_many_models_come_from_one_collection():
+    rng = np.random.default_rng(7)
+    task = make_task(epsilon=10.0)
+    rehearsal = rehearse(task, 100_000, LocalGLM("logistic"), rng)
+    results = fit(task, rehearsal.collection, ["logistic", "boosting", "sigmoid", LocalRegression("identity")])
+    assert [result.model for result in results] == ["logistic", "boosting", "sigmoid", "identity"]
+    assert np.allclose(results[0].coef_, results[2].coef_)
+    json.dumps([result.to_dict() for result in results])
+
+
+def test_categories_and_frames_work():
+    import pyarrow as pa
+
+    rng = np.random.default_rng(8)
+    sex, age = rng.choice(["f", "m", "x"], size=20_000), rng.uniform(20, 80, size=20_000)
+    eta = 0.03 * (age - 50) + 0.8 * (sex == "m")
+    labels = (rng.random(20_000) < GLMS["logistic"].mean(eta)).astype(float)
+    public = pa.table({"sex": sex[:2000], "age": age[:2000], "unused": age[:2000]})
+    task = new_task(
+        "t",
+        domain=mixed_task_domain(),
+        target=Numeric("y", 0, 1),
+        epsilon=8.0,
+        delta=1e-6,
+        goal=20_000,
+        public=Public(rows=public),
+    )
+    collection = simulate(task, {"age": age, "sex": sex}, labels, rng)
+    (result,) = fit(task, collection, public=public)
+    assert result.names == ["intercept", "age", "sex=m", "sex=x"]
+    assert np.all(np.abs(result.coef_ - [0.03, 0.8, 0.0]) < 5 * result.bse[1:])
+
+
+def mixed_task_domain():
+    return Domain(mixed_task().columns)
+
+
+def test_indicators_that_sum_to_one_do_not_break_the_fit():
+    rng = np.random.default_rng(9)
+    group = rng.integers(3, size=50_000)
+    rows = np.eye(3)[group]
+    labels = (rng.random(50_000) < np.array([0.2, 0.5, 0.8])[group]).astype(float)
+    domain = Domain.from_bounds(["a", "b", "c"], (0.0, 1.0))
+    task = make_task(domain=domain, public=Public(rows=rows[:3000]), epsilon=10.0)
+    (result,) = fit(task, simulate_rows(task, rows, labels, rng), public=rows[:3000])
+    chance = GLMS["logistic"].mean(result.intercept_ + result.coef_)
+    assert np.allclose(chance, [0.2, 0.5, 0.8], atol=0.1)
+
+
+def test_too_few_reports_are_a_named_error_and_a_prior_helps():
+    rng = np.random.default_rng(10)
+    task = make_task(epsilon=0.5)
+    rehearsal = rehearse(task, 50, LocalGLM("logistic"), rng)
+    with pytest.raises(NoSolutionError, match="prior_std"):
+        fit(task, rehearsal.collection)
+    (result,) = fit(task, rehearsal.collection, prior_std=1.0)
+    assert np.abs(result.coef_).max() < 3
+
+
+def test_an_empty_or_foreign_collection_is_refused():
+    with pytest.raises(ValueError, match="without reports"):
+        fit(make_task(), Collection(make_task()))
+    with pytest.raises(ValueError, match="another task"):
+        fit(make_task(), Collection(make_task(goal=3)))
+
+
+def test_lying_devices_move_coefficients_no_further_than_announced():
+    rng = np.random.default_rng(11)
+    task = make_task(epsilon=10.0)
+    n, share = 100_000, 0.002
+    rehearsal = rehearse(task, n, LocalGLM("logistic"), rng)
+    (honest,) = fit(task, rehearsal.collection)
+    bound = influence(task, rehearsal.collection, honest, share)
+    assert bound == influence(task, rehearsal.collection, "logistic", share)
+    liars = int(share * n)
+    for row in range(len(honest.names)):
+        direction = honest.response[row] / np.linalg.norm(honest.response[row])
+        lie = np.trunc(direction * task.plan.limit).astype(np.int64)
+        bent = Collection(task)
+        bent.add_sum(rehearsal.collection.total, n)
+        bent.add_sum(lie * liars, 0)
+        (moved,) = fit(task, bent)
+        shift = abs(moved.estimates[row] - honest.estimates[row])
+        assert 0.5 * bound[honest.names[row]] < shift < 1.3 * bound[honest.names[row]]
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"public": None}])
+def test_the_forecast_is_near_what_happens(options):
+    task = make_task(**({"epsilon": 8.0, "public": Public(rows=PUBLIC)} | options))
+    facts = forecast(task, 100_000)
+    errors = []
+    for seed in range(10):
+        rehearsal = rehearse(task, 100_000, LocalGLM("logistic"), np.random.default_rng(seed))
+        (result,) = fit(task, rehearsal.collection)
+        errors.append(result.bse)
+    assert facts["names"] == result.names
+    assert np.all(np.median(errors, axis=0) < 2.0 * np.array(facts["std_errors"]))
+    assert np.all(np.median(errors, axis=0) > 0.5 * np.array(facts["std_errors"]))
+    assert forecast(task, 400_000)["squared_relative_error"] < facts["squared_relative_error"]
+
+
+def test_two_rounds_need_no_public_rows_and_no_gaussian_design():
+    rng = np.random.default_rng(12)
+    n = 400_000
+    rows = np.clip(rng.exponential(size=(n, 3)) - 1, -5, 5)
+    labels = (rng.random(n) < GLMS["logistic"].mean(-0.3 + rows @ (1.5 * TRUTH))).astype(float)
+    domain = Domain.from_bounds(["a", "b", "c"], (-1.0, 5.0))
+    task = make_task(domain=domain, public=None, rounds=2, epsilon=12.0)
+    (first,) = fit(task, simulate_rows(task, rows, labels, rng))
+    later = second_round(task, first.encoded_coef, "logistic", first.encoded_moment)
+    (second,) = fit(later, simulate_rows(later, rows, labels, rng), ["logistic"])
+    before = np.linalg.norm(first.coef_ - 1.5 * TRUTH)
+    after = np.linalg.norm(second.coef_ - 1.5 * TRUTH)
+    assert after < 0.5 * before
+
+
+def test_the_printed_algorithms_find_the_truth_on_exact_moments():
+    rng = np.random.default_rng(13)
+    rows = rng.normal(size=(200_000, 3))
+    for family, solver in (("logistic", glm_gaussian), ("boosting", glm_bounded)):
+        labels = GLMS[family].mean(rows @ TRUTH)
+        moments = NoisyMoments(rows.T @ rows / len(rows), rows.T @ labels / len(rows), len(rows))
+        assert np.allclose(solver(moments, rows[:4_000], family), TRUTH, atol=0.04)
+        answer = two_rounds(moments, lambda coef: rows[:4_000] @ coef, family)
+        assert np.allclose(answer, TRUTH, atol=0.04)
+    for link, solver in ((LINKS["cubic"], regression_gaussian), (decreasing(SIGMOID), regression_bounded)):
+        labels = link.mean(rows @ TRUTH)
+        moments = NoisyMoments(rows.T @ rows / len(rows), rows.T @ labels / len(rows), len(rows))
+        assert np.allclose(solver(moments, rows[:4_000], link), TRUTH, atol=0.03)
+
+
+def test_the_scale_is_negative_for_decreasing_links_and_named_where_there_is_none():
+    predictor = np.random.default_rng(14).normal(size=5000)
+    assert stein_scale(0.1 * predictor, SIGMOID) > 0
+    assert stein_scale(0.1 * predictor, decreasing(SIGMOID)) < 0
+    with pytest.raises(NoSolutionError, match="no root"):
+        stein_scale(10 * predictor, SIGMOID)  # c mean(f'(c t)) stays below 1 for a predictor this large
+
+
+def test_paper_calibration_runs_and_is_what_the_task_says():
+    rng = np.random.default_rng(15)
+    task = make_task(calibration="paper", epsilon=10.0)
+    rows = rng.normal(size=(100_000, 3))
+    labels = GLMS["logistic"].mean(rows @ TRUTH)
+    collection = exact_collection(task, rows, labels)
+    (result,) = fit(task, collection, ["logistic"], public=rows[:5000])
+    assert np.allclose(result.coef_, TRUTH, atol=0.05)
+
+
+@pytest.mark.parametrize("wrong", [lambda: LocalGLM("probit"), lambda: LocalRegression("x"), lambda: as_model("x")])
+def test_unknown_models_are_refused_by_name(wrong):
+    with pytest.raises(ValueError, match="one of"):
+        wrong()

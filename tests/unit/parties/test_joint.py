@@ -1,0 +1,151 @@
+"""What the analyst makes of the releases: right without noise, honest with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_plan import people, released, small_plan
+
+from discreet.errors import DomainError
+from discreet.parties.estimate import MixedMoments, nearest_correlation
+from discreet.parties.logistic import logistic, steins_scale
+from discreet.parties.printed import printed_ols
+
+TRUTH = {"const": 0.0, "x0": 0.4, "x1": 0.0, "x2": -0.3, "x3": 0.2}
+
+
+@pytest.fixture(scope="module")
+def clear():
+    """A release with so little noise that mixing alone blurs it."""
+    return released(small_plan(epsilon=500.0, people=5000, mixes=4096), people(5000))
+
+
+def test_little_noise_gives_least_squares(clear):
+    result = clear.regress("y").linear
+    assert dict(zip(result.names, result.shrunk, strict=True)) == pytest.approx(TRUTH, abs=0.05)
+    assert np.all(np.abs(result.params - list(TRUTH.values())) < 4 * result.bse + 1e-3)
+    assert np.all(result.bse < 0.05)
+
+
+def test_any_column_can_be_the_label(clear):
+    result = clear.regress("x2", ["x0", "y"]).linear
+    assert result.names == ("const", "x0", "y")
+    frame = people(5000)
+    design = np.column_stack([np.ones(5000), frame[["x0", "y"]]])
+    expected = np.linalg.lstsq(design, frame["x2"], rcond=None)[0]
+    assert result.shrunk == pytest.approx(expected, abs=0.1)
+
+
+def test_estimators_of_scikit_learn_kind_come_out(clear):
+    frame = people(1000, seed=5)
+    model = clear.estimator("y")
+    assert model.score(frame[list(model.feature_names_in_)], frame["y"]) > 0.85
+    assert "LinearRegression" in str(model.summary())
+    ridge = clear.estimator("y", ["x3", "x0"], alpha=1e6)
+    assert type(ridge).__name__ == "Ridge"
+    assert np.all(np.abs(ridge.coef_) < 0.05)
+
+
+def test_joint_guarantee_composes_all_releases(clear):
+    alone = [one.privacy.mu for one in clear.releases]
+    assert clear.privacy.mu == pytest.approx(np.sqrt(np.square(alone).sum()))
+    assert len(clear.privacy.releases) == 9
+
+
+def test_drowned_signal_is_said_and_the_constant_returned():
+    frame = people(200)
+    result = released(small_plan(epsilon=0.1), frame).regress("y")
+    assert result.drowned
+    assert np.all(result.linear.shrunk[1:] == 0)
+    assert any("drowns the signal" in note and "people would be needed" in note for note in result.notes())
+    assert result.people_needed > 200
+
+
+def test_missing_people_are_told():
+    plan, frame = small_plan(epsilon=50.0, mixes=500), people(3000)
+    joint = released(plan, frame)
+    fewer = released(plan, frame.iloc[:2000]).releases[1]
+    result = type(joint)(plan, (joint.releases[0], fewer, joint.releases[2])).regress("y")
+    assert any("1000 people are missing at b" in note for note in result.notes())
+
+
+def test_absent_party_is_told(clear):
+    result = type(clear)(clear.plan, clear.releases[1:]).regress("y")
+    assert any("no release of a" in note for note in result.notes())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("z",), "'z' is not among the released"),
+        (("y", ["y"]), "without the label"),
+        (("y", ["x0", "x0"]), "different columns"),
+        (("y", []), "at least one"),
+    ],
+)
+def test_wrong_columns_are_named(clear, arguments, message):
+    with pytest.raises(DomainError, match=message):
+        clear.regress(*arguments)
+
+
+def test_equation_noise_is_that_of_simulated_mixes():
+    rng = np.random.default_rng(0)
+    owner = np.array([0, 0, 1, 1, 2])
+    truth = nearest_correlation(np.corrcoef(rng.normal(size=(5, 9))), owner, floor=0.05)
+    people_count, mixes, noise = 1000.0, 40, np.array([10.0, 10.0, 20.0, 20.0, 30.0])
+    drawn = people_count * truth + np.diag(mixes * noise)
+    residual = np.array([-0.5, 0.2, 0.3, -0.1, 1.0])
+    seen, last = [], None
+    for _ in range(4000):
+        mixed = rng.multivariate_normal(np.zeros(5), drawn, size=mixes)
+        last = MixedMoments(mixed, noise, owner, np.full(5, people_count), truth, np.zeros(5), np.ones(5))
+        seen.append((last.raw() - truth) @ residual)
+    last.mixed[:, -1] = np.sqrt(drawn[-1, -1])
+    expected = last.equation_noise(truth, residual)
+    assert np.cov(np.array(seen).T) == pytest.approx(expected, abs=0.12 * np.abs(expected).max())
+
+
+def test_printed_training_is_the_papers():
+    joint = released(small_plan(calibration="paper", mixes=300), people(2000))
+    coef = printed_ols(joint, "y")
+    mixes = np.concatenate([one.mixes.value for one in joint.releases], axis=1) / np.sqrt(300)
+    expected = np.linalg.solve(mixes[:, :4].T @ mixes[:, :4] + 1e-5 * np.eye(4), mixes[:, :4].T @ mixes[:, 4])
+    assert list(coef.values())[1:] == pytest.approx(expected)
+    assert coef["const"] == pytest.approx(-1 + expected.sum())
+    with pytest.raises(DomainError, match="as printed"):
+        joint.regress("y")
+
+
+def test_printed_noise_is_the_papers():
+    plan = small_plan(calibration="paper", mixes=300)
+    joint = released(plan, people(2000))
+    printed = np.sqrt(4 * 2) * np.sqrt(2 * np.log(1.25 / plan.delta)) / plan.epsilon
+    for one in joint.releases:
+        assert one.mixes.noise_std / np.sqrt(300) == pytest.approx(printed, rel=1e-3)
+
+
+def test_steins_scale_finds_a_known_model():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200_000)
+    y = rng.random(200_000) < 1 / (1 + np.exp(-(0.5 + 1.5 * x)))
+    slope = np.cov(x, y)[0, 1] / x.var()
+    stretch, intercept, steep = steins_scale(float(y.mean()), float(slope**2 * x.var()))
+    assert not steep
+    assert stretch * slope == pytest.approx(1.5, abs=0.05)
+    assert intercept == pytest.approx(0.5, abs=0.05)
+
+
+def test_logistic_on_the_joint_release():
+    rng = np.random.default_rng(2)
+    frame = people(5000)
+    odds = 3 * frame["x0"] - 2 * frame["x2"]
+    frame["y"] = (rng.random(5000) < 1 / (1 + np.exp(-odds))).astype(float)
+    parties = small_plan().to_dict()["parties"]
+    parties["c"]["columns"]["y"] = {"low": 0.0, "high": 1.0}
+    parties = {name: {"columns": party["columns"]} for name, party in parties.items()}
+    joint = released(small_plan(epsilon=500.0, people=5000, mixes=4096, parties=parties), frame)
+    coef = logistic(joint, "y").coef
+    assert coef["x0"] == pytest.approx(3, abs=0.7)
+    assert coef["x2"] == pytest.approx(-2, abs=0.9)
+    with pytest.raises(DomainError, match="two levels"):
+        logistic(joint, "x0")

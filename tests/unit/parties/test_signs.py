@@ -1,0 +1,56 @@
+"""The sign stream is a promise to other machines and later versions: these numbers never change."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from discreet.parties.signs import person_states, plan_state, signs
+
+KEYS = [b"", b"1", b"patient 17", "Müller".encode(), b"x" * 300]
+
+
+def plainly(seed: str, key: bytes, mix: int) -> int:
+    """The specification, word by word, in unbounded integers."""
+    word = 2**64
+
+    def mixed(z: int) -> int:
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % word
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % word
+        return z ^ (z >> 31)
+
+    plan = hashlib.blake2b(b"discreet signs 1" + seed.encode(), digest_size=16).digest()
+    digest = hashlib.blake2b(plan + key, digest_size=16).digest()
+    a, b = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+    return mixed(mixed((a + (mix // 64 + 1) * 0x9E3779B97F4A7C15) % word) ^ b) >> (mix % 64) & 1
+
+
+def test_stream_is_the_specified_one():
+    table = signs(person_states(plan_state("seed"), KEYS), 200)
+    assert table.shape == (200, len(KEYS))
+    assert table.dtype == np.bool_
+    for column, key in enumerate(KEYS):
+        assert [int(sign) for sign in table[:, column]] == [plainly("seed", key, mix) for mix in range(200)]
+
+
+def test_golden_stream():
+    table = signs(person_states(plan_state("golden"), [b"%d" % i for i in range(1000)]), 130)
+    digest = hashlib.sha256(np.packbits(np.ascontiguousarray(table)).tobytes()).hexdigest()
+    assert digest == "96f2082c361847abaf27be3cf685d910415790ee8c41175a930601aed37c9e58"
+
+
+def test_signs_depend_on_no_other_person_and_no_number_of_mixes():
+    state = plan_state("seed")
+    whole = signs(person_states(state, KEYS), 300)
+    assert np.array_equal(signs(person_states(state, KEYS[::-1]), 300), whole[:, ::-1])
+    assert np.array_equal(signs(person_states(state, KEYS[2:3]), 77), whole[:77, 2:3])
+
+
+def test_signs_look_random_across_people_and_mixes():
+    table = signs(person_states(plan_state("seed"), [b"%d" % i for i in range(4000)]), 128) * 2.0 - 1
+    assert abs(table.mean()) < 4 / np.sqrt(table.size)
+    between_mixes = table @ table.T / 4000 - np.eye(128)
+    assert np.abs(between_mixes).max() < 6 / np.sqrt(4000)
+    between_people = table[:, :500].T @ table[:, :500] / 128 - np.eye(500)
+    assert np.abs(between_people).max() < 6.5 / np.sqrt(128)

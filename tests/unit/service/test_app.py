@@ -1,0 +1,315 @@
+"""The collector's routes: who may use them, and what every odd request gets."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import tomllib
+import zlib
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+from tests.service_tools import report, small_task
+
+from discreet.errors import StoreError, StoreFull
+from discreet.local import wire
+from discreet.local.task import Task
+from discreet.service.access import COOKIE
+from discreet.service.app import create_app
+from discreet.service.limits import Limits
+from discreet.service.storage import open_store
+from discreet.service.tokens import Keys, Role
+
+TASK = small_task()
+
+
+class Wrapped:
+    """A store that can be made to fail or to wait."""
+
+    def __init__(self, store):
+        self._store, self.failure, self.gate = store, None, threading.Event()
+        self.gate.set()
+
+    def write(self, entries):
+        self.gate.wait(30)
+        if self.failure is not None:
+            raise self.failure
+        return self._store.write(entries)
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture
+def keys(tmp_path):
+    return Keys.open(tmp_path / "key")
+
+
+@pytest.fixture
+def store(tmp_path, keys):
+    return Wrapped(open_store(str(tmp_path / "reports.db"), TASK, keys))
+
+
+@pytest.fixture
+def client(store, keys):
+    app = create_app(TASK, store, keys, limits=Limits(queue_size=4, batch_size=2, patience=0.001))
+    with TestClient(app, follow_redirects=False) as client:
+        yield client
+
+
+def bearer(keys, role=Role.DEVICE):
+    return {"Authorization": f"Bearer {keys.issue(role)}"}
+
+
+def send(client, keys, body, headers=None):
+    return client.post("/v1/reports", content=body, headers=headers or bearer(keys))
+
+
+def code(response):
+    return response.status_code, response.json().get("error") or response.json()["status"]
+
+
+# What each role gets on each route; every route of the application must be in here.
+MATRIX = {
+    ("POST", "/v1/reports"): {"anyone": 401, "device": 400, "analyst": 403},  # 400: let in, but sent nothing
+    ("GET", "/v1/task"): {"anyone": 200, "device": 200, "analyst": 200},
+    ("GET", "/v1/models"): {"anyone": 401, "device": 403, "analyst": 200},
+    ("POST", "/v1/close"): {"anyone": 401, "device": 403, "analyst": 200},
+    ("GET", "/metrics"): {"anyone": 401, "device": 403, "analyst": 200},
+    ("GET", "/health"): {"anyone": 200, "device": 200, "analyst": 200},
+    ("GET", "/"): {"anyone": 303, "device": 403, "analyst": 200},
+    ("GET", "/login"): {"anyone": 200, "device": 200, "analyst": 200},
+    ("POST", "/login"): {"anyone": 401, "device": 401, "analyst": 401},  # no token in the form
+    ("POST", "/logout"): {"anyone": 303, "device": 303, "analyst": 303},
+}
+
+
+def test_the_matrix_knows_every_route(client):
+    routes = {(method, route.path) for route in client.app.routes for method in route.methods - {"HEAD"}}
+    assert routes == set(MATRIX)
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("route", list(MATRIX))
+def test_every_role_gets_what_the_matrix_says_on_every_route(client, keys, route, role):
+    headers = {} if role is Role.ANYONE else bearer(keys, role)
+    assert client.request(*route, headers=headers).status_code == MATRIX[route][role]
+
+
+@pytest.mark.parametrize("path", ["/v1/reports", "/v1/reports/1", "/reports.db", "/v1/sums", "/docs", "/../key"])
+def test_no_route_gives_a_report(client, keys, path):
+    assert client.get(path, headers=bearer(keys, Role.ANALYST)).status_code in (404, 405)
+
+
+def test_no_answer_to_an_analyst_holds_a_report(client, keys, rng):
+    bodies = [report(TASK, rng) for _ in range(150)]
+    for body in bodies:
+        assert send(client, keys, body).status_code == 201
+    for method, path in MATRIX:
+        text = client.request(method, path, headers=bearer(keys, Role.ANALYST)).content
+        assert all(body[40:] not in text and wire.report_id(body).hex().encode() not in text for body in bodies)
+        values = wire.decode(TASK, bodies[0]).tolist()
+        assert not any(str(value).encode() in text for value in values if abs(value) > 10_000)
+
+
+@pytest.mark.parametrize("forged", ["", "Bearer", "Bearer device-AAAA", "Basic abc", "Bearer analyst-", "bearer  x"])
+def test_a_forged_token_is_nobody(client, keys, forged):
+    assert code(send(client, keys, b"", {"Authorization": forged})) == (401, "token_needed")
+
+
+def test_a_cookie_opens_the_page_and_changes_nothing(client, keys):
+    client.cookies.set(COOKIE, keys.issue(Role.ANALYST))
+    assert client.get("/").status_code == 200
+    assert client.post("/v1/close").status_code == 401
+    assert client.get("/v1/models").status_code == 401
+
+
+def test_login_takes_analysts_only(client, keys):
+    assert client.post("/login", data={"token": keys.issue(Role.DEVICE)}).status_code == 401
+    assert client.post("/login", data={"token": "x" * 5000}).status_code == 413
+    response = client.post("/login", data={"token": keys.issue(Role.ANALYST)})
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert client.get("/").status_code == 200
+
+
+def test_a_report_is_accepted_once_and_its_retry_is_told_so(client, keys, rng):
+    body, headers = report(TASK, rng), bearer(keys)
+    assert code(send(client, keys, body, headers)) == (201, "accepted")
+    assert code(send(client, keys, body, headers)) == (200, "repeated")
+    assert code(send(client, keys, report(TASK, rng), headers)) == (403, "token_used")
+
+
+def test_another_body_under_the_same_id_is_a_conflict(client, keys, rng):
+    body = report(TASK, rng)
+    other = wire.encode(TASK, wire.decode(TASK, report(TASK, rng)), wire.report_id(body))
+    assert code(send(client, keys, body)) == (201, "accepted")
+    assert code(send(client, keys, other)) == (409, "conflict")
+
+
+def test_a_refused_report_does_not_use_up_the_token(client, keys, rng):
+    headers, body = bearer(keys), report(TASK, rng)
+    assert code(send(client, keys, b"\0" * len(body), headers)) == (400, "malformed")
+    assert code(send(client, keys, body, headers)) == (201, "accepted")
+
+
+def malformed(body):
+    """A report with one thing wrong, of the right length."""
+    values = np.full(TASK.report_entries, 2**23 - 1, dtype="<i4")
+    packed = values.view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
+    head = body[: wire.HEADER_BYTES]
+    yield "outside of the support", head + packed + struct.pack("<I", zlib.crc32(head + packed))
+    for name, place in [
+        ("magic", 0),
+        ("version", 2),
+        ("round", 3),
+        ("task", 4),
+        ("value", 30),
+        ("check", len(body) - 1),
+    ]:
+        broken = bytearray(body)
+        broken[place] ^= 0x40
+        yield name, bytes(broken)
+    yield "zeros", bytes(len(body))
+    yield "text", b"N" * len(body)
+
+
+def test_malformed_reports_are_refused_with_one_word(client, keys, rng, store):
+    body = report(TASK, rng)
+    for name, broken in malformed(body):
+        assert code(send(client, keys, broken)) == (400, "malformed"), name
+    assert store.totals() == []
+
+
+@pytest.mark.parametrize(
+    ("resized", "expected"),
+    [
+        (lambda body: b"", (400, "too_short")),
+        (lambda body: body[:-1], (400, "too_short")),
+        (lambda body: body + b"x", (413, "too_long")),
+        (lambda body: body * 100_000, (413, "too_long")),
+    ],
+    ids=["empty", "one less", "one more", "huge"],
+)
+def test_every_other_length_is_refused(client, keys, rng, resized, expected):
+    assert code(send(client, keys, resized(report(TASK, rng)))) == expected
+
+
+def test_an_undeclared_length_is_cut_off_while_streaming(client, keys):
+    chunks = (b"x" * 1000 for _ in range(1000))
+    response = client.post("/v1/reports", content=chunks, headers=bearer(keys))
+    assert code(response) == (413, "too_long")
+
+
+def test_random_bodies_never_pass_and_never_fail(client, keys, rng, store):
+    headers = bearer(keys)
+    for _ in range(500):
+        body = rng.bytes(int(rng.integers(0, 3 * TASK.body_size)))
+        assert send(client, keys, body, headers).status_code in (400, 413)
+    assert store.totals() == []
+
+
+def test_a_full_queue_says_when_to_come_again(client, keys, rng, store):
+    store.gate.clear()
+    answers = []
+
+    def device(body):
+        answers.append(send(client, keys, body))
+
+    devices = [threading.Thread(target=device, args=(report(TASK, rng),)) for _ in range(12)]
+    for thread in devices:
+        thread.start()
+    for _ in range(200):
+        if len(answers) >= 4:
+            break
+        threading.Event().wait(0.02)
+    refused = list(answers)
+    store.gate.set()
+    for thread in devices:
+        thread.join()
+    assert refused
+    assert all(code(answer) == (503, "busy") and answer.headers["retry-after"] == "1" for answer in refused)
+    accepted = [answer for answer in answers if answer.status_code == 201]
+    assert len(accepted) + len(refused) == 12
+    assert store.verified_totals()[0].count == len(accepted)
+
+
+@pytest.mark.parametrize(("failure", "expected"), [(StoreFull("full"), 507), (StoreError("gone"), 503)])
+def test_what_could_not_be_stored_is_not_acknowledged(client, keys, rng, store, failure, expected):
+    body, headers = report(TASK, rng), bearer(keys)
+    store.failure = failure
+    response = send(client, keys, body, headers)
+    assert response.status_code == expected
+    assert "retry-after" in response.headers
+    assert client.get("/health").status_code == 503
+    store.failure = None
+    assert send(client, keys, body, headers).status_code == 201
+    assert client.get("/health").status_code == 200
+
+
+def test_a_surprise_in_the_store_does_not_end_the_collector(client, keys, rng, store):
+    store.failure = RuntimeError("marker 42")
+    response = send(client, keys, report(TASK, rng))
+    assert code(response) == (503, "store_failed")
+    assert "42" not in response.text
+    store.failure = None
+    assert send(client, keys, report(TASK, rng)).status_code == 201
+
+
+def test_metrics_hold_counts_only(client, keys, rng):
+    body = report(TASK, rng)
+    send(client, keys, body)
+    send(client, keys, body)
+    send(client, keys, b"")
+    text = client.get("/metrics", headers=bearer(keys, Role.ANALYST)).text
+    assert 'discreet_reports_total{outcome="accepted"} 1' in text
+    assert 'discreet_reports_total{outcome="repeated"} 1' in text
+    assert 'discreet_reports_total{outcome="too_short"} 1' in text
+    assert "discreet_counted 1" in text
+    assert wire.report_id(body).hex() not in text
+
+
+def test_models_wait_for_enough_reports_and_are_not_refitted_for_one_more(client, keys, rng):
+    headers = bearer(keys, Role.ANALYST)
+    for _ in range(99):
+        send(client, keys, report(TASK, rng))
+    assert client.get("/v1/models", headers=headers).json()["models"] == []
+    send(client, keys, report(TASK, rng))
+    first = client.get("/v1/models", headers=headers).json()
+    assert first["fitted"] == first["counted"] == 100
+    send(client, keys, report(TASK, rng))
+    second = client.get("/v1/models", headers=headers).json()
+    assert (second["counted"], second["fitted"], second["models"]) == (101, 100, first["models"])
+
+
+def test_closing_starts_the_next_batch(client, keys, rng, store):
+    send(client, keys, report(TASK, rng))
+    response = client.post("/v1/close", headers=bearer(keys, Role.ANALYST))
+    assert response.json() == {"batch": 0, "closed": True}
+    send(client, keys, report(TASK, rng))
+    assert [(total.batch, total.count) for total in store.totals()] == [(0, 1), (1, 1)]
+
+
+def test_the_page_allows_nothing_from_outside(client, keys):
+    response = client.get("/", headers=bearer(keys, Role.ANALYST))
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert "http://" not in response.text
+    assert "https://" not in response.text
+
+
+def test_a_public_page_shows_itself_to_everybody_and_nothing_else(store, keys):
+    with TestClient(create_app(TASK, store, keys, public_page=True)) as client:
+        assert client.get("/").status_code == 200
+        assert client.get("/v1/models").status_code == 401
+
+
+def test_the_task_is_served_as_it_was_written(client):
+    assert Task.from_dict(tomllib.loads(client.get("/v1/task").text)).digest == TASK.digest
