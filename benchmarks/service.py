@@ -15,6 +15,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +88,43 @@ def measure(folder: Path, name: str, store: str, task: Task, *, n: int, connecti
     return Row(name, task.body_size, connections, n, rate, result.quantile(0.5), result.quantile(0.99), shown)
 
 
+def endure(folder: Path, task: Task, *, minutes: float, connections: int) -> str:
+    """Load for so long, with the server's memory looked at on the way; a line for the results."""
+    store, task_path = str(folder / "reports.db"), folder / "task.toml"
+    task_path.write_text(task.to_toml())
+    keys = Keys.open(folder / "reports.db.key")
+    server = ServerProcess(task_path, store)
+    server.start()
+    seen: list[float] = []
+    total = np.zeros(task.report_entries, dtype=np.int64)
+
+    def devices() -> Iterator[Delivery]:
+        rng, started = np.random.default_rng(0), time.monotonic()
+        while (now := time.monotonic() - started) < 60 * minutes:
+            if now >= len(seen) * 6 * minutes:  # ten looks
+                seen.append(resident_megabytes(server.process.pid))
+            body = report(task, rng)
+            np.add(total, wire.decode(task, body), out=total)
+            yield Delivery(body, keys.issue(Role.DEVICE))
+
+    try:
+        server.wait_until_healthy()
+        result = asyncio.run(deliver(server.address, devices(), connections=connections))
+        seen.append(resident_megabytes(server.process.pid))
+    finally:
+        server.stop()
+    opened = open_store(store, task, keys)
+    (stored,) = opened.verified_totals()
+    opened.close()
+    if result.refused or stored.count != len(result.acknowledged) or not np.array_equal(stored.values, total):
+        raise AssertionError(f"{len(result.acknowledged)} acknowledged, {stored.count} stored")
+    return (
+        f"{minutes:g} minutes of load over {connections} connections: {stored.count:,} reports, "
+        f"{stored.count / result.seconds:,.0f} a second, p99 {1000 * result.quantile(0.99):.0f} ms, each found once "
+        f"afterwards; memory of the server on the way: {', '.join(f'{size:.0f}' for size in seen)} MB."
+    )
+
+
 def check(store: str, task: Task, keys: Keys, deliveries: list[Delivery], result: LoadResult) -> None:
     """Raise unless exactly the acknowledged reports, which are all, are in the store."""
     opened = open_store(store, task, keys)
@@ -102,6 +140,7 @@ def main() -> None:
     parser.add_argument("--reports", type=int, default=20_000)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--postgresql", action="store_true", help="also against a PostgreSQL started for this")
+    parser.add_argument("--minutes", type=float, default=0.0, help="also load for so long, to see memory stay flat")
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/service.md")
     options = parser.parse_args()
     tasks = [small_task(n_features=20, goal=10**6, public=public) for public in (False, True)]
@@ -123,11 +162,16 @@ def main() -> None:
                 measure(Path(folder), "PostgreSQL", url, tasks[0], n=options.reports, connections=options.connections)
             )
             print(rows[-1].line(), flush=True)
+    endured = ""
+    if options.minutes:
+        with tempfile.TemporaryDirectory(prefix="discreet-bench-") as folder:
+            endured = endure(Path(folder), tasks[0], minutes=options.minutes, connections=options.connections)
+            print(endured, flush=True)
     if options.write:
-        write(rows)
+        write(rows, endured)
 
 
-def write(rows: list[Row]) -> None:
+def write(rows: list[Row], endured: str) -> None:
     busy = os.getloadavg()[1]
     lines = [
         "# Collector throughput",
@@ -141,6 +185,7 @@ def write(rows: list[Row]) -> None:
         "| store | bytes a report | connections | reports | durable reports/s | median | p99 | memory |",
         "|---|---|---|---|---|---|---|---|",
         *(row.line() for row in rows),
+        *(["", endured] if endured else []),
     ]
     RESULTS.write_text("\n".join(lines) + "\n")
 

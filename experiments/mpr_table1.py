@@ -2,9 +2,9 @@
 
     python -m experiments.mpr_table1 [--splits 20] [--data /work/shared/datasets]
 
-Features and label are scaled to [0, 1] by the table's own range, as the paper does; here that range stands for a declared
-one. Columns are split evenly among the parties, the label last. DGM and BGM add noise to every row and are simulated as
-printed. Music Song is not available here.
+Features and label are scaled to [0, 1] by the table's own range, as the paper does; here that range stands for a
+declared one. Columns are split evenly among the parties, the label last. DGM and BGM add noise to every row and are
+simulated as printed. Music Song is not available here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAPER = {
     "Superconductor": (0.009, (0.9794, 0.0659, 0.0670), (1.0075, 0.0707, 0.0704), (0.9220, 0.0699, 0.0704)),
     "GPU": (0.007, (0.6953, 0.0137, 0.0158), (0.7843, 0.0160, 0.0160), (0.7822, 0.0165, 0.0160)),
 }
-PRINTED_MIXES = 100  # the paper takes the best of 100 to 10,000 on the test set
+PRINTED_MIXES = (100, 300)  # the paper takes the best of 100 to 10,000 on the test set
 
 
 def load(name: str, folder: Path) -> pd.DataFrame:
@@ -94,8 +94,8 @@ def tight(table: pd.DataFrame, test: pd.DataFrame, parties: int, epsilon: float,
     return mean_square(np.clip(model.predict(test[list(model.feature_names_in_)]), 0, 1), test)
 
 
-def printed_rmgm(table: pd.DataFrame, test: pd.DataFrame, parties: int, epsilon: float, seed: int) -> float:
-    plan = make_plan(table, parties, epsilon, seed, calibration="paper", mixes=PRINTED_MIXES)
+def printed_rmgm(table: pd.DataFrame, test: pd.DataFrame, parties: int, epsilon: float, seed: int, mixes: int) -> float:
+    plan = make_plan(table, parties, epsilon, seed, calibration="paper", mixes=mixes)
     coef = printed_ols(released(plan, table), "label")
     return mean_square(test.drop(columns="label").to_numpy() @ np.array(list(coef.values())[1:]) + coef["const"], test)
 
@@ -140,12 +140,13 @@ def cell(name: str, whole: pd.DataFrame, epsilon: float, splits: int) -> dict[st
             "constant": mean_square(np.full(len(test), table["label"].mean()), test),
             "DGM": dgm,
             "BGM": bgm,
-            "RMGM": printed_rmgm(*arguments),
             "discreet": tight(*arguments),
+            **{f"RMGM {mixes}": printed_rmgm(*arguments, mixes) for mixes in PRINTED_MIXES},
         }
         for method, error in errors.items():
             found.setdefault(method, []).append(error)
-    return {method: float(np.mean(errors)) for method, errors in found.items()}
+    means = {method: float(np.mean(errors)) for method, errors in found.items()}
+    return {**means, "RMGM": min(means[f"RMGM {mixes}"] for mixes in PRINTED_MIXES)}
 
 
 def line(name: str, epsilon: float, means: dict[str, float]) -> str:
@@ -160,13 +161,25 @@ def line(name: str, epsilon: float, means: dict[str, float]) -> str:
 
 HEADER = """# MPR, Table 1: mean test error over {splits} splits, delta 1e-5
 
-`python -m experiments.mpr_table1 --splits {splits}` ({seconds:.0f} s). "paper" is what the paper reports, "printed" its formulas as we run them (RMGM through
-the product with `calibration = "paper"` and {mixes} mixes; DGM and BGM simulated), "constant" the non-private mean of the training labels on the
-same splits. "holds": discreet is at or below every DGM, BGM and RMGM, and at most 3 % above the constant.
+`python -m experiments.mpr_table1 --splits {splits}` ({seconds:.0f} s). "paper" is what the paper reports, "printed" its
+formulas as we run them (RMGM through the product with `calibration = "paper"` and the better of {mixes} mixes; DGM and
+BGM simulated), "constant" the non-private mean of the training labels on the same splits. "holds": discreet is at or
+below every DGM, BGM and RMGM, and at most 3 % above the constant.
 
-| data | epsilon | OLS | constant | DGM paper | printed | BGM paper | printed | RMGM paper | printed | discreet | / constant | holds |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
+COLUMNS = (
+    "data",
+    "epsilon",
+    "OLS",
+    "constant",
+    "DGM paper",
+    "printed",
+    "BGM paper",
+    "printed",
+    "RMGM paper",
+    "printed",
+)
+HEADER += "| " + " | ".join([*COLUMNS, "discreet", "/ constant", "holds"]) + " |\n" + "|---" * 13 + "|\n"
 
 
 def main() -> None:
@@ -184,7 +197,7 @@ def main() -> None:
             lines.append(line(name, epsilon, cell(name, whole, epsilon, settings.splits)))
             print(lines[-1], flush=True)
     seconds = time.perf_counter() - started
-    header = HEADER.format(splits=settings.splits, seconds=seconds, mixes=PRINTED_MIXES)
+    header = HEADER.format(splits=settings.splits, seconds=seconds, mixes=" and ".join(map(str, PRINTED_MIXES)))
     settings.out.write_text(header + "\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ __all__ = [*sorted(_HOMES), "__version__"]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in {"audit", "noise"}:
+    if name in {"audit", "noise", "parties"}:
         return import_module(f"discreet.{name}")
     raise AttributeError(f"module 'discreet' has no attribute {name!r}")
 

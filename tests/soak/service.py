@@ -75,8 +75,9 @@ def write(lines: list[str], options: argparse.Namespace) -> None:
         "",
         f"`{command}` (seed {options.seed}), {time.strftime('%Y-%m-%d', time.gmtime())}; {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}. The server was "
-        "killed with -9 at random moments while devices reported; three batches closed on the way. Promise: the verified "
-        "sum of the store is, to the last bit, that of the acknowledged reports, each counted once. 0 violations.",
+        "killed with -9 at random moments while devices reported; three batches closed on the way. Promise: the "
+        "verified sum of the store is, to the last bit, that of the acknowledged reports, each counted once. "
+        "0 violations.",
         "",
         "| store | kills | acknowledged | of these told “already counted” | broken connections | stored | time |",
         "|---|---|---|---|---|---|---|",

@@ -65,6 +65,24 @@ def test_nothing_acknowledged_is_lost_or_doubled_under_kill_9(folder, store):
     assert survived.result.disconnects > 0
 
 
+def test_a_full_disk_loses_nothing_and_devices_come_again(folder):
+    task = small_task(n_features=20, public=False)
+    (folder / "task.toml").write_text(task.to_toml())
+    keys = Keys.open(folder / "reports.db.key")
+    store, deliveries = str(folder / "reports.db"), deliveries_of(task, keys, 600)
+    with serving(folder / "task.toml", store, "--max-bytes", "400000") as server:
+        result = asyncio.run(deliver(server.address, deliveries, connections=16, give_up=0.2))
+    assert result.statuses[507] > 0
+    assert 0 < len(result.acknowledged) < 600
+    stored = [deliveries[number] for number in result.acknowledged]
+    result.acknowledged, result.refused = list(range(len(stored))), []
+    check_counted_once(store, task, keys, stored, result)
+    with serving(folder / "task.toml", store) as server:
+        result = asyncio.run(deliver(server.address, deliveries, connections=16))
+    assert result.statuses == {200: len(stored), 201: 600 - len(stored)}
+    check_counted_once(store, task, keys, deliveries, result)
+
+
 def test_an_operator_may_stop_the_server_at_any_time(folder):
     task = small_task()
     (folder / "task.toml").write_text(task.to_toml())

@@ -8,7 +8,7 @@ from tests.browser import browsing, program
 from tests.service_tools import serving
 
 from discreet.domain import Domain, Numeric, Public
-from discreet.local import new_task, wire
+from discreet.local import new_task
 from discreet.service.devices import device_reports
 from discreet.service.entries import Entry
 from discreet.service.storage import open_store
@@ -62,7 +62,7 @@ def collector(tmp_path_factory):
     (folder / "task.toml").write_text(task.to_toml())
     keys = Keys.open(folder / "reports.db.key")
     store = open_store(str(folder / "reports.db"), task, keys)
-    entries = [Entry(wire.report_id(b), b, rng.bytes(16)) for b in device_reports(task, rows, labels)]
+    entries = [Entry.of(task, body, rng.bytes(16)) for body in device_reports(task, rows, labels)]
     store.write(entries[:5900])
     with serving(folder / "task.toml", str(folder / "reports.db")) as server:
         yield server.address, keys.issue(Role.ANALYST), lambda: store.write(entries[5900:]), folder

@@ -96,9 +96,7 @@ def show(path: str) -> None:
         facts = forecast(loaded, loaded.goal)
         rows = list(zip(facts["names"], (f"{error:.3g}" for error in facts["std_errors"]), strict=True))
         echo_table(["coefficient", "expected std error"], rows)
-        click.echo(
-            f"squared relative error at effects of standard deviation 1: {facts['squared_relative_error']:.3g}"
-        )
+        click.echo(f"squared relative error at effects of standard deviation 1: {facts['squared_relative_error']:.3g}")
 
 
 @task.command()
@@ -113,6 +111,24 @@ def check(path: str) -> None:
             f"ok         {loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
             f"mu {loaded.plan.mu:.6g} a round"
         )
+
+
+@task.command()
+@click.argument("first", type=click.Path(exists=True, dir_okay=False))
+@click.argument("reports", type=click.Path(exists=True, dir_okay=False))
+@click.option("--family", default="logistic", show_default=True, help="The model whose residuals round two asks for.")
+@click.option("--out", type=click.Path(dir_okay=False), required=True)
+def second(first: str, reports: str, family: str, out: str) -> None:
+    """Make the second round's task from the FIRST round's task and its REPORTS."""
+    with clean_errors():
+        from discreet.local import Task, fit, second_round
+        from discreet.local.report_file import read_reports
+
+        loaded = Task.load(first)
+        (result,) = fit(loaded, read_reports(loaded, reports), [family])
+        made = second_round(loaded, result.encoded_coef, family, result.encoded_moment)
+        Path(out).write_text(made.to_toml(), encoding="utf-8")
+        click.echo(f"task       {made.digest[:16]} written to {out}, round 2 of {loaded.digest[:16]}")
 
 
 def _echo_shuffled(task: Any) -> None:

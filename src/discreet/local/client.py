@@ -47,7 +47,9 @@ class Client:
 
     def report(self, record: Mapping[str, Any]) -> bytes:
         """The report's bytes; the same bytes when asked again."""
-        return self._ledger.answer(self._task.digest, self._task.plan.mu, lambda: self._fresh(record))
+        task = self._task
+        root = task.digest if task.second is None else task.second.parent
+        return self._ledger.answer(f"{root}/{task.round}", task.digest, task.plan.mu, lambda: self._fresh(record))
 
     def _fresh(self, record: Mapping[str, Any]) -> bytes:
         exact = exact_report(self._task, *encoded_record(self._task, record))[0]

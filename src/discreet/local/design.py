@@ -59,7 +59,7 @@ def known_points(task: Task, public: Any = None) -> Points:
         return Points.clip(rows @ task.transform.T, task.radius, len(rows))
     whitened = (task.public_rows > 0 and task.calibration == "tight") or task.second is not None
     moment = np.eye(task.width) if whitened else declared_moment(task)
-    return Points.clip(_points_of(task, moment), task.radius, task.public_rows)
+    return Points.clip(_points_of(task, moment), task.radius, task.public_rows if whitened else 0)
 
 
 def collected_points(task: Task, collection: Collection, second: Floats, public: Any = None) -> tuple[Points, float]:

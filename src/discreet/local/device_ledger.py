@@ -1,4 +1,4 @@
-"""What one device has answered: never the same task twice with fresh noise, never more than its owner allows."""
+"""What one device has answered: never the same question twice with fresh noise, never more than its owner allows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from discreet.local.plan import gaussian_delta_bound
 
 _MAKE = """
 CREATE TABLE IF NOT EXISTS answers (
-    owner TEXT NOT NULL, task TEXT NOT NULL, mu REAL NOT NULL CHECK (mu > 0), body BLOB NOT NULL,
-    PRIMARY KEY (owner, task)
+    owner TEXT NOT NULL, question TEXT NOT NULL, task TEXT NOT NULL, mu REAL NOT NULL CHECK (mu > 0),
+    body BLOB NOT NULL, PRIMARY KEY (owner, question)
 ) WITHOUT ROWID
 """
 
 
 class DeviceLedger:
-    """Reports by task, in one SQLite file (or in memory), with a cap on what all of them reveal together.
+    """Reports by question, in one SQLite file (or in memory), with a cap on what all of them reveal together.
 
     The report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
+    A question is a task and its round: a collector cannot ask the second round again by another document.
     owner: whose record it is, where one ledger serves several people.
     """
 
@@ -34,13 +35,13 @@ class DeviceLedger:
         self._where = ":memory:" if folder is None else str(Path(folder) / "answers.db")
         self._open: sqlite3.Connection | None = None
 
-    def answer(self, task: str, mu: float, make: Callable[[], bytes]) -> bytes:
-        """The stored report of this task, or a new one that is stored first."""
+    def answer(self, question: str, task: str, mu: float, make: Callable[[], bytes]) -> bytes:
+        """The stored report of this question, or a new one that is stored first."""
         try:
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                body = self._stored_or_new(connection, task, mu, make)
+                body = self._stored_or_new(connection, question, task, mu, make)
                 connection.execute("COMMIT")
                 return body
             except BaseException:
@@ -49,27 +50,30 @@ class DeviceLedger:
         except sqlite3.DatabaseError as error:
             raise LedgerCorrupt("the device's ledger cannot be read or written; nothing was reported") from error
 
-    @property
-    def spent_mu(self) -> float:
-        """What all answers so far cost together."""
-        rows = self._connection().execute("SELECT mu FROM answers WHERE owner = ?", (self._owner,)).fetchall()
-        return math.sqrt(math.fsum(mu**2 for (mu,) in rows))
-
-    def _stored_or_new(self, connection: sqlite3.Connection, task: str, mu: float, make: Callable[[], bytes]) -> bytes:
-        found = "SELECT body FROM answers WHERE owner = ? AND task = ?"
-        row = connection.execute(found, (self._owner, task)).fetchone()
+    def _stored_or_new(
+        self, connection: sqlite3.Connection, question: str, task: str, mu: float, make: Callable[[], bytes]
+    ) -> bytes:
+        found = "SELECT task, body FROM answers WHERE owner = ? AND question = ?"
+        row = connection.execute(found, (self._owner, question)).fetchone()
         if row is not None:
-            return bytes(row[0])
-        epsilon, delta = self._cap
-        total = math.hypot(self.spent_mu, mu)
-        if gaussian_delta_bound(epsilon, total) > delta:
-            raise BudgetError(
-                f"this report would cost {mu:.4g}-GDP on top of {self.spent_mu:.4g}: together more than this "
-                f"device's cap, epsilon {epsilon:g} at delta {delta:g}"
-            )
+            if row[0] != task:
+                raise BudgetError("this device has answered this round already, in another form of the same task")
+            return bytes(row[1])
+        self._check_cap(connection, mu)
         body = make()
-        connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", (self._owner, task, mu, body))
+        values = (self._owner, question, task, mu, body)
+        connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", values)
         return body
+
+    def _check_cap(self, connection: sqlite3.Connection, mu: float) -> None:
+        rows = connection.execute("SELECT mu FROM answers WHERE owner = ?", (self._owner,)).fetchall()
+        spent = math.sqrt(math.fsum(cost**2 for (cost,) in rows))
+        epsilon, delta = self._cap
+        if gaussian_delta_bound(epsilon, math.hypot(spent, mu)) > delta:
+            raise BudgetError(
+                f"this report would cost {mu:.4g}-GDP on top of {spent:.4g}: together more than this device's cap, "
+                f"epsilon {epsilon:g} at delta {delta:g}"
+            )
 
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:

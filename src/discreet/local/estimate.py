@@ -40,6 +40,9 @@ def fit(
     reported = Reported.of(task, collection.mean)
     if reported.second is None:
         points, carried = known_points(task, public), 0.0
+    elif task.calibration == "paper" and public is not None:
+        points = known_points(task, public)
+        carried = collection.count / (collection.count + points.public_rows)
     else:
         points, carried = collected_points(task, collection, reported.second, public)
     ridge = 0.0 if prior_std is None else prior_ridge(task, collection.count, prior_std)
@@ -60,8 +63,7 @@ def _fit_one(
     link = model.mean_function
     if task.calibration == "paper" and reported.second is not None:
         moments = NoisyMoments(reported.second, reported.cross * task.label_scale, collection.count)
-        public = points.vectors if points.public_rows else points.vectors[:0]
-        coef = scaled_least_squares(moments, public, link)
+        coef = scaled_least_squares(moments, points.vectors, link, pooled=carried < 1)
     else:
         coef = solve(points, expected_report(task, reported, points), link, task.label_centre, ridge)
     response = report_response(task, points, link, coef, carried, ridge)

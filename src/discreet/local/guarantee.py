@@ -10,7 +10,7 @@ from discreet.errors import GuaranteeError
 from discreet.local.task import Task
 from discreet.privacy import GDP, Guarantee, Release, gaussian_delta
 
-SHUFFLE_THEOREM = "Feldman, McMillan and Talwar, Hiding Among the Clones (FOCS 2021), Theorems 3.1 and 3.8"
+SHUFFLE_THEOREM = "Feldman, McMillan and Talwar, Hiding Among the Clones (FOCS 2021), Theorem 3.1 for approximate DP"
 
 
 def local_guarantee(task: Task) -> Guarantee:

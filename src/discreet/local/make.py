@@ -43,17 +43,16 @@ def new_task(
     design: only for calibration "paper", which radius it prints: "gaussian" (Alg. 1, 3) or "bounded" (Alg. 2, 4).
     reports: "cross", "both", or "auto": the cross moment alone when public rows give the covariance.
     """
-    basis = _basis(domain, fit_intercept)
     moment = None if public is None else public_moment(domain, public)
     if calibration == "paper":
         transform, radius = _printed(domain, moment, design, goal)
-        mu, weight, reports = printed_plan(len(transform), radius, epsilon, delta).mu, 1.0, "both"
-        fit_intercept = False
+        mu, weight, reports, fit_intercept = printed_plan(len(transform), radius, epsilon, delta).mu, 1.0, "both", False
     else:
         if reports == "auto":
             reports = "both" if moment is None else "cross"
         if reports == "cross" and moment is None:
             raise DomainError("reports 'cross' needs public rows or moments: nothing else gives the covariance")
+        basis = _basis(domain, fit_intercept)
         transform = basis if moment is None else _whitening(basis, moment, public_size(public)) @ basis
         radius = radius or _radius(domain, len(transform), moment is not None, reports, fit_intercept)
         # The margin leaves the device's own check, by a simpler formula, nothing to argue about.
@@ -75,7 +74,7 @@ def new_task(
         calibration=calibration,
         fit_intercept=fit_intercept,
         rounds=rounds,
-        public_rows=0 if public is None else public_size(public),
+        public_rows=public_size(public),
     )
 
 

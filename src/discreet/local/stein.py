@@ -49,11 +49,14 @@ def regression_bounded(moments: NoisyMoments, public: Floats, link: Link) -> Flo
     return scaled_least_squares(moments, public, link)
 
 
-def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
-    """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8)."""
-    n, m = moments.count, len(public)
-    pooled = (n * moments.second + public.T @ public) / (n + m)
-    coef: Floats = np.asarray(np.linalg.solve(pooled, moments.cross), dtype=np.float64)
+def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link, *, pooled: bool = True) -> Floats:
+    """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8).
+
+    pooled: False where ``public`` are no rows but points made from the same noisy moments.
+    """
+    n, m = moments.count, len(public) if pooled else 0
+    covariance = (n * moments.second + (public.T @ public if pooled else 0.0)) / (n + m)
+    coef: Floats = np.asarray(np.linalg.solve(covariance, moments.cross), dtype=np.float64)
     return stein_scale(public @ coef, link) * coef
 
 

@@ -92,6 +92,9 @@ class Task:
     second: Second | None = None
 
     def __post_init__(self) -> None:
+        transform = np.array(self.transform, dtype=np.float64)
+        transform.setflags(write=False)
+        object.__setattr__(self, "transform", transform)
         self._check_fields()
         self._check_transform()
         self._check_guarantee()

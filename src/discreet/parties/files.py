@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.engines.arrow import CsvEngine, ParquetEngine
 from discreet.engines.arrow_cells import identifiers
-from discreet.parties.people import KeyedBlock, spelled_key
+from discreet.parties.people import KeyedBlock, spelled_keys
 
 
 class _Keyed:
@@ -24,9 +24,7 @@ class _Keyed:
     def _block(self, batch: Any, start: int) -> KeyedBlock:
         block = super()._block(batch, start)  # type: ignore[misc]
         rows = batch.slice(start, block.records)
-        return KeyedBlock(
-            block, [spelled_key(key) for key in identifiers(rows.column(self._key)).to_pylist()], self._state
-        )
+        return KeyedBlock(block, spelled_keys(identifiers(rows.column(self._key)).to_pylist()), self._state)
 
 
 class KeyedParquetEngine(_Keyed, ParquetEngine):

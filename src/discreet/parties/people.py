@@ -48,7 +48,11 @@ class KeyedBlock:
 
     @property
     def states(self) -> Words:
-        return person_states(self._state, [b"" if key is None else key for key in self._keys])
+        # A missing key is refused by check_keys; here it only must not raise.
+        keys = [key for key in self._keys if key is not None]
+        if len(keys) < len(self._keys):
+            keys = [b"" if key is None else key for key in self._keys]
+        return person_states(self._state, keys)
 
 
 class Engine(Protocol):
@@ -71,7 +75,7 @@ def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: i
             raise DomainError(f"the data has no column {name!r}; it has {', '.join(frame.columns)}")
 
     def encode(rows: Any, _: Any) -> KeyedBlock:
-        return KeyedBlock(encoder.encode(rows), [spelled_key(value) for value in rows[key].to_list()], state)
+        return KeyedBlock(encoder.encode(rows), spelled_keys(rows[key].to_list()), state)
 
     return MemoryEngine(encode, frame, workers=workers)
 
@@ -91,6 +95,18 @@ def _file_engine(path: Path, encoder: Encoder, key: str, state: bytes, workers: 
         ]
         return KeyedCsvEngine(path, encoder.encode, columns, texts=texts, key=key, state=state, workers=workers)
     raise DomainError(f"{path} must be a .parquet or a .csv file: the ending tells how to read it")
+
+
+def spelled_keys(values: Sequence[Any]) -> list[bytes | None]:
+    """Keys as bytes; whole columns of one kind at a time, as this is half the cost of a key."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return [b"%d" % value for value in values]
+    if kinds == {bytes}:
+        return [value.strip() or None for value in values]
+    if kinds == {str}:
+        return [value.strip().encode() or None for value in values]
+    return [spelled_key(value) for value in values]
 
 
 def spelled_key(value: Any) -> bytes | None:

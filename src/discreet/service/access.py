@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -11,9 +12,11 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from discreet.errors import StoreError
 from discreet.service.tokens import Keys, Role, Token
 
 COOKIE = "discreet_token"
+_log = logging.getLogger("discreet.service")
 _encode = msgspec.json.encode
 Headers = list[tuple[bytes, bytes]]
 
@@ -48,7 +51,11 @@ class _Gate:
             await refuse(send, *((401, "token_needed") if token is None else (403, "role_forbidden")))
             return
         scope["discreet.token"] = token
-        await self._rule.endpoint(scope, receive, send)
+        try:
+            await self._rule.endpoint(scope, receive, send)
+        except StoreError as error:  # raised before anything was sent: endpoints read the store first
+            _log.error("%s %s: %s", self._rule.method, self._rule.path, error)
+            await refuse(send, 503, "store_failed", [(b"retry-after", b"60")])
 
     def _token(self, headers: dict[bytes, bytes]) -> Token | None:
         scheme, _, text = headers.get(b"authorization", b"").decode("latin-1").partition(" ")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import StoreCorrupt, StoreError
+from discreet.local import wire
 from discreet.local.task import Task
 from discreet.service.tokens import Keys
 
@@ -26,13 +27,20 @@ class Outcome(StrEnum):
     TOKEN_USED = "token_used"  # this token has reported already
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One report on its way to the store; ``mark`` is the trace its token leaves, in a table of its own."""
 
     report_id: bytes
     body: bytes
+    values: NDArray[np.int64]
     mark: bytes
+
+    @classmethod
+    def of(cls, task: Task, body: bytes, mark: bytes) -> Entry:
+        """From the bytes of a report; WireError, before anything is decoded, if they are none."""
+        values = wire.decode(task, body)
+        return cls(wire.report_id(body), body, values, mark)
 
 
 @dataclass(frozen=True)

@@ -154,8 +154,8 @@ def _reading() -> str:
         '<section class="card" aria-labelledby="reading"><h2 id="reading">How to read this</h2>'
         "<p>A 95&nbsp;% interval covers the true coefficient in 19 of 20 such collections; it contains the "
         "privacy noise as well as the chance of who took part. It does not contain deliberate lies: the columns "
-        "“liars” say how far an estimate could be moved if that share of devices sent the worst reports that are valid.</p>"
-        "</section>"
+        "“liars” say how far an estimate could be moved if that share of devices sent the worst reports that are "
+        "valid.</p></section>"
     )
 
 

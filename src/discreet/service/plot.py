@@ -65,7 +65,7 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
-    text = f"{value:.3g}" if size >= 1e5 or 0 < size < 1e-3 else f"{value:,.{_decimals(size)}f}"
+    text = f"{value:.3g}" if size >= 1e5 or 0 < size < 1e-4 else f"{value:,.{_decimals(size)}f}"
     return text.replace("-", "−")
 
 
@@ -80,4 +80,4 @@ def _tick(value: float) -> str:
 
 
 def _decimals(size: float) -> int:
-    return 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 or size == 0 else 3
+    return 2 if size == 0 else max(0, 2 - math.floor(math.log10(size)))

@@ -10,7 +10,6 @@ from typing import Any
 import psycopg
 
 from discreet.errors import StoreError, StoreFull
-from discreet.local import wire
 from discreet.local.task import Task
 from discreet.service.entries import (
     Entry,
@@ -143,7 +142,7 @@ class PostgreSQLStore:
                 for e in entries:
                     checksum = row_checksum(self._keys, digest, batch, e.report_id, e.body)
                     copy.write_row((digest, e.report_id, batch, e.body, checksum))
-            total = added(self._total(cursor, batch), [wire.decode(self._task, entry.body) for entry in entries])
+            total = added(self._total(cursor, batch), [entry.values for entry in entries])
             checksum = total_checksum(self._keys, digest, total)
             cursor.execute(_UPSERT, [digest, batch, total.count, pack(total.values), checksum])
         with cursor.copy("COPY discreet_marks FROM STDIN (FORMAT BINARY)") as copy:

@@ -47,12 +47,10 @@ class ReportEndpoint:
         headers = dict(scope["headers"])
         body = await read_exactly(headers, receive, self._task.body_size, self._limits.body_seconds)
         try:
-            wire.check_body(self._task, body)
+            return Entry.of(self._task, body, self._keys.mark(token, self._task.digest))
         except wire.WireError:
             # One word for every fault: what exactly is wrong is the device's to find out from the format.
             raise Refused(400, "malformed") from None
-        mark = self._keys.mark(token, self._task.digest)
-        return Entry(wire.report_id(body), body, mark)
 
     async def _refuse(
         self, send: Send, status: int, code: str, headers: list[tuple[bytes, bytes]] | None = None

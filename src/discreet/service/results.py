@@ -63,9 +63,9 @@ class Results:
         batch, fitted, _ = self._fitted
         if total.count < FEWEST or (batch, fitted) == (total.batch, total.count):
             return False
-        # The last step to a closed batch may be small: it must be of FEWEST reports, or come after nothing.
-        grown = total.count - fitted if batch == total.batch else total.count
-        return grown >= FEWEST and (closed or batch != total.batch or grown >= GROWTH * fitted)
+        if closed or batch != total.batch:  # the final result is of all reports, however few came last
+            return True
+        return total.count - fitted >= max(FEWEST, GROWTH * fitted)
 
     def _fit(self, total: Total) -> tuple[FittedModel, ...]:
         collection = Collection(self._task)
@@ -82,8 +82,10 @@ class Results:
             return FittedModel(title, explanation, failure=f"Not enough to go on yet: {error}")
         spans = feature_spans(self._task)
         coefficients = [
-            Coefficient(part, *map(float, row), {share: moves[share][part] for share in moves}, spans.get(part))
-            for part, *row in zip(result.names, result.estimates, *result.conf_int().T, strict=True)
+            Coefficient(part, value, low, high, {share: moves[share][part] for share in moves}, spans.get(part))
+            for part, value, (low, high) in zip(
+                result.names, result.estimates.tolist(), result.conf_int().tolist(), strict=True
+            )
         ]
         return FittedModel(title, explanation, tuple(coefficients))
 

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from discreet.errors import StoreError, StoreFull
-from discreet.local import wire
 from discreet.local.task import Task
 from discreet.service.entries import (
     Entry,
@@ -126,8 +125,7 @@ class SQLiteStore:
             checksums = [row_checksum(self._keys, self._task.digest, batch, e.report_id, e.body) for e in entries]
             rows = [(e.report_id, batch, e.body, check) for e, check in zip(entries, checksums, strict=True)]
             cursor.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", rows)
-            reports = [wire.decode(self._task, entry.body) for entry in entries]
-            total = added(self._total(cursor, batch), reports)
+            total = added(self._total(cursor, batch), [entry.values for entry in entries])
             changed = (batch, total.count, pack(total.values), total_checksum(self._keys, self._task.digest, total))
             cursor.execute("INSERT OR REPLACE INTO totals VALUES (?, ?, ?, ?)", changed)
         cursor.executemany("INSERT INTO marks VALUES (?)", [(entry.mark,) for entry in fresh])

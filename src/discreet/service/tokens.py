@@ -19,6 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from discreet.errors import StoreError
+from discreet.privacy.ledger_mark import sync_directory
 
 _SERIAL, _EXPIRY, _SIGNATURE = 16, 5, 16
 _SECRET = 32
@@ -62,6 +63,7 @@ class Keys:
             file.write(secret.hex() + "\n")
             file.flush()
             os.fsync(file.fileno())
+        sync_directory(path.parent)  # a store without its key is lost
         return cls(secret)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 import time
@@ -12,6 +13,7 @@ from discreet.service.entries import Entry, Outcome
 from discreet.service.metrics import Metrics
 from discreet.service.storage import Store
 
+_log = logging.getLogger("discreet.service")
 _Waiting = tuple[Entry, "asyncio.Future[Outcome]"]
 
 
@@ -95,11 +97,19 @@ class Writer:
             outcomes = error
         except Exception as error:  # the thread must outlive every surprise, and nobody may wait for ever
             outcomes = StoreError(f"the store failed: {type(error).__name__}")
-        self.last_error = outcomes if isinstance(outcomes, StoreError) else None
+        self._remember(outcomes if isinstance(outcomes, StoreError) else None)
         self._metrics.commit_seconds.observe(time.monotonic() - started)
         self._metrics.batch_sizes.observe(len(group))
         futures = [future for _, future in group]
         self._loop.call_soon_threadsafe(_tell, futures, outcomes)
+
+    def _remember(self, error: StoreError | None) -> None:
+        """Log when failing begins and when it ends: once each, however many reports are refused in between."""
+        if error is not None and self.last_error is None:
+            _log.error("reports are refused: %s", error)
+        elif error is None and self.last_error is not None:
+            _log.warning("reports are stored again")
+        self.last_error = error
 
 
 def _tell(futures: list[asyncio.Future[Outcome]], outcomes: list[Outcome] | StoreError) -> None:

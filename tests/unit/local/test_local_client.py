@@ -13,7 +13,7 @@ import pytest
 from local_tasks import KINDS, make_task
 
 from discreet.errors import BudgetError, LedgerCorrupt
-from discreet.local import Client, wire
+from discreet.local import Client, second_round, wire
 from discreet.local.client import draw_noise, within_support
 from discreet.local.statistic import encoded_record, exact_report
 from discreet.noise import SeededBits
@@ -90,6 +90,21 @@ def test_all_tasks_together_stay_below_the_cap(tmp_path):
     with pytest.raises(BudgetError):
         Client(make_task(goal=5), tmp_path, cap=(10.0, 1e-6)).report(RECORD)
     assert Client(make_task(goal=2), tmp_path, cap=(10.0, 1e-6)).report(RECORD)  # what was answered stays answered
+
+
+def test_a_second_round_is_answered_once_however_it_is_asked(tmp_path):
+    first = KINDS["two_rounds"]()
+    Client(first, tmp_path).report(RECORD)
+    again = [second_round(first, np.array([0.0, slope, 0.0, 0.0]), "logistic", np.eye(4)) for slope in (0.1, 0.2)]
+    body = Client(again[0], tmp_path).report(RECORD)
+    assert Client(again[0], tmp_path).report(RECORD) == body
+    wire.check_body(again[0], body)
+    with pytest.raises(BudgetError):
+        Client(again[1], tmp_path).report(RECORD)
+    for pair in range(100):
+        rng = np.random.default_rng(pair)
+        one, other = ({name: rng.normal() * 3 for name in "abcy"} for _ in range(2))
+        assert loss(again[0], one, other) <= again[0].plan.mu
 
 
 def test_a_broken_ledger_reports_nothing(tmp_path):

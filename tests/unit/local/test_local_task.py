@@ -87,3 +87,10 @@ def test_a_file_that_is_no_task_is_refused(tmp_path):
     (tmp_path / "t.toml").write_text("= [", encoding="utf-8")
     with pytest.raises(DomainError):
         Task.load(tmp_path / "t.toml")
+
+
+def test_every_public_name_can_be_imported():
+    import discreet.local
+
+    for name in discreet.local.__all__:
+        assert getattr(discreet.local, name) is not None

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+import pytest
 
+from discreet.parties.queries import Mixes
 from discreet.parties.signs import person_states, plan_state, signs
+from discreet.rows import exact_sum, product_parts
+from discreet.rows.grid import right_grid
 
 KEYS = [b"", b"1", b"patient 17", "Müller".encode(), b"x" * 300]
 
@@ -54,3 +58,46 @@ def test_signs_look_random_across_people_and_mixes():
     assert np.abs(between_mixes).max() < 6 / np.sqrt(4000)
     between_people = table[:, :500].T @ table[:, :500] / 128 - np.eye(500)
     assert np.abs(between_people).max() < 6.5 / np.sqrt(128)
+
+
+class _Numbers:
+    """A block with given rows and states."""
+
+    def __init__(self, x, states):
+        self.x, self.states, self.records = x, states, x.shape[1]
+
+    def write_x(self, out):
+        out[:] = self.x
+
+
+def test_mixes_are_exact_sums_of_signed_whole_rows():
+    rng = np.random.default_rng(0)
+    x = rng.integers(-1000, 1001, (3, 1300)) / 1024  # on the grid already
+    keys = [b"%d" % i for i in range(1300)]
+    states = person_states(plan_state("seed"), keys)
+    query = Mixes(70, np.zeros(3), np.ones(3), 2.0)
+    exact = exact_sum(product_parts(query, _Numbers(x, states)))
+    table = signs(states, 70) * 2 - 1
+    per_unit = int(right_grid(query)[0])
+    expected = table.astype(object) @ (x.T * per_unit).astype(np.int64).astype(object)
+    assert exact.tolist() == expected.tolist()
+
+
+def test_person_of_no_number_or_out_of_use_contributes_nothing():
+    x = np.array([[0.5, np.nan, 0.25], [0.5, 0.5, 0.25]])
+    states = person_states(plan_state("seed"), [b"a", b"b", b"c"])
+    query = Mixes(9, np.zeros(2), np.ones(2), 2.0)
+    some = exact_sum(product_parts(query, _Numbers(x, states), np.array([True, True, False])))
+    alone = exact_sum(product_parts(query, _Numbers(x[:, :1], states[:1])))
+    assert some.tolist() == alone.tolist()
+
+
+def test_signs_that_are_no_truth_values_are_refused():
+    class Wrong(Mixes):
+        def factors(self, block):
+            left, right = super().factors(block)
+            return left * 5.0, right
+
+    block = _Numbers(np.zeros((2, 4)), person_states(plan_state("s"), [b"a", b"b", b"c", b"d"]))
+    with pytest.raises(TypeError, match="truth values"):
+        product_parts(Wrong(9, np.zeros(2), np.ones(2), 2.0), block)

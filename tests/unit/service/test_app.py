@@ -255,6 +255,27 @@ def test_what_could_not_be_stored_is_not_acknowledged(client, keys, rng, store, 
     assert client.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/", "/v1/models", "/metrics"])
+def test_a_store_that_cannot_be_read_is_503_for_analysts_too(client, keys, store, monkeypatch, caplog, path):
+    def gone():
+        raise StoreError("gone")
+
+    monkeypatch.setattr(store._store, "totals", gone)
+    assert code(client.get(path, headers=bearer(keys, Role.ANALYST))) == (503, "store_failed")
+    assert "gone" in caplog.text
+
+
+def test_failing_is_logged_once_when_it_begins_and_once_when_it_ends(client, keys, rng, store, caplog):
+    store.failure = StoreFull("full")
+    for _ in range(5):
+        send(client, keys, report(TASK, rng))
+    store.failure = None
+    for _ in range(5):
+        send(client, keys, report(TASK, rng))
+    messages = [record.getMessage() for record in caplog.records if record.name == "discreet.service"]
+    assert messages == ["reports are refused: full", "reports are stored again"]
+
+
 def test_a_surprise_in_the_store_does_not_end_the_collector(client, keys, rng, store):
     store.failure = RuntimeError("marker 42")
     response = send(client, keys, report(TASK, rng))
@@ -288,6 +309,17 @@ def test_models_wait_for_enough_reports_and_are_not_refitted_for_one_more(client
     send(client, keys, report(TASK, rng))
     second = client.get("/v1/models", headers=headers).json()
     assert (second["counted"], second["fitted"], second["models"]) == (101, 100, first["models"])
+
+
+def test_a_closed_batch_is_fitted_to_the_last_report(client, keys, rng):
+    headers = bearer(keys, Role.ANALYST)
+    for count in (100, 1):
+        for _ in range(count):
+            send(client, keys, report(TASK, rng))
+        client.get("/v1/models", headers=headers)
+    client.post("/v1/close", headers=headers)
+    final = client.get("/v1/models", headers=headers).json()
+    assert (final["closed"], final["counted"], final["fitted"]) == (True, 101, 101)
 
 
 def test_closing_starts_the_next_batch(client, keys, rng, store):

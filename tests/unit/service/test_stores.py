@@ -54,9 +54,8 @@ def rng():
     return np.random.default_rng(1)
 
 
-def entry(task, rng, **changes):
-    body = report(task, rng)
-    return Entry(**{"report_id": wire.report_id(body), "body": body, "mark": rng.bytes(16), **changes})
+def entry(task, rng, *, body=None, mark=None):
+    return Entry.of(task, body or report(task, rng), mark or rng.bytes(16))
 
 
 def exact_sum(task, entries):
@@ -84,7 +83,7 @@ def test_an_id_is_taken_for_ever(place, keys, rng):
     other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
     assert store.write([first]) == [ACCEPTED]
     store.close_batch(0)
-    assert store.write([entry(task, rng, report_id=first.report_id, body=other)]) == [CONFLICT]
+    assert store.write([entry(task, rng, body=other)]) == [CONFLICT]
     assert store.write([first]) == [REPEATED]
     store.close()
 
@@ -104,7 +103,7 @@ def test_twins_in_one_group_are_settled_like_twins_in_two(place, keys, rng):
     store = open_store(place, task, keys)
     first = entry(task, rng)
     other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
-    twin = entry(task, rng, report_id=first.report_id, body=other)
+    twin = entry(task, rng, body=other)
     assert store.write([first, first, twin]) == [ACCEPTED, REPEATED, CONFLICT]
     store.verified_totals()
     store.close()
@@ -152,6 +151,25 @@ def test_two_collectors_on_one_store_agree(place, keys, rng):
     assert other.write([entry(task, rng)]) == [ACCEPTED]
     assert one.verified_totals()[0].count == 11
     one.close(), other.close()
+
+
+def test_a_lost_connection_is_replaced(server, keys, rng):
+    import psycopg
+
+    task = small_task(goal=77)
+    store = open_store(server, task, keys)
+    first = entry(task, rng)
+    store.write([first])
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND datname = 'postgres'"
+        )
+    with pytest.raises(StoreError):
+        store.write([entry(task, rng)])
+    assert store.write([first, entry(task, rng)]) == [REPEATED, ACCEPTED]
+    assert store.verified_totals()[0].count == 2
+    store.close()
 
 
 def test_a_day_closes_the_first_batch_only(rng):
