@@ -34,6 +34,15 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.linear_accuracy
 	$(BIN)/python -m benchmarks.service --write
 
+reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of intervals; writes experiments
+	$(BIN)/python -m experiments.interval_coverage
+	$(BIN)/python -m experiments.nldp_accuracy
+	$(BIN)/python -m experiments.mpr_table1
+	$(BIN)/python -m experiments.mpr_figures
+
+audit: $(STAMP)  ## the replay audit of every estimator, and proof that it catches planted bugs
+	$(BIN)/pytest -v tests/contracts/test_replay_audit.py tests/contracts/test_planted_bugs.py
+
 soak: $(STAMP)  ## long crash, race and corruption runs of the ledger and the collector; writes benchmarks/results
 	$(BIN)/python tests/soak/ledger.py
 	$(BIN)/python tests/soak/service.py

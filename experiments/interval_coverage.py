@@ -1,6 +1,6 @@
 """How often do 95 % intervals cover the truth? `python -m experiments.interval_coverage`, results beside this file.
 
-500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1 and 30 (and 900, which is not asked for) of the
+500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1, 30 and (beyond what is promised) 900 of the
 covariance, epsilon 0.5, 1 and 5, delta 1e-6, bounds declared at 4 standard deviations.
 """
 
@@ -53,7 +53,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     lines = [
         "# Coverage of 95 % intervals",
         "",
-        f"`python -m experiments.interval_coverage --sets {sets}`: {sets} data sets a row, n = {N:,}, {COLUMNS} columns.",
+        f"`python -m experiments.interval_coverage --sets {sets}`: n = {N:,}, {COLUMNS} columns.",
         "",
         "| condition | epsilon | all parameters | lowest | highest |",
         "|---|---|---|---|---|",
