@@ -144,7 +144,7 @@ def main() -> None:
         "",
     ]
     text += [f"## Other settings, median of {max(repeats // 4, 1)}", "", *table(FIGURES, max(repeats // 4, 1)), ""]
-    text.append("Infinite: the noisy moments have no root. Command: `python -m experiments.nldp_accuracy`")
+    text.append(f"Infinite: the noisy moments have no root. Command: `python -m experiments.nldp_accuracy {repeats}`")
     with open(RESULTS, "w", encoding="utf-8") as file:
         file.write("\n".join(text) + "\n")
 

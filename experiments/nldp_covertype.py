@@ -89,7 +89,7 @@ def main() -> None:
             cells.append(f"{np.median(scores):.4f} ({min(scores):.4f} to {max(scores):.4f})")
         lines.append(f"| {epsilon:g} | {cells[0]} | {cells[1]} |")
         print(lines[-1], flush=True)
-    lines += ["", "Command: `python -m experiments.nldp_covertype`"]
+    lines += ["", f"Command: `python -m experiments.nldp_covertype {repeats}`"]
     Path(RESULTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -95,7 +95,7 @@ def main() -> None:
         cells = " | ".join(f"{np.median(column):.3g}" for column in errors)
         lines.append(f"| {design} | {n:,} | {p} | {epsilon:g} | {cells} |")
         print(lines[-1], flush=True)
-    lines += ["", "Infinite: no root. Command: `python -m experiments.nldp_two_rounds`"]
+    lines += ["", f"Infinite: no root. Command: `python -m experiments.nldp_two_rounds {repeats}`"]
     RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
