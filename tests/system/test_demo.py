@@ -37,7 +37,7 @@ def test_the_demo_runs_twice_and_its_command_works(run, tmp_path):
     for name in ("data.parquet", "domain.toml", "budget.ledger", "model.json", "coefficients.png", "coefficients.svg"):
         assert (folder / name).stat().st_size > 100
     before = json.loads((folder / "model.json").read_text())
-    (command,) = [line for line in result.stdout.splitlines() if line.startswith("  discreet fit")]
+    (command,) = [line for line in result.stdout.splitlines() if line.startswith("  ") and "discreet fit " in line]
     again = run(*shlex.split(command)[1:])
     assert again.returncode == 0, again.stderr
     after = json.loads((folder / "model.json").read_text())

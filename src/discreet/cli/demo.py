@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +136,14 @@ def _plot(folder: Path, model: Any, table: Any) -> None:
 
 
 def _what_next(folder: Path, epsilon: float) -> None:
-    words = ["discreet", "fit", f"{folder / 'data.parquet'}", "--domain", f"{folder / 'domain.toml'}"]
+    words = [_program(), "fit", f"{folder / 'data.parquet'}", "--domain", f"{folder / 'domain.toml'}"]
     words += ["--target", "cost", "--epsilon", f"{epsilon:g}", "--delta", f"{_DELTA:g}"]
     words += ["--ledger", f"{folder / 'budget.ledger'}", "--out", f"{folder / 'model.json'}"]
     click.echo(f"files      {folder}: data.parquet, domain.toml, budget.ledger, model.json")
     click.echo("\nDo the same yourself (--dry-run shows the price first):\n")
     click.echo(f"  {shlex.join(words)}")
+
+
+def _program() -> str:
+    """What the user types to start this program: its name, or its path where the name is not to be found."""
+    return "discreet" if shutil.which("discreet") else sys.argv[0]
