@@ -30,6 +30,8 @@ except ImportError as error:
 
 # Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
 BATCH_ROWS = 65536
+# Larger than in memory: columns come from Arrow in pieces of their own, and each piece costs a call.
+FILE_BLOCK_ROWS = 2 * BLOCK_ROWS
 # Bytes read ahead in each column. Left to itself Arrow holds whole row groups, and reads all of a file beforehand.
 _READ_BUFFER = 1 << 16
 
@@ -60,7 +62,7 @@ class _FileEngine(ABC):
         groups: str | None = None,
         rows_per_person: int = 1,
         batch_rows: int = BATCH_ROWS,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int = FILE_BLOCK_ROWS,
         workers: int | None = None,
     ) -> None:
         self._path = Path(path)
@@ -219,7 +221,7 @@ class CsvEngine(_FileEngine):
         texts: Collection[str] = (),
         groups: str | None = None,
         rows_per_person: int = 1,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int = FILE_BLOCK_ROWS,
         workers: int | None = None,
         read_bytes: int = 1 << 22,
     ) -> None:
