@@ -1,6 +1,6 @@
 """MPR, Table 1: test error of linear regression on joint releases, on four of the paper's five data sets.
 
-    python -m experiments.mpr_table1 [--splits 20] [--data /work/shared/datasets]
+    python -m experiments.mpr_table1 [--splits 20]
 
 Features and label are scaled to [0, 1] by the table's own range, as the paper does; here that range stands for a
 declared one. Columns are split evenly among the parties, the label last. DGM and BGM add noise to every row and are
@@ -25,6 +25,7 @@ from discreet.parties.mixing import ask
 from discreet.parties.people import KeyedBlock
 from discreet.parties.printed import printed_ols
 from discreet.parties.signs import plan_state
+from experiments.data import data_folder
 
 EPSILONS = (1.0, 0.3, 0.1)
 DELTA = 1e-5
@@ -185,14 +186,13 @@ HEADER += "| " + " | ".join([*COLUMNS, "discreet", "/ constant", "holds"]) + " |
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--data", type=Path, default=Path("/work/shared/datasets"))
     parser.add_argument("--only", nargs="*", default=list(PARTIES))
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
     settings = parser.parse_args()
     started = time.perf_counter()
     lines = []
     for name in settings.only:
-        whole = load(name, settings.data)
+        whole = load(name, data_folder())
         for epsilon in EPSILONS:
             lines.append(line(name, epsilon, cell(name, whole, epsilon, settings.splits)))
             print(lines[-1], flush=True)

@@ -17,8 +17,9 @@ from discreet.domain import Domain, Numeric, Public
 from discreet.errors import DiscreetError
 from discreet.local import fit, new_task
 from discreet.local.simulation import simulate_rows
+from experiments.data import data_folder
 
-DATA = Path("../shared/datasets/covertype.parquet")
+DATA = "covertype.parquet"
 RESULTS = "experiments/nldp_covertype.md"
 N, M, TEST = 350_000, 10_000, 200_000
 EPSILONS = (2.0, 5.0, 10.0, 15.0)
@@ -73,7 +74,7 @@ def without_privacy(table: tuple[np.ndarray, np.ndarray]) -> float:
 
 def main() -> None:
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    content = pq.read_table(DATA)
+    content = pq.read_table(data_folder(DATA) / DATA)
     rows = np.column_stack([content[name].to_numpy() for name in content.column_names[:-1]]).astype(float)
     table = (rows, (content["Cover_Type"].to_numpy() == 2).astype(float))
     lines = [f"# Covertype, test accuracy, median (lowest to highest) of {repeats}", ""]
