@@ -148,8 +148,8 @@ def markdown(lines: list[Line], draws: int) -> str:
         f"Median of {draws} noise draws, delta {DELTA:g}, rows and features clipped to the same declared bounds for "
         "every method, predictions unclipped. diffprivlib is pure epsilon-DP with a neighbour relation of its own, so "
         "it has the same figures in both tables: the better of original and centred units.\n",
-        "Our method's constants were chosen while looking at these data sets and splits; the peers have none to choose, "
-        "apart from the half radius, which was chosen in the same way.\n",
+        "Our method's constants were chosen while looking at these data sets and splits; the peers have none to "
+        "choose, apart from the half radius, which was chosen in the same way.\n",
         f"{versions()}\n",
         f"Ours at or above AdaSSP, AdaSSP-GDP and diffprivlib in {count(lines, JUDGED_PEERS)} cells, and above the "
         f"half-radius variant as well in {count(lines, PEERS)}.\n",
