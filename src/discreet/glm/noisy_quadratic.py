@@ -27,7 +27,7 @@ _SAFE_EIGENVALUE = 0.75
 # Choosing the least of many noisy loss estimates favours lucky ones; this many standard deviations are added to each.
 _CAUTION = 0.25
 # ... and the constant model gives way only to one that is better by this many.
-_PROOF = 0.6
+_PROOF = 1.0
 
 
 @dataclass(frozen=True)
