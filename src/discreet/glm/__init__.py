@@ -1,5 +1,6 @@
 """Families, links and the repair of noisy matrices."""
 
+from discreet.glm.clipping import ClippedScore
 from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, Tweedie, family
 from discreet.glm.family_base import CumulantBounds, Family
 from discreet.glm.link_base import CanonicalLink, Link
@@ -9,6 +10,7 @@ from discreet.glm.noisy_quadratic import NoisyQuadratic, Solution
 __all__ = [
     "Bernoulli",
     "CanonicalLink",
+    "ClippedScore",
     "Cloglog",
     "CumulantBounds",
     "Family",

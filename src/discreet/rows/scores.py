@@ -1,9 +1,8 @@
-"""What generalized linear models ask of the rows: sums of clipped scores, and of their curvature.
+"""What generalized linear models ask of the rows: sums of bounded scores, of their curvature, and of second moments.
 
-Both look at a row through a linear map: its first output is the linear predictor eta, the others are coordinates z in
-which rows have about equal spread in every direction. A far row is shortened to ``radius`` first. That weight depends
-on x alone, so it reweights the likelihood and biases no coefficient of a true model; a score that is still too long is
-clipped.
+All three look at a row through a linear map: its first output is the linear predictor eta, the others are coordinates z
+in which rows have about equal spread in every direction. A far row is shortened to ``radius`` first. That weight
+depends on x alone, so it reweights the likelihood and biases no coefficient of a true model.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
 
-# Elementwise: the derivative in eta of a row's loss, from its label and eta; and the weight of its second derivative.
+# Elementwise: the derivative in eta of a row's loss, from its label and eta ...
 Score = Callable[[Floats, Floats], Floats]
-Weight = Callable[[Floats], Floats]
+# ... and the same of labels, eta and the bound that a row's score has to keep.
+BoundedFunction = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +32,22 @@ class Labels:
     def of(self, block: Block) -> Floats:
         return np.asarray(block.y * self.half_width + self.centre)
 
+    @property
+    def low(self) -> float:
+        return self.centre - self.half_width
+
+    @property
+    def high(self) -> float:
+        return self.centre + self.half_width
+
 
 @dataclass(frozen=True, eq=False)
 class ScoreSum:
-    """The sum of score(y, eta) z, each row's no longer than ``clip``."""
+    """The sum of score z: the score is told how large it may be for the row's contribution to stay within ``clip``."""
 
     map: LinearMap
     labels: Labels
-    score: Score
+    score: BoundedFunction
     radius: float
     clip: float
     label: str = "gradient"
@@ -55,36 +63,34 @@ class ScoreSum:
         return self.map.outputs - 1, 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        eta, z = predictor_and_coordinates(self.map, block)
-        scale = self.radius / np.maximum(column_norms(z), self.radius)
-        scale *= self.score(self.labels.of(block), eta)
-        z *= scale
+        eta, z, shrink, length = coordinates_of(self.map, block, self.radius)
+        z *= shrink * self.score(self.labels.of(block), eta, self.clip / length)
         return z, np.ones((1, block.records))
 
 
 @dataclass(frozen=True, eq=False)
 class CurvatureSum:
-    """The second moment of (sqrt(weight) z, residual): the information matrix, and the spread of residuals beside it.
+    """The second moment of (sqrt(slope) z, |score| |z|): how the score rises, and how much it varies.
 
-    The residual is the score over sqrt(weight), clipped to +-``residual_bound`` and weighed by ``residual_weight``, so
-    that its square is the dispersion and its product with the rest is the score. A far row is shortened as a whole,
-    which keeps all entries about the same reweighted rows.
+    The slope is that of the clipped score, so the first block is the derivative of the equation that ``ScoreSum``
+    solves; the last diagonal entry is the trace of the scores' covariance. ``slope_norm`` cuts what is left of rows with
+    much information, which makes standard errors larger, never smaller.
     """
 
     map: LinearMap
     labels: Labels
-    score: Score
-    weight: Weight
+    score: BoundedFunction
+    slope: BoundedFunction
     radius: float
-    root_weight_bound: float
-    residual_bound: float
-    residual_weight: float
+    clip: float
+    slope_norm: float
+    score_weight: float
     label: str = "curvature"
     geometry: Geometry = "square"
 
     @property
     def left_norm(self) -> float:
-        return float(np.hypot(self.radius * self.root_weight_bound, self.residual_weight * self.residual_bound))
+        return float(np.hypot(self.slope_norm, self.score_weight * self.clip))
 
     right_norm = left_norm
 
@@ -93,19 +99,56 @@ class CurvatureSum:
         return self.map.outputs, self.map.outputs
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        eta, z = predictor_and_coordinates(self.map, block)
-        root = np.sqrt(np.maximum(self.weight(eta), 0.0))
+        eta, z, shrink, length = coordinates_of(self.map, block, self.radius)
+        y, bound = self.labels.of(block), self.clip / length
+        root = np.sqrt(np.maximum(self.slope(y, eta, bound), 0.0) * shrink)
+        root *= self.slope_norm / np.maximum(root * length / shrink, self.slope_norm)
         row = scratch("factor", (self.map.outputs, block.records))
-        shrink = self.radius / np.maximum(column_norms(z), self.radius)
-        np.multiply(z, shrink * np.minimum(root, self.root_weight_bound), out=row[:-1])
-        residual = self.score(self.labels.of(block), eta) / np.maximum(root, 1e-100)
-        np.clip(residual, -self.residual_bound, self.residual_bound, out=row[-1])
-        row[-1] *= self.residual_weight * shrink
+        np.multiply(z, root, out=row[:-1])
+        np.multiply(np.abs(self.score(y, eta, bound)) * length, self.score_weight, out=row[-1])
+        np.minimum(row[-1], self.score_weight * self.clip, out=row[-1])
         return row, row
 
 
-def predictor_and_coordinates(linear_map: LinearMap, block: Block) -> tuple[Floats, Floats]:
-    """The first output with the block's offset added to it, and the others."""
+@dataclass(frozen=True, eq=False)
+class MappedMoment:
+    """The second moment of (z, v), v a label centred, scaled and cut to +-``y_bound``; far rows are shortened."""
+
+    map: LinearMap
+    labels: Labels
+    y_centre: float
+    y_scale: float
+    y_bound: float
+    y_weight: float
+    radius: float
+    label: str = "second moment of (1, z, y)"
+    geometry: Geometry = "square"
+
+    @property
+    def left_norm(self) -> float:
+        return float(np.hypot(self.radius, self.y_weight * self.y_bound))
+
+    right_norm = left_norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs + 1, self.map.outputs + 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        z = self.map.apply(block)
+        shrink = self.radius / np.maximum(column_norms(z), self.radius)
+        row = scratch("factor", (self.map.outputs + 1, block.records))
+        np.multiply(z, shrink, out=row[:-1])
+        np.clip((self.labels.of(block) - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound, out=row[-1])
+        row[-1] *= self.y_weight * shrink
+        return row, row
+
+
+def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
     mapped = linear_map.apply(block)
     offset = getattr(block, "offset", None)
-    return (mapped[0] if offset is None else mapped[0] + offset), mapped[1:]
+    eta, z = (mapped[0] if offset is None else mapped[0] + offset), mapped[1:]
+    length = column_norms(z)
+    shrink = radius / np.maximum(length, radius)
+    return eta, z, shrink, np.maximum(length * shrink, 1e-100)

@@ -1,0 +1,90 @@
+"""Coordinates in which rows look alike in every direction: z = matrix (1, x)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.rows import Floats, LinearMap
+
+# The noise moves eigenvalues of a noisy matrix by up to its edge. Directions below this part of it are not stretched.
+_FLOOR = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """A constant (if the model has an intercept), then features turned and scaled; coefficients phi belong to z."""
+
+    matrix: Floats
+    constant: bool = True
+
+    @classmethod
+    def scaled(cls, centre: Floats, scale: float) -> Coordinates:
+        """A constant, and each encoded feature centred and divided by one scale."""
+        matrix = np.eye(len(centre) + 1)
+        matrix[1:] /= scale
+        matrix[1:, 0] = -centre / scale
+        return cls(matrix)
+
+    @classmethod
+    def through_origin(cls, origin: Floats, scale: float) -> Coordinates:
+        """For a model without an intercept: features measured from the origin, which lies at ``origin`` encoded."""
+        matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(origin))]) / scale
+        return cls(matrix, constant=False)
+
+    @property
+    def size(self) -> int:
+        """How many coordinates there are, the constant included."""
+        return len(self.matrix)
+
+    def coefficients(self, phi: Floats) -> Floats:
+        """The coefficients of (1, x) that phi is."""
+        return self.matrix.T @ phi
+
+    def phi(self, coefficients: Floats) -> Floats:
+        """The nearest phi to these coefficients of (1, x); exact if they have one."""
+        return np.asarray(np.linalg.lstsq(self.matrix.T, coefficients, rcond=None)[0])
+
+    def map(self, phi: Floats) -> LinearMap:
+        """The predictor phi^T z, then z itself."""
+        return LinearMap(np.vstack([self.coefficients(phi), self.matrix]))
+
+    def whitened(self, moment: Floats, noise_std: float) -> Coordinates:
+        """New coordinates in which this noisy, perhaps weighted, second moment of z is about a multiple of 1.
+
+        The present coordinates are the best guess before the moment was seen: it is trusted against them as far as its
+        distance from a multiple of the identity exceeds what the noise alone would make of it.
+        """
+        covariance, mass, shift = moment, 1.0, np.zeros(self.size)
+        if self.constant:
+            mass = max(float(moment[0, 0]), 1e-300)
+            shift = beyond_noise(moment[0, 1:] / mass, noise_std / mass / math.sqrt(2))
+            covariance = moment[1:, 1:] / mass - np.outer(shift, shift)
+        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+        size, noise = len(values), noise_std / mass
+        middle = max(float(np.mean(values)), noise)
+        distance = float(np.sum((values - middle) ** 2))
+        trust = max(0.0, 1 - noise**2 * size * (size + 1) / 2 / max(distance, 1e-300))
+        floor = trust * _FLOOR * math.sqrt(2 * size) * noise
+        values = np.maximum(middle + trust * (values - middle), max(floor, 1e-12 * middle))
+        turn = (vectors / np.sqrt(values)) @ vectors.T
+        if not self.constant:
+            return Coordinates(turn @ self.matrix, constant=False)
+        matrix = self.matrix.copy()
+        matrix[1:] -= np.outer(shift, self.matrix[0])
+        matrix[1:] = turn @ matrix[1:]
+        return Coordinates(matrix)
+
+
+def beyond_noise(vector: Floats, noise_std: float) -> Floats:
+    """The vector, shortened by what noise of this size in every entry adds to its length (James and Stein)."""
+    square = float(vector @ vector)
+    return vector * max(0.0, 1 - len(vector) * noise_std**2 / max(square, 1e-300))
+
+
+def blended(seen: float, noise_std: float, guessed: float) -> float:
+    """A positive number seen through noise, trusted against a guess as far as the noise is small beside the guess."""
+    trust = guessed**2 / (guessed**2 + (4 * noise_std) ** 2)
+    return max(guessed + trust * (seen - guessed), 0.2 * guessed)

@@ -1,0 +1,75 @@
+"""How a gradient descent shares its budget, and how far it cuts, by public quantities alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from discreet.privacy import Budget
+from discreet.rows import Source
+
+
+@dataclass(frozen=True)
+class DescentPlan:
+    """Shares of mu^2, numbers of steps and rounds, and bounds in units of what is typical.
+
+    ``radius`` and the clips are multiples of sqrt(size), the typical length of a white row.
+    """
+
+    whitening: float
+    rounds: int
+    warm_up: float
+    warm_up_steps: int
+    curvature: float
+    descent: float
+    steps: int
+    step: float
+    radius: float
+    moment_radius: float
+    clip: float
+    binary_clip: float
+    slope_norm: float
+
+    @staticmethod
+    def look_share(x_is_known: bool) -> float:
+        return 0.03 if x_is_known else 0.08
+
+    @classmethod
+    def of(cls, source: Source, budget: Budget, count: float, size: int, steps: int | None) -> DescentPlan:
+        """The plan for so many rows and coefficients.
+
+        ``ease`` is how many noise standard deviations one typical row is, summed over all rows, per coefficient: the
+        squared relative noise of the fit is about 1 / ease^2.
+        """
+        halved = 2.0 if source.public_rows is not None else 1.0
+        ease = budget.mu * count / (size * halved)
+        # The noise in a second moment that takes a fifth of the budget, in units of its eigenvalues.
+        blur = 2.25 * size * math.sqrt(2 * size) * math.sqrt(halved) / (math.sqrt(0.2) * budget.mu * count)
+        # In proportion to ease the noise stays at about a thousandth of the loss; beyond that, both fall together.
+        growth = ease / 200 if ease < 500 else 2.5 * math.sqrt(ease / 500)
+        plan = cls(
+            whitening=0.2,
+            rounds=1 if blur > 0.5 else 2 if blur > 0.05 else 3,
+            warm_up=0.15,
+            warm_up_steps=5,
+            curvature=0.1,
+            descent=0.55,
+            steps=10,
+            step=0.6,
+            radius=max(0.8, 2 * growth),
+            moment_radius=0.8 * max(1.0, (ease / 100) ** 0.3),
+            clip=max(1.0, 4 * growth),
+            binary_clip=max(0.5, growth),
+            slope_norm=1.5,
+        )
+        if blur > 2:  # little is to be seen of the curvature: spend on the descent, and tread softly
+            plan = replace(plan, warm_up_steps=4, curvature=0.05, descent=0.6, steps=6, step=0.4)
+        if steps is not None:
+            early = max(1, steps // 3)
+            plan = replace(plan, warm_up_steps=early, steps=max(1, steps - early))
+        return plan
+
+    def within(self, share: float) -> DescentPlan:
+        """The same plan with a part of the budget."""
+        shares = {name: getattr(self, name) * share for name in ("whitening", "warm_up", "curvature", "descent")}
+        return replace(self, **shares)

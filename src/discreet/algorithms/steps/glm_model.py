@@ -1,0 +1,69 @@
+"""What a generalized linear model is before and after its fit, the same for every solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import XScaling
+from discreet.glm import Family, Link
+from discreet.rows import Floats, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class GlmModel:
+    """What is to be fitted, in encoded features.
+
+    ``penalty`` is that on half the squared coefficient of each encoded feature, for the sum of losses. ``origin`` is
+    where x = 0 lies, encoded, if there is no intercept. ``mean_offset`` is what is expected of the log of exposure.
+    """
+
+    family: Family
+    link: Link
+    labels: Labels
+    penalty: Floats
+    origin: Floats | None = None
+    mean_offset: float = 0.0
+
+    @property
+    def width(self) -> int:
+        return len(self.penalty)
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return self.width + (self.origin is None)
+
+
+@dataclass(frozen=True, eq=False)
+class GlmFit:
+    """Coefficients of (1, x) encoded: for prediction (shrunk), and for inference with what they vary by.
+
+    ``noise_covariance`` is that of the privacy noise, ``sampling_covariance`` that of the rows. A solver that gives no
+    standard errors leaves both out.
+    """
+
+    coef: Floats
+    estimate: Floats
+    count: float
+    iterations: int
+    noise_covariance: Floats | None = None
+    sampling_covariance: Floats | None = None
+    dispersion: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What public data says beforehand: where rows lie, coordinates that make them white, a fit of labels if any."""
+
+    scaling: XScaling
+    coordinates: Coordinates | None = None
+    coefficients: Floats | None = None
+    rows: int = 0
+
+
+def without_errors(coef: Floats, count: float, iterations: int) -> GlmFit:
+    """A fit by a solver that prints no standard errors."""
+    return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations)

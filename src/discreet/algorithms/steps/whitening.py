@@ -1,0 +1,88 @@
+"""Whitening the rows by rounds of noisy second moments, and a first linear fit that comes with the last of them.
+
+One round sees only directions whose variance exceeds its noise. Stretching those makes the next round's noise smaller
+relative to the others, so that a few rounds reach what one never would (as in CoinPress, for covariances).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates, blended
+from discreet.glm import NoisyQuadratic
+from discreet.privacy import GDP
+from discreet.rows import Floats, Labels, LinearMap, MappedMoment, Source
+
+# Labels are cut this many of their standard deviations from their mean, and weigh this much beside z.
+_LABEL_BOUND = 2.5
+_LABEL_LENGTH = 0.5
+# The mean weight of rows that are shortened to about their typical length.
+_TYPICAL_WEIGHT = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class LinearStart:
+    """White coordinates, and the least squares fit of the label in them: mean + scale * (phi^T z), up to noise."""
+
+    coordinates: Coordinates
+    phi: Floats
+    residual_variance: float
+
+
+@dataclass(frozen=True)
+class LabelScale:
+    """Where labels lie, in the user's units."""
+
+    labels: Labels
+    centre: float
+    scale: float
+
+
+def whiten(
+    source: Source, cost: GDP, rounds: int, start: Coordinates, label: LabelScale, radius: float, count: float
+) -> LinearStart:
+    """``rounds`` noisy second moments, each in the coordinates that the one before found.
+
+    Privacy: asks the source for as many sums, whose costs together are ``cost``.
+    """
+    coordinates = start
+    if rounds == 0:
+        return LinearStart(coordinates, np.zeros(coordinates.size), 1.0)
+    each = GDP(cost.mu / math.sqrt(rounds))
+    for last in [False] * (rounds - 1) + [True]:
+        query = MappedMoment(
+            map=LinearMap(coordinates.matrix),
+            labels=label.labels,
+            y_centre=label.centre,
+            y_scale=label.scale,
+            y_bound=_LABEL_BOUND,
+            y_weight=radius * math.sqrt(_LABEL_LENGTH) / _LABEL_BOUND,
+            radius=radius,
+        )
+        answer = source.sum(query, each)
+        moment, noise_std = answer.value / count, answer.noise_std / count
+        if coordinates.constant:
+            moment[0, 0] = blended(float(moment[0, 0]), noise_std, _TYPICAL_WEIGHT)
+        white = coordinates.whitened(moment[:-1, :-1], noise_std)
+        if last:
+            phi, residual_variance = _regress(moment, noise_std, coordinates, query.y_weight)
+            return LinearStart(white, white.phi(coordinates.coefficients(phi)), residual_variance)
+        coordinates = white
+    raise AssertionError("the last round returns")
+
+
+def _regress(moment: Floats, noise_std: float, coordinates: Coordinates, y_weight: float) -> tuple[Floats, float]:
+    size = coordinates.size
+    features = np.hstack([np.eye(size), np.zeros((size, 1))])
+    target = np.zeros(size + 1)
+    target[-1] = 1 / y_weight
+    moment = moment.copy()
+    if coordinates.constant:  # as the weight of all rows, it cannot be smaller than noise makes of nothing
+        moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * noise_std)
+    penalised = np.arange(size) >= int(coordinates.constant)
+    weight = float(moment[0, 0]) if coordinates.constant else 1.0
+    solution = NoisyQuadratic(moment, noise_std, features, penalised, target, np.zeros(size), weight).solve()
+    return solution.coef, float(np.clip(solution.residual_variance, 1e-3, 1.5))
