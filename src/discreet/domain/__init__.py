@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.domain.columns import Categorical, Column, Numeric, spelling
+    from discreet.domain.columns import Categorical, Column, Numeric, as_floats, spelling
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds, declared_column
     from discreet.domain.encoding import EncodedBlock, Encoder, cells
     from discreet.domain.public import Public
@@ -16,6 +16,7 @@ _HOMES = {
     "Categorical": "columns",
     "Column": "columns",
     "Numeric": "columns",
+    "as_floats": "columns",
     "spelling": "columns",
     "HOW_TO_DECLARE": "domain",
     "Domain": "domain",
@@ -36,6 +37,7 @@ __all__ = [
     "Encoder",
     "Numeric",
     "Public",
+    "as_floats",
     "cells",
     "check_bounds",
     "declared_column",

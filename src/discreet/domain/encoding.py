@@ -24,6 +24,8 @@ class Encoder:
 
     domain: Domain
     target: Numeric | None = None
+    # How long each row was observed, if that differs: y is then given with two columns, labels and exposures.
+    exposure: Numeric | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -125,7 +127,14 @@ class EncodedBlock:
         target = self._encoder.target
         if target is None or self._y is None:
             raise TypeError("these rows have no target")
-        return target.encode(self._y, target.centre, target.half_width)[0]
+        labels = self._y if self._encoder.exposure is None else self._y[:, 0]
+        return target.encode(labels, target.centre, target.half_width)[0]
+
+    @cached_property
+    def offset(self) -> Floats | None:
+        """The logarithm of each row's exposure, where exposures are declared."""
+        exposure = self._encoder.exposure
+        return None if exposure is None else np.log(exposure.encode(self._y[:, 1], 0.0, 1.0)[0])
 
     def write_x(self, out: Floats) -> None:
         self._encoder.write(self._table, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -12,11 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from discreet.curator import Curator
-from discreet.domain import Domain, Encoder, Public
+from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError, DomainError, PrivacyLeakWarning
-from discreet.estimators.files import file_engine, file_features, file_target
-from discreet.estimators.tables import check_table, check_target, check_types, feature_domain, rows_used, target_column
+from discreet.estimators.files import file_engine, file_features
+from discreet.estimators.tables import check_table, check_target, check_types, feature_domain, named_target, rows_used
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import Budget, Ledger, check_neighbours
 
@@ -50,13 +51,29 @@ class PrivateEstimator(BaseEstimator):
             raise DomainError(f"public must be a discreet.Public, got {type(self.public).__name__}")
         return budget
 
-    def _open(self, X: Any, y: Any, groups: Any, job: str | None) -> tuple[Curator, Encoder]:
+    def _target(self, name: str | None) -> Numeric:
+        """The declared range of y, of this name if it has one."""
+        return named_target(self, name)
+
+    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
+        """Labels as numbers within the target's range; what is none of them becomes NaN by a fixed rule."""
+        return labels
+
+    def _exposure(self, name: str | None) -> Numeric:
+        raise TypeError(f"{type(self).__name__} has no exposure")
+
+    def _open(self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None) -> tuple[Curator, Encoder]:
         """The curator over these rows, and the encoding that it applies to them."""
         table = check_table(self, X, reset=True)
-        labels = check_target(table, y, self)
+        target = self._target(getattr(y, "name", None))
+        labels = self._label_numbers(check_target(table, y, self), target)
         names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
-        encoder = Encoder(feature_domain(self, names), target_column(self, y))
+        declared = None if exposure is None else self._exposure(getattr(exposure, "name", None))
+        encoder = Encoder(feature_domain(self, names), target, declared)
         check_types(table, encoder.domain)
+        if exposure is not None:
+            times = check_target(table, exposure, self)
+            labels = np.column_stack([as_floats(labels), as_floats(times)])
         used = rows_used(groups, len(labels), self.rows_per_person)
         engine = MemoryEngine(encoder.encode, table, labels, used=used)
         return self._curator(engine, encoder, groups is not None, job), encoder
@@ -68,14 +85,22 @@ class PrivateEstimator(BaseEstimator):
         features: Sequence[str] | None,
         groups: str | None,
         job: str | None,
+        exposure: str | None = None,
     ) -> tuple[Curator, Encoder]:
         """The curator over a file's rows, which are read as they are summed, and their encoding."""
-        names = file_features(self, target, features, groups)
-        encoder = Encoder(feature_domain(self, names), file_target(self, target))
-        engine = file_engine(path, encoder, groups, self.rows_per_person)
+        names = file_features(self, target, features, groups, exposure)
+        column = self._target(target)
+        declared = None if exposure is None else self._exposure(exposure)
+        encoder = Encoder(feature_domain(self, names), column, declared)
+        numbers = partial(self._label_numbers, target=column)
+        engine = file_engine(path, encoder, groups, self.rows_per_person, numbers, texts=self._label_texts(target))
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return self._curator(engine, encoder, groups is not None, job), encoder
+
+    def _label_texts(self, target: str) -> bool:
+        """Whether labels in a file without types are texts."""
+        return False
 
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:

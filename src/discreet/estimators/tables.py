@@ -85,12 +85,8 @@ def feature_domain(estimator: Any, names: list[str]) -> Domain:
     return estimator.domain.select(names)
 
 
-def target_column(estimator: Any, y: Any) -> Numeric:
-    """The declared range of y: ``bounds_y``, or the domain's column of y's name."""
-    return named_target(estimator, getattr(y, "name", None))
-
-
 def named_target(estimator: Any, name: Any) -> Numeric:
+    """The declared range of y: ``bounds_y``, or the domain's column of this name."""
     if estimator.bounds_y is not None:
         low, high = check_bounds(estimator.bounds_y, 1, "bounds_y")
         return Numeric(str(name or "y"), float(low[0]), float(high[0]))
@@ -99,6 +95,9 @@ def named_target(estimator: Any, name: Any) -> Numeric:
         if isinstance(column, Categorical):
             raise DomainError(f"target {name!r} is declared as categorical; a linear model needs a number")
         return column
+    if estimator.domain is not None and isinstance(name, str):
+        declared = ", ".join(column.name for column in estimator.domain.columns)
+        raise DomainError(f"target {name!r} is not declared; the domain has {declared}")
     raise DomainError(
         "no range was declared for y: pass bounds_y=(low, high), the smallest and largest value that y can take, "
         "known from what y is and never from the private rows"

@@ -6,6 +6,7 @@ from discreet.glm.family_base import CumulantBounds, Family
 from discreet.glm.link_base import CanonicalLink, Link
 from discreet.glm.links import Cloglog, Identity, Log, Logit, NegativeInverse, Probit, Softplus, link
 from discreet.glm.noisy_quadratic import NoisyQuadratic, Solution
+from discreet.glm.plain import fit_plain
 
 __all__ = [
     "Bernoulli",
@@ -29,5 +30,6 @@ __all__ = [
     "Solution",
     "Tweedie",
     "family",
+    "fit_plain",
     "link",
 ]

@@ -1,5 +1,6 @@
-"""Standard errors, intervals and tests from noisy answers."""
+"""Standard errors, intervals and tests from released quantities."""
 
+from discreet.inference.glm import GlmResult
 from discreet.inference.linear import LinearResult, Moments
 
-__all__ = ["LinearResult", "Moments"]
+__all__ = ["GlmResult", "LinearResult", "Moments"]

@@ -120,6 +120,11 @@ class LinearResult:
     nobs: float
     privacy: Guarantee
 
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What a summary says about the fit besides its coefficients."""
+        return [("Residual std (noisy)", f"{self.scale**0.5:.4g}")]
+
     def cov_params(self) -> Floats:
         """Covariance of ``params``: sampling and privacy noise together."""
         return self.noise_covariance + self.sampling_covariance

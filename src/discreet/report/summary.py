@@ -1,4 +1,4 @@
-"""A fitted linear model as a table for people."""
+"""A fitted model as a table for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Summary:
         facts = [
             ("Target", self.result.target),
             ("Rows (noisy, after weighting)", f"{self.result.nobs:.0f}"),
-            ("Residual std (noisy)", f"{self.result.scale**0.5:.4g}"),
+            *self.result.facts,
             ("Guarantee", f"epsilon {privacy.epsilon(self.delta):.4g} at delta {self.delta:.3g} (mu {privacy.mu:.4g})"),
             ("Holds against", privacy.in_words),
         ]

@@ -42,6 +42,11 @@ class Block(Protocol):
         """The encoded target; a query that asks for it on rows without one gets a TypeError."""
         ...
 
+    @property
+    def offset(self) -> Floats | None:
+        """What is added to every model's linear predictor, if anything: the logarithm of the row's exposure."""
+        ...
+
     def write_x(self, out: Floats) -> None:
         """Write x into ``out``: into the query's own array, so that it is written once."""
         ...

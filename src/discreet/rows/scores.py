@@ -73,8 +73,8 @@ class CurvatureSum:
     """The second moment of (sqrt(slope) z, |score| |z|): how the score rises, and how much it varies.
 
     The slope is that of the clipped score, so the first block is the derivative of the equation that ``ScoreSum``
-    solves; the last diagonal entry is the trace of the scores' covariance. ``slope_norm`` cuts what is left of rows with
-    much information, which makes standard errors larger, never smaller.
+    solves; the last diagonal entry is the trace of the scores' covariance. ``slope_norm`` cuts what is left of rows
+    with much information, which makes standard errors larger, never smaller.
     """
 
     map: LinearMap
@@ -144,11 +144,27 @@ class MappedMoment:
         return row, row
 
 
+@dataclass(frozen=True, eq=False)
+class ExposureSum:
+    """The sum of exposures, in units of the largest that is declared."""
+
+    largest: float
+    label: str = "exposure"
+    geometry: Geometry = "nonnegative"
+    shape: tuple[int, int] = (1, 1)
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        if block.offset is None:
+            raise TypeError("these rows have no exposure")
+        return np.ones((1, block.records)), np.exp(block.offset)[np.newaxis] / self.largest
+
+
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
     """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
     mapped = linear_map.apply(block)
-    offset = getattr(block, "offset", None)
-    eta, z = (mapped[0] if offset is None else mapped[0] + offset), mapped[1:]
+    eta, z = (mapped[0] if block.offset is None else mapped[0] + block.offset), mapped[1:]
     length = column_norms(z)
     shrink = radius / np.maximum(length, radius)
     return eta, z, shrink, np.maximum(length * shrink, 1e-100)

@@ -18,6 +18,7 @@ class DescentPlan:
 
     whitening: float
     rounds: int
+    start: float
     warm_up: float
     warm_up_steps: int
     curvature: float
@@ -35,7 +36,9 @@ class DescentPlan:
         return 0.03 if x_is_known else 0.08
 
     @classmethod
-    def of(cls, source: Source, budget: Budget, count: float, size: int, steps: int | None) -> DescentPlan:
+    def of(
+        cls, source: Source, budget: Budget, count: float, size: int, steps: int | None, *, two_starts: bool = False
+    ) -> DescentPlan:
         """The plan for so many rows and coefficients.
 
         ``ease`` is how many noise standard deviations one typical row is, summed over all rows, per coefficient: the
@@ -50,6 +53,7 @@ class DescentPlan:
         plan = cls(
             whitening=0.2,
             rounds=1 if blur > 0.5 else 2 if blur > 0.05 else 3,
+            start=0.0,
             warm_up=0.15,
             warm_up_steps=5,
             curvature=0.1,
@@ -64,6 +68,8 @@ class DescentPlan:
         )
         if blur > 2:  # little is to be seen of the curvature: spend on the descent, and tread softly
             plan = replace(plan, warm_up_steps=4, curvature=0.05, descent=0.6, steps=6, step=0.4)
+        if two_starts:
+            plan = replace(plan, start=0.05, warm_up=plan.warm_up - 0.05)
         if steps is not None:
             early = max(1, steps // 3)
             plan = replace(plan, warm_up_steps=early, steps=max(1, steps - early))
@@ -71,5 +77,7 @@ class DescentPlan:
 
     def within(self, share: float) -> DescentPlan:
         """The same plan with a part of the budget."""
-        shares = {name: getattr(self, name) * share for name in ("whitening", "warm_up", "curvature", "descent")}
+        shares = {
+            name: getattr(self, name) * share for name in ("whitening", "start", "warm_up", "curvature", "descent")
+        }
         return replace(self, **shares)

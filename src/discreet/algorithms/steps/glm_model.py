@@ -17,7 +17,7 @@ class GlmModel:
     """What is to be fitted, in encoded features.
 
     ``penalty`` is that on half the squared coefficient of each encoded feature, for the sum of losses. ``origin`` is
-    where x = 0 lies, encoded, if there is no intercept. ``mean_offset`` is what is expected of the log of exposure.
+    where x = 0 lies, encoded, if there is no intercept. ``exposure`` is the declared range of exposures, if any.
     """
 
     family: Family
@@ -25,7 +25,7 @@ class GlmModel:
     labels: Labels
     penalty: Floats
     origin: Floats | None = None
-    mean_offset: float = 0.0
+    exposure: tuple[float, float] | None = None
 
     @property
     def width(self) -> int:

@@ -1,0 +1,73 @@
+"""Where a descent starts: white coordinates, and a point from the linear fit that comes with them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.descent_plan import DescentPlan
+from discreet.algorithms.steps.first_look import Scaling
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.algorithms.steps.local import Local
+from discreet.algorithms.steps.whitening import LabelScale, LinearStart, whiten
+from discreet.privacy import GDP
+from discreet.rows import Source
+
+# A start farther from the constant model than this, in standard deviations of eta, is noise or a separable set.
+_FARTHEST_START = 1.5
+# A mean label this near to an end of its range has no sensible predictor.
+_LEAST_SHARE = 0.002
+
+
+def start(
+    source: Source, cost: GDP, model: GlmModel, plan: DescentPlan, scaling: Scaling, offset: float, guess: Guess | None
+) -> Local:
+    """White coordinates and a first point in them; ``offset`` is the log of the mean exposure.
+
+    Privacy: asks the source for ``plan.rounds`` sums, whose costs together are ``cost``.
+    """
+    label = _label_scale(model, scaling)
+    coordinates = _coordinates(model, scaling, guess)
+    radius = plan.moment_radius * math.sqrt(model.size)
+    return _linked(model, label, whiten(source, cost, plan.rounds, coordinates, label, radius, scaling.count), offset)
+
+
+def _label_scale(model: GlmModel, scaling: Scaling) -> LabelScale:
+    centre = model.labels.centre + model.labels.half_width * scaling.y_centre
+    scale = model.labels.half_width * scaling.y_scale
+    if model.origin is not None:
+        # Without an intercept the model passes through the mean at eta = 0, and labels are measured from there.
+        through = float(model.link.mean(0.0))
+        return LabelScale(model.labels, through, math.hypot(scale, centre - through))
+    return LabelScale(model.labels, centre, scale)
+
+
+def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
+    if guess is not None and guess.coordinates is not None:
+        return guess.coordinates
+    if model.origin is None:
+        return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
+    distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
+    return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+
+
+def _linked(model: GlmModel, label: LabelScale, linear: LinearStart, offset: float) -> Local:
+    """The linear fit of labels turned into one of eta, by the link's slope at the mean."""
+    constant, labels = linear.coordinates.constant, model.labels
+    room = _LEAST_SHARE * (labels.high - labels.low)
+    mean = label.centre + label.scale * (float(linear.phi[0]) if constant else 0.0)
+    eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room))) if constant else 0.0
+    phi = linear.phi * label.scale / max(float(model.link.slope(eta)), 1e-12)
+    slopes = phi[int(constant) :]
+    length = float(np.linalg.norm(slopes))
+    if model.link.name != "identity":
+        slopes *= min(1.0, _FARTHEST_START / max(length, 1e-300))
+    if constant:
+        # Where the mean is convex in eta, spread of eta raises it.
+        phi[0] = eta - offset - (min(length, 1.0) ** 2 / 2 if model.link.name == "log" else 0.0)
+    curvature = max(float(model.family.weight(eta, model.link)), 1e-12)
+    score_variance = (float(model.family.gain(eta, model.link)) * label.scale) ** 2 * linear.residual_variance
+    dispersion = 1.0 if model.family.dispersion_known else score_variance / curvature
+    return Local(linear.coordinates, phi, curvature, dispersion)

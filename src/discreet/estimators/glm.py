@@ -1,0 +1,155 @@
+"""Logistic, Poisson, gamma and other generalized linear models for one trusted curator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.domain import Public
+from discreet.estimators.glm_base import PrivateGlm
+from discreet.estimators.glm_results import log_exposure
+from discreet.glm import Family, Gamma, Link, Poisson, family, link
+
+
+class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
+    """A differentially private generalized linear model of any family and link, with standard errors.
+
+    epsilon, delta: the guarantee, for everything that the fitted object shows.
+    family: ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or a family object.
+    link: ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual one by default.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or ``data_norm``, or a ``domain``.
+    bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
+    public: rows that are public anyway (with labels or without), or their second moment.
+    alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
+    max_iter: gradient steps; chosen from the budget, the rows and the columns by default.
+    neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
+    ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
+    random_state: for tests only; it makes the result not private.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        family: str | Family = "gaussian",
+        link: str | Link | None = None,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        bounds_exposure: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.family = family
+        self.link = link
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.bounds_exposure = bounds_exposure
+        self.data_norm = data_norm
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+        self.solver = solver
+        self.max_iter = max_iter
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def _family(self) -> tuple[Family, Link]:
+        chosen = family(self.family)
+        return chosen, chosen.default_link if self.link is None else link(self.link)
+
+    def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
+        """Predicted mean labels; for an exposure of 1 if none is given."""
+        design = self._design(X)
+        eta = design @ self.coef_ + self.intercept_ + log_exposure(exposure, len(design))
+        return self._family()[1].mean(eta)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """D^2: the share of the null model's deviance that the model explains, on these rows (not private)."""
+        check_is_fitted(self, "coef_")
+        labels = np.asarray(y, dtype=np.float64)
+        chosen = self._family()[0]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        mean = np.average(labels, weights=weights)
+        null = np.average(chosen.deviance(labels, np.full_like(labels, mean)), weights=weights)
+        own = np.average(chosen.deviance(labels, self.predict(X, exposure)), weights=weights)
+        return float(1 - own / null) if null > 0 else 0.0
+
+
+class _OneFamily(GeneralizedLinearRegressor):
+    """A regressor whose family is fixed and whose link is the log."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        bounds_exposure: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.bounds_exposure = bounds_exposure
+        self.data_norm = data_norm
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+        self.solver = solver
+        self.max_iter = max_iter
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+
+class PoissonRegressor(_OneFamily):
+    """Differentially private regression for counts, with the log link; see GeneralizedLinearRegressor.
+
+    ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is t exp(x^T coef).
+    """
+
+    def _family(self) -> tuple[Family, Link]:
+        return Poisson(), link("log")
+
+
+class GammaRegressor(_OneFamily):
+    """Differentially private regression for positive amounts, with the log link; see GeneralizedLinearRegressor."""
+
+    def _family(self) -> tuple[Family, Link]:
+        return Gamma(), link("log")

@@ -1,0 +1,176 @@
+"""What all central generalized linear models share: parameters, opening the rows, choosing a solver, units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.algorithms.gd import descend
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.curator import Curator
+from discreet.domain import Encoder, Numeric, check_bounds
+from discreet.errors import DomainError
+from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.glm_results import GlmResultMethods
+from discreet.estimators.moments import require_target
+from discreet.estimators.public_guess import public_guess
+from discreet.estimators.tables import check_table
+from discreet.inference import GlmResult
+from discreet.privacy import Budget
+from discreet.rows import Floats, Labels
+
+Solver = Callable[..., GlmFit]
+
+
+class PrivateGlm(GlmResultMethods, PrivateEstimator):
+    """A generalized linear model behind a curator; subclasses say which family and link."""
+
+    fit_intercept: bool
+    alpha: float
+    max_iter: int | None
+    bounds_exposure: Any = None
+
+    def _solvers(self) -> dict[str, Solver]:
+        """The solvers of this model by name; ``auto`` is the first."""
+        return {"gd": descend}
+
+    def _check_parameters(self) -> Budget:
+        check_choice("solver", self.solver, ("auto", *self._solvers()))
+        if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
+            raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
+        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 2):
+            raise ValueError(f"max_iter must be None or a whole number >= 2, got {self.max_iter!r}")
+        family, link = self._family()
+        family.check_link(link)
+        return super()._check_parameters()
+
+    def _target(self, name: str | None) -> Numeric:
+        column = super()._target(name)
+        self._family()[0].check_range(column.low, column.high)
+        return column
+
+    def _exposure(self, name: str | None) -> Numeric:
+        if self._family()[1].name != "log":
+            raise DomainError("exposure multiplies the mean, so it needs the log link")
+        if self.bounds_exposure is not None:
+            low, high = check_bounds(self.bounds_exposure, 1, "bounds_exposure")
+            column = Numeric(str(name or "exposure"), float(low[0]), float(high[0]))
+        elif self.domain is not None and isinstance(name, str) and name in self.domain:
+            declared = self.domain[name]
+            if not isinstance(declared, Numeric):
+                raise DomainError(f"exposure {name!r} must be declared with low and high")
+            column = declared
+        else:
+            raise DomainError("no range was declared for exposure: pass bounds_exposure=(low, high)")
+        if column.low <= 0:
+            raise DomainError(f"exposure must be declared > 0, got bounds from {column.low} to {column.high}")
+        return column
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
+        """Fit on private rows.
+
+        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        exposure: how long or how much each row was observed (log link); its range is declared as bounds_exposure.
+        job: a name for this one fit in the ledger. Fitting again under the same name, as after a crash, returns the
+        stored releases instead of paying twice.
+
+        Privacy: a fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open(X, y, groups, job, exposure)
+        return self._fit_source(source, encoder, budget)
+
+    def fit_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        target: str,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+        job: str | None = None,
+    ) -> Any:
+        """``fit`` on the rows of a Parquet or CSV file, which never are in memory all at once.
+
+        features: columns of ``domain``; all but target, groups and exposure by default.
+
+        Privacy: as ``fit``, with the same bits on the same rows.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open_file(path, target, features, groups, job, exposure)
+        return self._fit_source(source, encoder, budget)
+
+    def _model(self, encoder: Encoder) -> GlmModel:
+        family, link = self._family()
+        target = require_target(encoder)
+        exposure = encoder.exposure
+        return GlmModel(
+            family,
+            link,
+            Labels(target.centre, target.half_width),
+            penalty=float(self.alpha) / encoder.half_width**2,
+            origin=None if self.fit_intercept else -encoder.centre / encoder.half_width,
+            exposure=None if exposure is None else (exposure.low, exposure.high),
+        )
+
+    def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:
+        if self.public is None:
+            return None
+        target = require_target(encoder)
+        return public_guess(self.public, encoder, model, lambda y: self._label_numbers(np.asarray(y), target))
+
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        model = self._model(encoder)
+        solvers = self._solvers()
+        solve = next(iter(solvers.values())) if self.solver == "auto" else solvers[self.solver]
+        guess = self._guess(encoder, model)
+        fit = solve(source, budget, model, x_radius=encoder.radius, guess=guess, steps=self.max_iter)
+        self._store(fit, encoder)
+        self.n_iter_ = fit.iterations
+        self.privacy_ = source.guarantee
+        self.coef_names_ = encoder.names
+        self._encoder = encoder
+        if hasattr(self, "result_"):
+            del self.result_
+        if fit.noise_covariance is not None and fit.sampling_covariance is not None:
+            self.result_ = self._in_units(fit, fit.noise_covariance, fit.sampling_covariance, encoder)
+        return self
+
+    def _store(self, fit: GlmFit, encoder: Encoder) -> None:
+        coefficients = units(encoder, with_intercept=True) @ fit.coef
+        self.intercept_: Any = float(coefficients[0]) if self.fit_intercept else 0.0
+        self.coef_: Any = coefficients[1:]
+
+    def _in_units(self, fit: GlmFit, noise: Floats, sampling: Floats, encoder: Encoder) -> GlmResult:
+        turn = units(encoder, with_intercept=bool(self.fit_intercept))
+        family, link = self._family()
+        return GlmResult(
+            target=require_target(encoder).name,
+            names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
+            shrunk=turn @ fit.coef,
+            params=turn @ fit.estimate,
+            noise_covariance=turn @ noise @ turn.T,
+            sampling_covariance=turn @ sampling @ turn.T,
+            scale=fit.dispersion,
+            scale_noise_std=0.0,
+            nobs=fit.count,
+            privacy=self.privacy_,
+            family=family.name,
+            link=link.name,
+        )
+
+    def _design(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        return self._encoder.design(check_table(self, X, reset=False))
+
+
+def units(encoder: Encoder, *, with_intercept: bool) -> np.ndarray:
+    """The matrix from coefficients of (1, encoded x) to those of (1, x), or of x alone."""
+    turn = np.diag(np.concatenate([[1.0], 1 / encoder.half_width]))
+    turn[0, 1:] = -encoder.centre / encoder.half_width
+    return turn if with_intercept else turn[1:]

@@ -1,0 +1,67 @@
+"""What a fitted generalized linear model tells about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.errors import DiscreetError
+from discreet.estimators.results import LinearResultMethods
+from discreet.glm import Family, Link
+from discreet.inference import GlmResult
+from discreet.inference.predictive import predictive_interval
+
+
+class GlmResultMethods(LinearResultMethods):
+    """``bse``, ``pvalues`` and ``conf_int()`` have one entry per coefficient, in the order of ``coef_names_``."""
+
+    result_: GlmResult
+    fit_intercept: bool
+    solver: str
+
+    def _family(self) -> tuple[Family, Link]:
+        raise NotImplementedError
+
+    def _result(self) -> GlmResult:
+        check_is_fitted(self, "coef_")
+        if not hasattr(self, "result_"):
+            raise DiscreetError("this solver gives no standard errors; solver='gd' with calibration='tight' does")
+        return self.result_
+
+    @property
+    def _slopes(self) -> slice:
+        return slice(int(bool(self.fit_intercept)), None)
+
+    def _predictor(self, X: Any, exposure: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The unshrunk linear predictor of each row, and its standard error."""
+        result, design = self._result(), self._design(X)
+        if self.fit_intercept:
+            design = np.column_stack([np.ones(len(design)), design])
+        variance = np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
+        return design @ result.params + log_exposure(exposure, len(design)), np.sqrt(variance)
+
+    def mean_interval(self, X: Any, alpha: float = 0.05, exposure: Any = None) -> np.ndarray:
+        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together."""
+        eta, error = self._predictor(X, exposure)
+        reach = -float(ndtri(alpha / 2)) * error
+        link = self._family()[1]
+        return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
+
+    def predict_interval(self, X: Any, alpha: float = 0.05, exposure: Any = None) -> np.ndarray:
+        """Prediction intervals for new labels, one row (low, high) each."""
+        eta, error = self._predictor(X, exposure)
+        family, link = self._family()
+        return predictive_interval(family, link, eta, error, self._result().scale, alpha)
+
+
+def log_exposure(exposure: Any, rows: int) -> np.ndarray:
+    """The offset of new rows: 0 where none is given."""
+    if exposure is None:
+        return np.zeros(rows)
+    times = np.broadcast_to(np.asarray(exposure, dtype=np.float64), (rows,))
+    if not np.all(times > 0):
+        raise ValueError("exposure must be > 0 in every row to predict for")
+    return np.log(times)

@@ -1,0 +1,120 @@
+"""Logistic regression for one trusted curator: two declared classes, or more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.algorithms.steps.glm_model import GlmFit
+from discreet.domain import Categorical, Encoder, Numeric, Public, spelling
+from discreet.errors import DomainError
+from discreet.estimators.glm_base import PrivateGlm
+from discreet.glm import Bernoulli, Family, Link, link
+
+_ZERO_ONE = (0, 1)
+
+
+class LogisticRegression(ClassifierMixin, PrivateGlm):
+    """Differentially private logistic regression, with standard errors.
+
+    classes: the labels that there can be, declared and never learnt from y; the second of two is the positive one. Rows
+    with another label contribute nothing. Where a ``domain`` declares the target's values, those are meant by default.
+
+    The other parameters are those of GeneralizedLinearRegressor.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        classes: Sequence[Any] = _ZERO_ONE,
+        bounds_X: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.bounds_X = bounds_X
+        self.data_norm = data_norm
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+        self.solver = solver
+        self.max_iter = max_iter
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def _family(self) -> tuple[Family, Link]:
+        return Bernoulli(), link("logit")
+
+    def _declared(self, name: str | None) -> tuple[Any, ...]:
+        classes = tuple(self.classes)
+        if classes == _ZERO_ONE and self.domain is not None and isinstance(name, str) and name in self.domain:
+            column = self.domain[name]
+            if isinstance(column, Categorical):
+                return column.values
+        if len(classes) < 2 or len({spelling(value) for value in classes}) != len(classes):
+            raise DomainError(f"classes must be at least two different labels, got {list(classes)!r}")
+        return classes
+
+    def _target(self, name: str | None) -> Numeric:
+        self.classes_ = np.array(self._declared(name))
+        return Numeric(str(name or "y"), 0.0, float(len(self.classes_) - 1))
+
+    def _label_texts(self, target: str) -> bool:
+        return any(isinstance(value, str) for value in self._declared(target))
+
+    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
+        """The position of each label among the classes; NaN for one that was not declared."""
+        labels = np.asarray(labels)
+        numbers = np.full(len(labels), np.nan)
+        if labels.dtype.kind in "iufb" and self.classes_.dtype.kind in "iufb":
+            for number, value in enumerate(self.classes_):
+                numbers[labels == value] = number
+        else:
+            positions = {spelling(value): float(number) for number, value in enumerate(self.classes_)}
+            numbers[:] = [positions.get(spelling(value), np.nan) for value in labels.tolist()]
+        return numbers
+
+    def _store(self, fit: GlmFit, encoder: Encoder) -> None:
+        super()._store(fit, encoder)
+        self.coef_ = self.coef_[np.newaxis]
+        self.intercept_ = np.array([self.intercept_])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The linear predictor: the log odds of the second class."""
+        check_is_fitted(self, "coef_")
+        return np.asarray(self._design(X) @ self.coef_[0] + self.intercept_[0])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of ``classes_``."""
+        positive = expit(self.decision_function(X))
+        return np.column_stack([1 - positive, positive])
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        return np.asarray(np.log(np.maximum(self.predict_proba(X), 1e-300)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable class."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
