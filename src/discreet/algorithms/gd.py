@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.steps.descent_plan import DescentPlan
-from discreet.algorithms.steps.first_look import first_look
+from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.local import Inquiry, Local
-from discreet.algorithms.steps.start import start
+from discreet.algorithms.steps.start import LEAST_SHARE, start
 from discreet.privacy import GDP, Budget
 from discreet.rows import ExposureSum, Floats, Source
 
@@ -48,7 +48,7 @@ def descend(
     scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, known)
     offset = _mean_offset(source, _part(budget, exposure), model, scaling.count)
     two_starts = guess is not None and guess.coefficients is not None
-    plan = DescentPlan.of(source, budget, scaling.count, model.size, steps, two_starts=two_starts).within(rest)
+    plan = DescentPlan.of(source, budget, scaling.least_count, model.size, steps, two_starts=two_starts).within(rest)
     inquiry = Inquiry(source, model, plan, scaling.count)
 
     local = start(source, _part(budget, plan.whitening), model, plan, scaling, offset, guess)
@@ -57,7 +57,8 @@ def descend(
     path = _steps(inquiry, local, _part(budget, plan.warm_up), plan.warm_up_steps)
     local = inquiry.curvature(local.at(path.near), _part(budget, plan.curvature))
     path = _steps(inquiry, local, _part(budget, plan.descent), plan.steps)
-    return _finish(inquiry, local, path, None if guess is None else guess.coefficients)
+    middle = _mean_only(model, scaling, offset)
+    return _finish(inquiry, local, path, middle, None if guess is None else guess.coefficients)
 
 
 def _part(budget: Budget, share: float) -> GDP:
@@ -121,7 +122,17 @@ class _Path:
         return list(zip(self.points[half:-1], self.gradients[half:], strict=True))
 
 
-def _finish(inquiry: Inquiry, local: Local, path: _Path, goal: Floats | None) -> GlmFit:
+def _mean_only(model: GlmModel, scaling: Scaling, offset: float) -> tuple[float, float]:
+    """The constant model of the first look: its predictor, and the variance of the noise in that."""
+    labels = model.labels
+    room = LEAST_SHARE * (labels.high - labels.low)
+    mean = labels.centre + labels.half_width * scaling.y_centre
+    eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room)))
+    noise = labels.half_width * scaling.y_noise_std / max(float(model.link.slope(eta)), 1e-12)
+    return eta - offset, noise**2
+
+
+def _finish(inquiry: Inquiry, local: Local, path: _Path, middle: tuple[float, float], goal: Floats | None) -> GlmFit:
     """The mean of where the later gradients say that the optimum is, and what it varies by."""
     inverse = inquiry.inverse(local)
     phi = np.mean([point - inverse @ gradient for point, gradient in path.tail], axis=0)
@@ -129,7 +140,7 @@ def _finish(inquiry: Inquiry, local: Local, path: _Path, goal: Floats | None) ->
     sampling = local.curvature * local.filling / inquiry.count * inverse @ inverse
     turn = local.coordinates.matrix.T
     return GlmFit(
-        coef=turn @ _shrunk(local, phi, noise, goal),
+        coef=turn @ _shrunk(local, phi, np.diag(noise), inquiry.plan.caution, middle, goal),
         estimate=turn @ phi,
         count=inquiry.count,
         iterations=inquiry.plan.warm_up_steps + inquiry.plan.steps,
@@ -139,12 +150,22 @@ def _finish(inquiry: Inquiry, local: Local, path: _Path, goal: Floats | None) ->
     )
 
 
-def _shrunk(local: Local, phi: Floats, noise: Floats, goal: Floats | None) -> Floats:
-    """James and Stein's shrinkage, where the loss is round: towards the public fit, or the constant model."""
+def _shrunk(
+    local: Local, phi: Floats, noise: Floats, caution: float, middle: tuple[float, float], goal: Floats | None
+) -> Floats:
+    """James and Stein's shrinkage, where the loss is round: towards the public fit, or the constant model.
+
+    What is not farther from there than noise would bring it, but for two standard deviations of that, is noise.
+    """
     fixed = int(local.coordinates.constant) if goal is None else 0
     towards = np.zeros(len(phi)) if goal is None else local.coordinates.phi(goal)
     towards[:fixed] = phi[:fixed]
-    distance = phi - towards
-    free = max(len(phi) - fixed - 2, 0)
-    variance = float(np.trace(noise)) / len(phi)
-    return towards + distance * max(0.0, 1 - free * variance / max(float(distance @ distance), 1e-300))
+    distance, free = phi - towards, len(phi) - fixed
+    square, variance = float(distance @ distance), caution * float(np.mean(noise))
+    if square > (free + 2 * math.sqrt(2 * free)) * variance:
+        return towards + distance * (1 - max(free - 2, 0) * variance / square)
+    if fixed:  # the constant model: two looks at the mean, each trusted by its noise
+        eta, eta_variance = middle
+        trust = 1 / (1 + caution * float(noise[0]) / max(eta_variance, 1e-300))
+        towards[0] = trust * phi[0] + (1 - trust) * eta
+    return towards

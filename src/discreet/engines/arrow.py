@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.engines.memory import BLOCK_ROWS, MANY_ROWS, Function, available_cores, sum_in_threads
 from discreet.engines.persons import RowsPerPerson
 from discreet.errors import DiscreetError, DomainError
-from discreet.rows import Columns, compile_kernels
+from discreet.rows import Columns, Residues, compile_kernels
 
 try:
     import pyarrow as pa
@@ -107,22 +107,28 @@ class _FileEngine(ABC):
     def _empty(self) -> Any:
         """A batch of no rows."""
 
-    def sum_rows(self, function: Function, every: int = 1) -> NDArray[np.int64]:
-        """The sum of the function over all (or every so many) rows; the bits are those of any other engine."""
+    def sum_rows(self, function: Function, every: int = 1, part: Residues | None = None) -> NDArray[np.int64]:
+        """The sum of the function over all (or every so many) rows; the bits are those of any other engine.
+
+        ``part``: only over these rows; the file is read to its end all the same.
+        """
+        if part is not None and every != 1:
+            raise ValueError("a part of the rows is summed whole")
+        part = part if part is not None or every == 1 else Residues(every, 0, 1)
 
         def of_piece(piece: Piece) -> NDArray[np.int64]:
             total: NDArray[np.int64] | None = None
             position = piece.first_row
             for batch in piece.batches:
-                used = piece.used
-                thinned = batch if every == 1 else batch.take(np.arange(-position % every, len(batch), every))
-                if used is not None and every != 1:
-                    used = used[-position % every :: every]
+                used, thinned = piece.used, batch
+                if part is not None:
+                    chosen = part.positions(len(batch), position)
+                    used, thinned = None if used is None else used[chosen], batch.take(chosen)
                 position += len(batch)
                 for start in range(0, len(thinned), self._block_rows):
                     mask = None if used is None else used[start : start + self._block_rows]
-                    part = function(self._block(thinned, start), mask)
-                    total = part if total is None else np.add(total, part, out=total)
+                    added = function(self._block(thinned, start), mask)
+                    total = added if total is None else np.add(total, added, out=total)
             # Of no rows, an empty block gives the sum its shape.
             return function(self._block(self._empty, 0), None) if total is None else total
 

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.blas import one_thread_per_block
-from discreet.rows import compile_kernels
+from discreet.rows import Residues, compile_kernels
 
 # A block of this many rows and a few dozen columns stays in a core's cache from the first step to the last.
 BLOCK_ROWS = 16384
+# So few rows are summed sooner than threads are started.
+FEW_ROWS = 256
 # Compiling the inner loops takes longer than they save on fewer rows than this.
 MANY_ROWS = 300_000
 
@@ -48,24 +50,37 @@ class MemoryEngine:
     def rows(self) -> int:
         return len(self._table)
 
-    def sum_rows(self, function: Function, every: int = 1) -> NDArray[np.int64]:
-        """The sum of the function over all (or every so many) rows; whole numbers, so their order is of no account."""
-        table = self._table
+    def sum_rows(self, function: Function, every: int = 1, part: Residues | None = None) -> NDArray[np.int64]:
+        """The sum of the function over all (or every so many) rows; whole numbers, so their order is of no account.
+
+        ``part``: only over these rows.
+        """
+        table, y, used = self._table, self._y, self._used
+        if part is not None:
+            if every != 1:
+                raise ValueError("a part of the rows is summed whole")
+            chosen = part.positions(len(table))
+            table, y, used = table[chosen], _of(y, chosen), _of(used, chosen)
         if every > 1:
             # Frames are thinned in one go: not every library takes a slice with a step.
             table = table[::every] if isinstance(table, np.ndarray) else table.gather_every(every)
-        y = None if self._y is None else self._y[::every]
-        used = None if self._used is None else self._used[::every]
+            y, used = _of(y, slice(None, None, every)), _of(used, slice(None, None, every))
 
         def of_block(rows: slice) -> NDArray[np.int64]:
             block = self._encode(table[rows], None if y is None else y[rows])
             return function(block, None if used is None else used[rows])
 
+        if 0 < len(table) <= FEW_ROWS:
+            return of_block(slice(None))
         if self.rows >= MANY_ROWS:
             compile_kernels()
         # An empty table still has one (empty) block, which gives the sum its shape.
         starts = range(0, max(len(table), 1), self._block_rows)
         return sum_in_threads(of_block, (slice(start, start + self._block_rows) for start in starts), self._workers)
+
+
+def _of(cells: Any, chosen: Any) -> Any:
+    return None if cells is None else cells[chosen]
 
 
 def sum_in_threads(

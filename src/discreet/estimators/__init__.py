@@ -1,6 +1,29 @@
 """scikit-learn classes: check, build a curator, call one algorithm, store the result."""
 
+from discreet.estimators.glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor
 from discreet.estimators.linear import LinearRegression, Ridge
+from discreet.estimators.logistic import LogisticRegression
 from discreet.estimators.moments import collect_moments
+from discreet.estimators.relu import ReLURegressor, SingleIndexRegressor
+from discreet.estimators.second_moment import SecondMomentResult, private_second_moment
+from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
+from discreet.estimators.threshold import Threshold, dp_threshold
 
-__all__ = ["LinearRegression", "Ridge", "collect_moments"]
+__all__ = [
+    "GammaRegressor",
+    "GeneralizedLinearRegressor",
+    "LinearRegression",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "ReLURegressor",
+    "Ridge",
+    "SecondMomentResult",
+    "SingleIndexRegressor",
+    "SparseLinearRegression",
+    "SparseLogisticRegression",
+    "SparsePoissonRegressor",
+    "Threshold",
+    "collect_moments",
+    "dp_threshold",
+    "private_second_moment",
+]

@@ -109,8 +109,8 @@ class PrivateEstimator(BaseEstimator):
         if job is not None and ledger is None:
             raise ValueError("job names a fit in a ledger: pass ledger= as well")
         if job is not None:
-            # An answer stored under other declarations means other numbers: it is another job.
-            job = f"{job}/{hashlib.sha256(repr(encoder).encode()).hexdigest()[:16]}"
+            # An answer stored under other declarations or to other questions means other numbers: it is another job.
+            job = f"{job}/{hashlib.sha256(self._asked(encoder).encode()).hexdigest()[:16]}"
         if ledger is not None:
             refuse_what_cannot_be_paid(ledger, Budget.of(self.epsilon, self.delta), job)
         return Curator(
@@ -122,6 +122,13 @@ class PrivateEstimator(BaseEstimator):
             job=job,
             bits=seeded_bits(self.random_state),
         )
+
+    def _asked(self, encoder: Encoder) -> str:
+        """All that decides what is asked of the rows, apart from the answers themselves."""
+        parameters = {
+            name: value for name, value in self.get_params().items() if name not in ("ledger", "random_state")
+        }
+        return f"{type(self).__name__} {encoder!r} {sorted(parameters.items())!r}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

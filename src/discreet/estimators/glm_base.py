@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -11,6 +12,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.gd import descend
+from discreet.algorithms.newton import newton
+from discreet.algorithms.objective import objective
+from discreet.algorithms.printed_gd import printed_descend
+from discreet.algorithms.printed_newton import printed_newton
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric, check_bounds
@@ -20,9 +25,10 @@ from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.tables import check_table
+from discreet.estimators.units import linear_result, units
 from discreet.inference import GlmResult
 from discreet.privacy import Budget
-from discreet.rows import Floats, Labels
+from discreet.rows import Labels
 
 Solver = Callable[..., GlmFit]
 
@@ -37,7 +43,13 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""
-        return {"gd": descend}
+        if self.calibration == "paper":
+            return {"gd": partial(printed_descend, calibration="paper"), "newton": printed_newton}
+        solvers: dict[str, Solver] = {"gd": descend, "newton": newton, "cost_gd": printed_descend}
+        family, link = self._family()
+        if (family.name, link.name) == ("bernoulli", "logit"):
+            solvers["objective"] = objective
+        return solvers
 
     def _check_parameters(self) -> Budget:
         check_choice("solver", self.solver, ("auto", *self._solvers()))
@@ -138,7 +150,8 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         if hasattr(self, "result_"):
             del self.result_
         if fit.noise_covariance is not None and fit.sampling_covariance is not None:
-            self.result_ = self._in_units(fit, fit.noise_covariance, fit.sampling_covariance, encoder)
+            plain = linear_result(fit, encoder, self.privacy_, bool(self.fit_intercept))
+            self.result_ = GlmResult(**vars(plain), family=model.family.name, link=model.link.name)
         return self
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
@@ -146,31 +159,6 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         self.intercept_: Any = float(coefficients[0]) if self.fit_intercept else 0.0
         self.coef_: Any = coefficients[1:]
 
-    def _in_units(self, fit: GlmFit, noise: Floats, sampling: Floats, encoder: Encoder) -> GlmResult:
-        turn = units(encoder, with_intercept=bool(self.fit_intercept))
-        family, link = self._family()
-        return GlmResult(
-            target=require_target(encoder).name,
-            names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
-            shrunk=turn @ fit.coef,
-            params=turn @ fit.estimate,
-            noise_covariance=turn @ noise @ turn.T,
-            sampling_covariance=turn @ sampling @ turn.T,
-            scale=fit.dispersion,
-            scale_noise_std=0.0,
-            nobs=fit.count,
-            privacy=self.privacy_,
-            family=family.name,
-            link=link.name,
-        )
-
     def _design(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
         return self._encoder.design(check_table(self, X, reset=False))
-
-
-def units(encoder: Encoder, *, with_intercept: bool) -> np.ndarray:
-    """The matrix from coefficients of (1, encoded x) to those of (1, x), or of x alone."""
-    turn = np.diag(np.concatenate([[1.0], 1 / encoder.half_width]))
-    turn[0, 1:] = -encoder.centre / encoder.half_width
-    return turn if with_intercept else turn[1:]

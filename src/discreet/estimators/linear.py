@@ -11,17 +11,28 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.algorithms.gd import descend
 from discreet.algorithms.moments import release_moments
+from discreet.algorithms.pmt import pmt
+from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
+from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
+from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import check_table
+from discreet.estimators.units import linear_result, units
+from discreet.glm import Gaussian, Identity
 from discreet.inference import LinearResult
 from discreet.privacy import Budget
+from discreet.rows import Labels
+
+# A budget this large protects nobody and needs no descent: the second moment then gives least squares in one pass.
+_NOMINAL_MU = 10.0
 
 
 class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
@@ -96,16 +107,26 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, ("auto", "moments"))
+        check_choice("solver", self.solver, ("auto", "gd", "moments", "pmt"))
+        if self.solver == "pmt" and self.public is None:
+            raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
 
+    def _asked(self, encoder: Encoder) -> str:
+        # The moments answer for every penalty, with or without an intercept.
+        return repr(encoder) if self.solver == "moments" else super()._asked(encoder)
+
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
-        if self.calibration == "paper":
+        if self.calibration == "paper" and self.solver == "pmt":
+            self._fit_printed_pmt(source, encoder, budget)
+        elif self.calibration == "paper":
             self._fit_printed(source, encoder, budget)
-        else:
+        elif self.solver == "moments" or (self.solver == "auto" and budget.mu > _NOMINAL_MU):
             self._fit_moments(source, encoder, budget)
+        else:
+            self._fit_descent(source, encoder, budget)
         self.privacy_ = source.guarantee
         self.coef_names_ = encoder.names
         self._encoder = encoder
@@ -123,6 +144,38 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         )
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.n_iter_ = 1
+
+    def _model(self, encoder: Encoder) -> GlmModel:
+        target = require_target(encoder)
+        return GlmModel(
+            Gaussian(),
+            Identity(),
+            Labels(target.centre, target.half_width),
+            penalty=float(self.alpha) / encoder.half_width**2,
+            origin=None if self.fit_intercept else -encoder.centre / encoder.half_width,
+        )
+
+    def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        model, solve = self._model(encoder), pmt if self.solver == "pmt" else descend
+        guess = None if self.public is None else public_guess(self.public, encoder, model)
+        fit = solve(source, budget, model, x_radius=encoder.radius, guess=guess)
+        self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept))
+        self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
+        self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.n_iter_ = fit.iterations
+
+    def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        assert self.public is not None
+        model, y = self._model(encoder), self.public.y
+        # Without public labels, their root mean square is taken to be the declared range's far end.
+        y_scale = max(abs(model.labels.low), abs(model.labels.high))
+        if y is not None:
+            y_scale = max(float(np.sqrt(np.mean(np.square(np.asarray(y, dtype=np.float64))))), 1e-6 * y_scale)
+        guess = public_guess(self.public, encoder, model)
+        fit = printed_pmt(source, budget, model, guess=guess, y_scale=y_scale)
+        turned = units(encoder, with_intercept=True) @ fit.coef
+        self.intercept_, self.coef_ = float(turned[0]) if self.fit_intercept else 0.0, turned[1:]
         self.n_iter_ = 1
 
     def adopt(self, result: LinearResult, encoder: Encoder, feature_names: Sequence[str]) -> Any:
@@ -175,6 +228,8 @@ class LinearRegression(_MomentRegressor):
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or ``data_norm``, or a ``domain``.
     public: rows that are public anyway; their centre and scale then cost nothing.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
+    solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
+    question about the columns from its one release (``moments_``), and reads the rows twice only.
     calibration: ``"tight"``, or ``"paper"`` for the noise that DP-RR prints.
     ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
     random_state: for tests only; it makes the result not private.

@@ -20,6 +20,9 @@ from discreet.glm.families import Bernoulli, Gamma, Poisson
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link
 
+# No mean is this many times the largest label that is declared.
+_FARTHEST_MEAN = 4.0
+
 
 @dataclass(frozen=True, eq=False)
 class ClippedScore:
@@ -54,17 +57,30 @@ class ClippedScore:
         return np.minimum(1.0, bound / np.maximum(largest, 1e-300))
 
     def _corrected(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
-        """-gain (clip(y - mean) - E clip(Y - mean)), for labels that are cut to their declared range first."""
-        mean, gain = np.clip(self.link.mean(eta), 1e-12, 1e12), self.family.gain(eta, self.link)
+        """-gain (clip(y - c) - E clip(Y - c)), for labels that are cut to their declared range first.
+
+        The centre c is the mean, or the end of the range next to it: a mean beyond all labels must not make them all
+        look alike, or nothing would pull it back.
+        """
+        mean, gain = self._mean_and_gain(eta)
         reach = np.minimum(bound / np.maximum(gain, 1e-300), 1e15)
-        low = np.clip(mean - self.y_low, -reach, reach)
-        high = np.clip(self.y_high - mean, -reach, reach)
-        expected = (
-            poisson_clipped(mean, low, high)
+        centre = np.clip(mean, self.y_low, self.y_high)
+        low, high = np.minimum(centre - self.y_low, reach), np.minimum(self.y_high - centre, reach)
+        shift = mean - centre
+        expected = shift + (
+            poisson_clipped(mean, low + shift, high - shift)
             if isinstance(self.family, Poisson)
-            else mean * gamma_clipped(1 / self.dispersion, low / mean, high / mean)
+            else mean * gamma_clipped(1 / self.dispersion, (low + shift) / mean, (high - shift) / mean)
         )
-        return np.asarray(gain * (expected - np.clip(y - mean, -low, high)))
+        return np.asarray(gain * (expected - np.clip(y - centre, -low, high)))
+
+    def _mean_and_gain(self, eta: Floats) -> tuple[Floats, Floats]:
+        """Means within sense; gamma scores are relative to the mean, and would vanish far beyond the largest label."""
+        raw, gain = self.link.mean(eta), self.family.gain(eta, self.link)
+        if isinstance(self.family, Poisson):
+            return np.clip(raw, 1e-12, 1e12), gain
+        mean = np.clip(raw, 1e-12, _FARTHEST_MEAN * self.y_high)
+        return mean, gain * np.maximum(raw / mean, 1.0)
 
 
 def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from discreet.errors import GuaranteeError
 from discreet.privacy.profile import check_delta, check_epsilon, gaussian_mu
-from discreet.privacy.units import GDP
+from discreet.privacy.units import GDP, Unit
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Budget:
         return f"epsilon {self.epsilon:.4g} at delta {self.delta:.3g} (mu {self.mu:.4g})"
 
 
-def refuse_weaker(costs: Sequence[GDP], budget: Budget) -> None:
+def refuse_weaker(costs: Sequence[Unit], budget: Budget) -> None:
     """Refuse, before anything is spent, noise whose exact guarantee is weaker than the one asked for."""
     given = math.sqrt(math.fsum(cost.mu**2 for cost in costs))
     if given > budget.mu:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from discreet.privacy.perturbed import Perturbed
 from discreet.privacy.profile import check_delta
 from discreet.privacy.units import GDP, ZCDP, Approximate, Pure, Unit
 
@@ -47,7 +48,10 @@ class Composition:
             routes.append(GDP(self.mu))
         if math.isfinite(self.rho):
             routes.append(ZCDP(self.rho))
-        distribution = _composed_pld(_merged(self.parts))
+        merged = _merged(self.parts)
+        if len(merged) == 2 and isinstance(merged[0], GDP) and isinstance(merged[1], Perturbed):
+            return [merged[1].beside(merged[0].mu)]
+        distribution = _composed_pld(merged)
         if distribution is not None:
             routes.append(_Numerical(distribution))
         return routes
@@ -111,6 +115,8 @@ _LARGEST_LOSS = 100.0
 def _largest_loss(part: Unit) -> float:
     if isinstance(part, (Pure, Approximate)):
         return part.parameter
+    if isinstance(part, Perturbed):
+        return part.epsilon(1e-12)
     return part.mu**2 / 2 + 10 * part.mu  # ten standard deviations above the mean loss
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from discreet.privacy.composition import Composition
-from discreet.privacy.units import Unit
+from discreet.privacy.parallel import Split
+from discreet.privacy.units import Approximate, Unit
 
 Neighbours = Literal["replace_one", "add_or_remove_one"]
 
@@ -25,12 +27,17 @@ def check_neighbours(neighbours: str) -> Neighbours:
 
 @dataclass(frozen=True)
 class Release:
-    """One noisy answer: what was asked, how far one person could move it, how much noise hid that, what it cost."""
+    """One noisy answer: what was asked, how far one person could move it, how much noise hid that, what it cost.
+
+    ``split`` and ``part`` tell which part of the rows was asked, if not all: the split is then paid for as a whole.
+    """
 
     label: str
     sensitivity: float
     noise_std: float
     cost: Unit
+    split: Split | None = None
+    part: int = 0
 
     def __str__(self) -> str:
         return (
@@ -74,7 +81,13 @@ class Guarantee:
 
     @property
     def _cost(self) -> Composition:
-        return Composition(tuple(release.cost for release in self.releases))
+        whole = (release.cost for release in self.releases if release.split is None)
+        return Composition((*whole, *(split.cost for split in self.splits)))
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The divisions into disjoint parts that were asked anything."""
+        return tuple({r.split.number: r.split for r in self.releases if r.split is not None}.values())
 
     @property
     def in_words(self) -> str:
@@ -82,14 +95,19 @@ class Guarantee:
         return _IN_WORDS[self.neighbours].format(unit=self.unit)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.mu:.4g}-GDP (epsilon {self.epsilon(1e-6):.4g} at delta 1e-06), per {self.unit}: {self.in_words}"
-        ]
+        # A shuffled pass has one delta at which it promises something, and no mu.
+        delta = max([1e-6, *(split.cost.slack for split in self.splits if isinstance(split.cost, Approximate))])
+        gdp = f"{self.mu:.4g}-GDP (epsilon" if math.isfinite(self.mu) else "(epsilon"
+        lines = [f"{gdp} {self.epsilon(delta):.4g} at delta {delta:.4g}), per {self.unit}: {self.in_words}"]
         if self.grouped:
             lines.append(f"at most {self.rows_per_person} rows of each person were used")
         if self.seeded:
             lines.append("NOT PRIVATE: the noise came from random_state and can be computed again")
-        lines += [f"  {release}" for release in self.releases]
+        lines += [f"  {release}" for release in self.releases if release.split is None]
+        for split in self.splits:
+            inside = [release for release in self.releases if release.split == split]
+            labels = ", ".join(dict.fromkeys(release.label for release in inside))
+            lines.append(f"  {labels}: {len(inside)} answers from {split}")
         return "\n".join(lines)
 
 
@@ -98,8 +116,16 @@ def joint(guarantees: Sequence[Guarantee]) -> Guarantee:
     first = guarantees[0]
     if any((g.neighbours, g.grouped) != (first.neighbours, first.grouped) for g in guarantees):
         raise ValueError("guarantees about different neighbours or units have no joint one")
+    releases: list[Release] = []
+    splits = 0
+    for g in guarantees:
+        # Splits of different results are different ones, though their numbers may agree.
+        releases += [
+            r if r.split is None else replace(r, split=r.split.renumbered(r.split.number + splits)) for r in g.releases
+        ]
+        splits += 1 + max([split.number for split in g.splits], default=-1)
     return Guarantee(
-        releases=tuple(release for g in guarantees for release in g.releases),
+        releases=tuple(releases),
         neighbours=first.neighbours,
         rows_per_person=max(g.rows_per_person for g in guarantees),
         grouped=first.grouped,

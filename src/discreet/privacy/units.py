@@ -79,7 +79,9 @@ class GDP:
 class Pure:
     """epsilon-DP, as of Laplace noise or one permute-and-flip selection.
 
-    ``bounded_range`` marks the exponential mechanism (Gumbel selection), whose zCDP cost is epsilon^2/8, not /2.
+    ``bounded_range`` marks the exponential mechanism (Gumbel selection), whose zCDP cost is epsilon^2/8, not /2, and
+    whose dominating Gaussian is that of epsilon/2: for a given pair of neighbours its losses lie in an interval of
+    length epsilon, not 2 epsilon (docs/papers/cost_sparse.md).
     """
 
     parameter: float
@@ -92,11 +94,12 @@ class Pure:
     def mu(self) -> float:
         # The trade-off curve of epsilon-DP has one kink, at 1/(1 + e^epsilon); a convex Gaussian curve through that
         # kink lies below its chords, so this mu dominates.
-        if self.parameter < 1:
+        parameter = self.parameter / 2 if self.bounded_range else self.parameter
+        if parameter < 1:
             # 1/(1 + e^epsilon) is too close to 1/2 to be subtracted from it.
-            root = math.sqrt(2) * float(erfinv(math.tanh(self.parameter / 2)))
+            root = math.sqrt(2) * float(erfinv(math.tanh(parameter / 2)))
         else:
-            root = -float(ndtri(expit(-self.parameter)))
+            root = -float(ndtri(expit(-parameter)))
         return math.nextafter(2 * root * (1 + 1e-14), math.inf)
 
     @property
@@ -219,6 +222,15 @@ class Approximate:
 
 def unit_from_dict(fields: dict[str, str]) -> Unit:
     """The unit that ``to_dict`` wrote; floats travel as exact hexadecimal."""
+    if fields["unit"].startswith("repeated "):
+        from discreet.privacy.repeated import Repeated
+
+        each = unit_from_dict({**fields, "unit": fields["unit"].removeprefix("repeated ")})
+        return Repeated(each, int(fields["times"]))  # type: ignore[arg-type]
+    if fields["unit"] == "perturbed objective":
+        from discreet.privacy.perturbed import Perturbed
+
+        return Perturbed.from_dict(fields)
     makers: dict[str, Callable[[], Unit]] = {
         "GDP": lambda: GDP(float.fromhex(fields["mu"])),
         "pure": lambda: Pure(float.fromhex(fields["epsilon"])),

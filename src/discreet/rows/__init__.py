@@ -5,10 +5,25 @@ from discreet.rows.columns import Columns
 from discreet.rows.grid import Parts, exact_sum, grid_norm, grid_scale, left_grid, product_parts, right_grid
 from discreet.rows.kernels import column_norms, compile_kernels, encode_table, scratch
 from discreet.rows.linear_map import LinearMap
+from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
 from discreet.rows.query import Block, Floats, Geometry, Query, reach
-from discreet.rows.scores import CurvatureSum, Labels, ScoreSum
-from discreet.rows.source import Source
+from discreet.rows.ranking import (
+    Indices,
+    Picked,
+    Ranking,
+    WideBlock,
+    candidates,
+    ranked_parts,
+    ranking_reach,
+    ranking_unit,
+)
+from discreet.rows.residues import Residues
+from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment, ScoreSum
+from discreet.rows.source import DivisibleSource, MinimisingSource, PartSource, Source, WideSource
+from discreet.rows.support import OnSupport
+from discreet.rows.wide import SparseRows, WideEncoding, wide_block_rows
+from discreet.rows.wide_queries import ResidualRanking, SupportScores, WideLook
 
 __all__ = [
     "Answer",
@@ -16,16 +31,35 @@ __all__ = [
     "Columns",
     "CrossMoment",
     "CurvatureSum",
+    "DivisibleSource",
+    "ExposureSum",
     "Floats",
     "Geometry",
+    "Indices",
     "Labels",
     "LinearMap",
+    "LogisticLoss",
+    "MappedMoment",
+    "MinimisingSource",
+    "OnSupport",
+    "PartSource",
     "Parts",
+    "Picked",
     "PowerSums",
     "Query",
+    "Ranking",
+    "ResidualRanking",
+    "Residues",
     "ScoreSum",
     "SecondMoment",
     "Source",
+    "SparseRows",
+    "SupportScores",
+    "WideBlock",
+    "WideEncoding",
+    "WideLook",
+    "WideSource",
+    "candidates",
     "column_norms",
     "compile_kernels",
     "encode_table",
@@ -34,7 +68,11 @@ __all__ = [
     "grid_scale",
     "left_grid",
     "product_parts",
+    "ranked_parts",
+    "ranking_reach",
+    "ranking_unit",
     "reach",
     "right_grid",
     "scratch",
+    "wide_block_rows",
 ]

@@ -20,6 +20,8 @@ from discreet.rows.query import Block, Floats
 _EXACT_BITS = 53
 # Encoded numbers lie in [-1, 1]. A grid of this many bits is finer than any noise on a sum of them.
 _ROW_BITS = 26
+# A row of the matrix below this is nothing: its scale would overflow.
+_LEAST_ENTRY = 2.0**-900
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +46,8 @@ class LinearMap:
         """The matrix in whole numbers, and what one unit of each output is worth."""
         row_bits, matrix_bits = self._bits
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
-        # A power of two, so that scaling is exact; a row of zeros stays one.
-        scale = 2.0 ** (matrix_bits - np.ceil(np.log2(np.where(largest > 0, largest, 1.0))))
+        # A power of two, so that scaling is exact; a row of zeros, or of numbers too small to scale, becomes zero.
+        scale = 2.0 ** (matrix_bits - np.ceil(np.log2(np.where(largest > _LEAST_ENTRY, largest, 1.0))))
         return np.rint(self.matrix * scale[:, np.newaxis]), 1.0 / (scale * 2.0**row_bits)
 
     @cached_property

@@ -47,9 +47,16 @@ class PowerSums:
             right[3] = column_norms(right[4:]) ** 2 / self.x_radius - self.x_radius / 2
         return np.ones((1, block.records)), right
 
-    def read(self, sums: Floats, noise_std: float) -> PowerMeans:
-        """Means from the released sums; a count that drowns in noise counts as the noise."""
+    def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:
+        """Means from the released sums; a count that drowns in noise counts as the noise.
+
+        Where the number of rows is public it says more than a noisy count, which then only shows how many of them are
+        complete.
+        """
         count = max(float(sums[0, 0]), noise_std) / self.count_weight
+        if public_rows is not None:
+            doubt = (noise_std / self.count_weight / (0.1 * max(public_rows, 1))) ** 2
+            count = min((count + doubt * public_rows) / (1 + doubt), float(max(public_rows, 1)))
         means = sums[0, 1:] / count
         spread = self.x_radius * (float(means[2]) + self.x_radius / 2) if self.with_x else math.nan
         return PowerMeans(count, noise_std / count, float(means[0]), float(means[1]) + 0.5, means[3:], spread)

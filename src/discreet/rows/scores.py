@@ -84,13 +84,14 @@ class CurvatureSum:
     radius: float
     clip: float
     slope_norm: float
+    score_norm: float
     score_weight: float
     label: str = "curvature"
     geometry: Geometry = "square"
 
     @property
     def left_norm(self) -> float:
-        return float(np.hypot(self.slope_norm, self.score_weight * self.clip))
+        return float(np.hypot(self.slope_norm, self.score_weight * self.score_norm))
 
     right_norm = left_norm
 
@@ -105,8 +106,8 @@ class CurvatureSum:
         root *= self.slope_norm / np.maximum(root * length / shrink, self.slope_norm)
         row = scratch("factor", (self.map.outputs, block.records))
         np.multiply(z, root, out=row[:-1])
-        np.multiply(np.abs(self.score(y, eta, bound)) * length, self.score_weight, out=row[-1])
-        np.minimum(row[-1], self.score_weight * self.clip, out=row[-1])
+        np.minimum(np.abs(self.score(y, eta, bound)) * length, self.score_norm, out=row[-1])
+        row[-1] *= self.score_weight
         return row, row
 
 

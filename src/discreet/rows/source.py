@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from discreet.privacy import GDP
+from discreet.privacy import GDP, Perturbed, Repeated
 from discreet.rows.answer import Answer
+from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.query import Query
+from discreet.rows.ranking import Picked, Ranking
 
 
 class Source(Protocol):
@@ -26,4 +29,52 @@ class Source(Protocol):
 
     def noise_std(self, query: Query, cost: GDP) -> float:
         """The noise that ``sum`` would add, from public facts alone: asking this is free."""
+        ...
+
+
+class WideSource(Source, Protocol):
+    """A source over a wide table, which can also be asked which columns matter: the second verb."""
+
+    def selection_scale(self, query: Ranking, cost: Repeated) -> float:
+        """The noise scale of ``select``, from public facts alone: asking this is free."""
+        ...
+
+    def select(self, query: Ranking, cost: Repeated, *, values: Repeated | None = None) -> Picked:
+        """The columns with the largest scores, with noise that makes each of ``cost.times`` picks cost ``cost.each``.
+
+        ``values``: also their sums, with Laplace noise of this cost.
+        """
+        ...
+
+
+class MinimisingSource(Source, Protocol):
+    """A source that can also be asked for the minimiser of a noisy objective: the third verb."""
+
+    @property
+    def replaces_rows(self) -> bool:
+        """Whether the guarantee is about a row replaced, rather than one added or removed."""
+        ...
+
+    def minimise(self, query: LogisticLoss, cost: Perturbed) -> Answer:
+        """The minimiser, with noise and penalty that make it cost ``cost``; ``noise_std`` is the smoothing's alone."""
+        ...
+
+
+class PartSource(Source, Protocol):
+    """A source over a part of the rows, whose answers are paid for by the split that made it."""
+
+    def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
+        """One sum in which each of as many equal pieces of the part, in order, is asked a query of its own."""
+        ...
+
+
+class DivisibleSource(Source, Protocol):
+    """A source whose rows can be asked in disjoint parts, where their number is public."""
+
+    def split(self, widths: Sequence[int], cost: GDP) -> Sequence[PartSource]:
+        """Disjoint parts: of each sum(widths) rows the first has widths[0]; all answers cost ``cost`` together."""
+        ...
+
+    def shuffle(self, each: GDP, epsilon: float, delta: float) -> Sequence[PartSource]:
+        """Single rows in a secret random order, one answer each: (epsilon, delta) for all answers together."""
         ...

@@ -132,7 +132,7 @@ def test_at_an_endless_budget_any_column_may_be_the_label():
 
 def test_unknown_or_repeated_columns_are_refused():
     X, y = rows(100)
-    moments = LinearRegression(**PRIVATE, **BOUNDS).fit(X, y).moments_
+    moments = LinearRegression(**PRIVATE, **BOUNDS, solver="moments").fit(X, y).moments_
     for target, features in [("z", None), ("y", ["z"]), ("y", ["x0", "x0"]), ("y", ["y"]), ("y", [])]:
         with pytest.raises(DomainError):
             moments.regress(target, features)
@@ -197,7 +197,7 @@ def test_a_seed_reproduces_the_fit_with_a_warning_and_a_mark():
 
 def test_without_a_seed_every_fit_differs_and_is_not_marked():
     X, y = rows(500)
-    first, second = (LinearRegression(**PRIVATE, **BOUNDS).fit(X, y) for _ in range(2))
+    first, second = (LinearRegression(**PRIVATE, **BOUNDS, solver="moments").fit(X, y) for _ in range(2))
     assert (first.moments_.answer.value != second.moments_.answer.value).all()
     assert not first.privacy_.seeded
 
@@ -231,7 +231,7 @@ def test_missing_declarations_are_refused(declared, message):
         ({"delta": 0.0}, "delta must be > 0"),
         ({"alpha": -1.0}, "alpha must be finite and >= 0"),
         ({"alpha": math.inf}, "alpha must be finite and >= 0"),
-        ({"solver": "sgd"}, "solver must be one of auto, moments"),
+        ({"solver": "sgd"}, "solver must be one of auto, gd, moments"),
         ({"calibration": "loose"}, "calibration must be one of tight, paper"),
         ({"neighbours": "both"}, "neighbours must be one of"),
         ({"rows_per_person": 0}, "rows_per_person must be a whole number >= 1"),
@@ -420,8 +420,14 @@ def test_one_job_is_paid_once_and_gives_one_model(ledger):
     X, y = rows(500)
     first, second = (LinearRegression(**PRIVATE, **BOUNDS, ledger=ledger).fit(X, y, job="monday") for _ in range(2))
     assert (first.coef_ == second.coef_).all()
-    assert len(ledger.history) == 2
+    assert len(ledger.history) == len(first.privacy_.releases)
     assert ledger.spent.epsilon <= 1.0
+
+
+def test_a_job_with_another_penalty_asks_other_questions_and_pays_for_them(ledger):
+    X, y = rows(500)
+    first, second = (Ridge(**PRIVATE, **BOUNDS, alpha=a, ledger=ledger).fit(X, y, job="monday") for a in (1.0, 5.0))
+    assert len(ledger.history) == len(first.privacy_.releases) + len(second.privacy_.releases)
 
 
 @pytest.mark.parametrize(
@@ -429,8 +435,8 @@ def test_one_job_is_paid_once_and_gives_one_model(ledger):
 )
 def test_a_job_under_other_declarations_is_another_job(ledger, changed):
     X, y = rows(500)
-    LinearRegression(**PRIVATE, **BOUNDS, ledger=ledger).fit(X, y, job="monday")
-    LinearRegression(**PRIVATE | BOUNDS | changed, ledger=ledger).fit(X, y, job="monday")
+    LinearRegression(**PRIVATE, **BOUNDS, ledger=ledger, solver="moments").fit(X, y, job="monday")
+    LinearRegression(**PRIVATE | BOUNDS | changed, ledger=ledger, solver="moments").fit(X, y, job="monday")
     assert len(ledger.history) == 4
 
 
@@ -442,7 +448,7 @@ def test_a_job_needs_a_ledger():
 
 def test_every_fold_and_candidate_pays_from_one_ledger_until_it_is_empty(ledger):
     X, y = rows(600)
-    model = Ridge(epsilon=1.0, delta=1e-6, **BOUNDS, ledger=str(ledger.path))
+    model = Ridge(epsilon=1.0, delta=1e-6, **BOUNDS, ledger=str(ledger.path), solver="moments")
     cross_val_score(model, X, y, cv=3, error_score="raise")
     assert len(ledger.history) == 6
     fold = ledger.spent.mu / math.sqrt(3)
@@ -458,7 +464,7 @@ def test_every_fold_and_candidate_pays_from_one_ledger_until_it_is_empty(ledger)
 
 def test_a_grid_search_pays_for_every_candidate_fold_and_the_last_fit(ledger):
     X, y = rows(600)
-    model = Ridge(epsilon=0.3, delta=1e-6, **BOUNDS, ledger=ledger)
+    model = Ridge(epsilon=0.3, delta=1e-6, **BOUNDS, ledger=ledger, solver="moments")
     GridSearchCV(model, {"alpha": [0.1, 1.0]}, cv=2, error_score="raise").fit(X, y)
     assert len(ledger.history) == 2 * (2 * 2 + 1)
 

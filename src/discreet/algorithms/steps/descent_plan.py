@@ -16,6 +16,7 @@ class DescentPlan:
     ``radius`` and the clips are multiples of sqrt(size), the typical length of a white row.
     """
 
+    ease: float
     whitening: float
     rounds: int
     start: float
@@ -30,6 +31,14 @@ class DescentPlan:
     clip: float
     binary_clip: float
     slope_norm: float
+
+    @property
+    def caution(self) -> float:
+        """What the noise's variance is multiplied by where it is large: clipped scores pull back less from far out.
+
+        Below an ease of 2 noise would add more to the loss than any model could take from it.
+        """
+        return math.inf if self.ease < 2 else 1 + (4 / self.ease) ** 2
 
     @staticmethod
     def look_share(x_is_known: bool) -> float:
@@ -49,8 +58,10 @@ class DescentPlan:
         # The noise in a second moment that takes a fifth of the budget, in units of its eigenvalues.
         blur = 2.25 * size * math.sqrt(2 * size) * math.sqrt(halved) / (math.sqrt(0.2) * budget.mu * count)
         # In proportion to ease the noise stays at about a thousandth of the loss; beyond that, both fall together.
-        growth = ease / 200 if ease < 500 else 2.5 * math.sqrt(ease / 500)
+        growth = ease / 200 if ease < 300 else 1.5 * math.sqrt(ease / 300)
+        radius, moment_radius = max(0.8, 2 * growth), 0.8 * max(1.0, (ease / 100) ** 0.3)
         plan = cls(
+            ease=ease,
             whitening=0.2,
             rounds=1 if blur > 0.5 else 2 if blur > 0.05 else 3,
             start=0.0,
@@ -60,11 +71,12 @@ class DescentPlan:
             descent=0.55,
             steps=10,
             step=0.6,
-            radius=max(0.8, 2 * growth),
-            moment_radius=0.8 * max(1.0, (ease / 100) ** 0.3),
-            clip=max(1.0, 4 * growth),
+            radius=radius,
+            moment_radius=moment_radius,
+            clip=max(1.0, 5 * growth),
             binary_clip=max(0.5, growth),
-            slope_norm=1.5,
+            # Steps are only as safe as the curvature is complete: far rows that pull must be seen there, too.
+            slope_norm=max(1.5, 0.75 * radius / moment_radius),
         )
         if blur > 2:  # little is to be seen of the curvature: spend on the descent, and tread softly
             plan = replace(plan, warm_up_steps=4, curvature=0.05, descent=0.6, steps=6, step=0.4)

@@ -32,6 +32,10 @@ class Scaling:
     x_scale: float
     y_centre: float
     y_scale: float
+    # The noise in the mean of y that the centre was made of, before that was drawn to 0.
+    y_noise_std: float = 0.0
+    # No less than so many rows, but for two standard deviations of the noise.
+    least_count: float = 1.0
 
 
 def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:
@@ -39,7 +43,8 @@ def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XS
     query = PowerSums(width, x_radius, with_x=known is None)
     every = look_at_every(source, query, cost)
     answer = source.sum(query, cost, every=every)
-    seen = query.read(answer.value, answer.noise_std)
+    rows = None if source.public_rows is None else -(-source.public_rows // every)
+    seen = query.read(answer.value, answer.noise_std, rows)
     if known is None:
         x_centre = _shrunk(np.clip(seen.x, -1, 1), seen.noise_std)
         x_variance = (seen.x_square - float(x_centre @ x_centre)) / width
@@ -49,7 +54,9 @@ def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XS
     # standard deviations of the noise in y^2 - (mean y)^2.
     variance_noise = seen.noise_std * math.sqrt(1 + 4 * seen.y**2)
     y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2 + 2 * variance_noise, variance_noise))
-    return Scaling(seen.count * every, known.centre, known.scale, y_centre, y_scale)
+    count = seen.count * every
+    least = count if rows is not None else max(1.0, count - 2 * answer.noise_std / query.count_weight)
+    return Scaling(count, known.centre, known.scale, y_centre, y_scale, seen.noise_std, least)
 
 
 def look_at_every(source: Source, query: PowerSums, cost: GDP) -> int:

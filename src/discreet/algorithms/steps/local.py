@@ -14,6 +14,9 @@ from discreet.glm import ClippedScore
 from discreet.privacy import GDP
 from discreet.rows import Answer, CurvatureSum, Floats, ScoreSum, Source
 
+# Scores this many times as long as typical ones count as such in the spread: their tail is not worth more noise.
+_TYPICAL_SCORES = 4.0
+
 
 @dataclass(frozen=True, eq=False)
 class Local:
@@ -66,6 +69,7 @@ class Inquiry:
         """The same point, in coordinates that the slopes of the scores there make round."""
         clip = self._clip(local)
         slope_norm = self.plan.slope_norm * self.plan.moment_radius * math.sqrt(local.size * local.curvature)
+        score_norm = min(clip, _TYPICAL_SCORES * math.sqrt(local.size) * local.score_std)
         score = self._score(local)
         query = CurvatureSum(
             map=local.coordinates.map(local.phi),
@@ -75,7 +79,8 @@ class Inquiry:
             radius=self._radius(local),
             clip=clip,
             slope_norm=slope_norm,
-            score_weight=0.5 * slope_norm / clip,
+            score_norm=score_norm,
+            score_weight=0.5 * slope_norm / score_norm,
         )
         return self._seen(local, self.source.sum(query, cost), query.score_weight)
 
@@ -94,9 +99,26 @@ class Inquiry:
             phi=white.phi(local.coordinates.coefficients(local.phi)),
             # Whitened coordinates have the constant's curvature in every direction, or 1 without a constant.
             curvature=float(slopes[0, 0]) if local.coordinates.constant else 1.0,
-            dispersion=1.0 if self.model.family.dispersion_known else filling,
+            dispersion=1.0 if self.model.family.dispersion_known else self._dispersion(local, filling, mean_slope),
             filling=filling,
         )
+
+    def _dispersion(self, local: Local, filling: float, mean_slope: float) -> float:
+        """What the dispersion must be for scores cut at the typical row's bound to vary as they were seen to.
+
+        A normal score of standard deviation s, cut at u s, has the variance s^2 (P + u^2 (1 - P) - 2 u density(u))
+        and P = 2 Phi(u) - 1 of its slope.
+        """
+        bound = self._clip(local) / math.sqrt(local.size)
+        dispersion, weight = filling, mean_slope
+        for _ in range(20):
+            u = bound / math.sqrt(dispersion * weight)
+            inside = max(math.erf(u / math.sqrt(2)), 1e-3)
+            density = math.exp(-(u**2) / 2) / math.sqrt(2 * math.pi)
+            kept = inside + u**2 * (1 - inside) - 2 * u * density
+            dispersion, weight = filling * inside / max(kept, 1e-6), mean_slope / inside
+        # A bound far inside the scores says little: stay near what was there to see.
+        return min(dispersion, 4 * filling)
 
     def penalty(self, local: Local) -> Floats:
         """The second derivative of the user's penalty in these coordinates, per row."""

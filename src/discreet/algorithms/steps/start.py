@@ -18,7 +18,7 @@ from discreet.rows import Source
 # A start farther from the constant model than this, in standard deviations of eta, is noise or a separable set.
 _FARTHEST_START = 1.5
 # A mean label this near to an end of its range has no sensible predictor.
-_LEAST_SHARE = 0.002
+LEAST_SHARE = 0.002
 
 
 def start(
@@ -56,7 +56,7 @@ def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coor
 def _linked(model: GlmModel, label: LabelScale, linear: LinearStart, offset: float) -> Local:
     """The linear fit of labels turned into one of eta, by the link's slope at the mean."""
     constant, labels = linear.coordinates.constant, model.labels
-    room = _LEAST_SHARE * (labels.high - labels.low)
+    room = LEAST_SHARE * (labels.high - labels.low)
     mean = label.centre + label.scale * (float(linear.phi[0]) if constant else 0.0)
     eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room))) if constant else 0.0
     phi = linear.phi * label.scale / max(float(model.link.slope(eta)), 1e-12)

@@ -1,0 +1,226 @@
+"""Newton's method on noisy gradients and Hessians (PMT, Algorithms 3 to 5), with as little noise as they need.
+
+1. A first look: how many rows, where y lies and, without public data, where x lies.
+2. In coordinates z that public moments make white (Algorithms 3 and 4; without them each feature is centred and all are
+   scaled alike, Algorithm 5), exactly T times: the noisy gradient g and Hessian H there, and the step
+   beta <- project(beta - H^-1 g).
+3. The last gradient and Hessian say what the estimate varies by.
+
+What differs from the paper, and why, is in docs/papers/newton.md; the noise as printed is in printed_newton.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates, blended
+from discreet.algorithms.steps.exposure import mean_offset
+from discreet.algorithms.steps.first_look import Scaling, first_look
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.repair import definite, projected
+from discreet.glm import ClippedScore
+from discreet.privacy import GDP, Budget
+from discreet.rows import CurvatureSum, Floats, ScoreSum, Source
+
+# Shares of mu^2: the first look (with and without public rows), and of what is left, the Hessians.
+_LOOK, _PUBLIC_LOOK, _HESSIANS = 0.08, 0.03, 0.15
+# Of the first look, what the mean exposure costs.
+_EXPOSURE = 0.2
+# Each step's errors are squared by the next, so the later steps get more of the budget: in these proportions.
+_GROWTH_OF_SHARES = 8.0
+_STEPS = 3
+# Without a declared ball: eta within this many units, which makes any probability certain ...
+_BALL = 50.0
+# ... and a single step moves eta by no more than this, which only noise or a separable set would ask for.
+_LONGEST_STEP = 4.0
+# A mean label this near to an end of its range has no sensible predictor.
+_LEAST_SHARE = 0.002
+
+
+def newton(
+    source: Source,
+    budget: Budget,
+    model: GlmModel,
+    *,
+    x_radius: float,
+    guess: Guess | None = None,
+    steps: int | None = None,
+    ball: float | None = None,
+) -> GlmFit:
+    """Fit the model by ``steps`` Newton steps; ``ball`` bounds the coefficients in white coordinates.
+
+    Privacy: one sum for the first look (and one for the exposure, if any), then a gradient and a Hessian per step,
+    whose costs together are the budget.
+    """
+    rounds = _STEPS if steps is None else steps
+    look = _LOOK if guess is None else _PUBLIC_LOOK
+    exposure = 0.0 if model.exposure is None else _EXPOSURE * look
+    known = None if guess is None else guess.scaling
+    scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, known)
+    offset = mean_offset(source, _part(budget, exposure), model, scaling.count)
+    search = _Search.about(source, budget, model, scaling, guess)
+    beta = search.start(scaling, offset, guess)
+    weights = _GROWTH_OF_SHARES ** np.arange(rounds)
+    for weight in (1 - look) * weights / weights.sum():
+        # The point stays as it was for the last look at it: standard errors are those of the step from there.
+        seen = search.look(beta, _part(budget, (1 - _HESSIANS) * weight), _part(budget, _HESSIANS * weight))
+        beta = search.within(beta - search.shortened(seen.step), ball)
+    return search.fit(seen, beta, rounds)
+
+
+def _part(budget: Budget, share: float) -> GDP:
+    return GDP(budget.mu * math.sqrt(share) * (1 - 1e-14))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """A noisy gradient and Hessian per row, the Hessian repaired, and the noise in each."""
+
+    gradient: Floats
+    hessian: Floats
+    gradient_noise: float
+    hessian_noise: float
+    filling: float
+
+    @property
+    def step(self) -> Floats:
+        return np.asarray(np.linalg.solve(self.hessian, self.gradient))
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What all steps share: coordinates, bounds and what is known of the scores."""
+
+    source: Source
+    model: GlmModel
+    coordinates: Coordinates
+    count: float
+    radius: float
+    curvature: float
+    dispersion: float
+    clip_growth: float
+
+    @classmethod
+    def about(cls, source: Source, budget: Budget, model: GlmModel, scaling: Scaling, guess: Guess | None) -> _Search:
+        halved = 2.0 if source.public_rows is not None else 1.0
+        # How many noise standard deviations one typical row is, summed over all rows, per coefficient.
+        ease = budget.mu * scaling.count / (model.size * halved)
+        growth = max(1.0, (ease / 200) ** 0.4)
+        at = float(model.link.predictor(_mean_label(model, scaling))) if model.origin is None else 0.0
+        curvature = max(float(model.family.weight(at, model.link)), 1e-12)
+        score_variance = (float(model.family.gain(at, model.link)) * scaling.y_scale * model.labels.half_width) ** 2
+        dispersion = 1.0 if model.family.dispersion_known else score_variance / curvature
+        coordinates = _coordinates(model, scaling, guess)
+        return cls(
+            source, model, coordinates, scaling.count, growth * math.sqrt(model.size), curvature, dispersion, growth
+        )
+
+    def start(self, scaling: Scaling, offset: float, guess: Guess | None) -> Floats:
+        """The public fit if there is one, else the constant model."""
+        if guess is not None and guess.coefficients is not None:
+            return self.coordinates.phi(guess.coefficients)
+        beta = np.zeros(self.coordinates.size)
+        if self.coordinates.constant:
+            beta[0] = float(self.model.link.predictor(_mean_label(self.model, scaling))) - offset
+        return beta
+
+    def look(self, beta: Floats, gradient_cost: GDP, hessian_cost: GDP) -> _Seen:
+        """Privacy: asks the source for two sums."""
+        linear_map, labels, clip = self.coordinates.map(beta), self.model.labels, self._clip()
+        score = ClippedScore(self.model.family, self.model.link, labels.low, labels.high, max(self.dispersion, 1e-3))
+        gradient = self.source.sum(ScoreSum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
+        slope_norm = self._slope_norm()
+        query = CurvatureSum(
+            map=linear_map,
+            labels=labels,
+            score=score.score,
+            slope=score.slope,
+            radius=self.radius,
+            clip=clip,
+            slope_norm=slope_norm,
+            score_norm=clip,
+            score_weight=0.5 * slope_norm / clip,
+        )
+        answer = self.source.sum(query, hessian_cost)
+        moment, noise_std, penalty = answer.value / self.count, answer.noise_std / self.count, self._penalty()
+        size = self.coordinates.size
+        mean_slope = blended(float(np.trace(moment[:-1, :-1])) / size, noise_std / math.sqrt(size), self.curvature)
+        spread = float(moment[-1, -1]) / query.score_weight**2
+        spread = blended(spread, noise_std / query.score_weight**2, self.dispersion * mean_slope * size)
+        return _Seen(
+            gradient.value[:, 0] / self.count + penalty @ beta,
+            definite(moment[:-1, :-1], noise_std) + penalty,
+            gradient.noise_std / self.count,
+            noise_std,
+            spread / (mean_slope * size),
+        )
+
+    def shortened(self, step: Floats) -> Floats:
+        return step if self.model.link.name == "identity" else projected(step, _LONGEST_STEP)
+
+    def within(self, beta: Floats, ball: float | None) -> Floats:
+        if ball is None:
+            ball = math.inf if self.model.link.name == "identity" else _BALL
+        return projected(beta, ball)
+
+    def fit(self, seen: _Seen, beta: Floats, rounds: int) -> GlmFit:
+        """The end of the last step. Its noise is the gradient's and, along the step, the Hessian's."""
+        inverse, step, size = np.linalg.inv(seen.hessian), seen.step, len(beta)
+        from_hessian = seen.hessian_noise**2 / 2 * (float(step @ step) * np.eye(size) + np.outer(step, step))
+        noise = inverse @ (seen.gradient_noise**2 * np.eye(size) + from_hessian) @ inverse
+        information = seen.hessian - self._penalty()
+        sampling = seen.filling / self.count * inverse @ information @ inverse
+        turn = self.coordinates.matrix.T
+        return GlmFit(
+            coef=turn @ self._shrunk(beta, noise, seen.hessian),
+            estimate=turn @ beta,
+            count=self.count,
+            iterations=rounds,
+            noise_covariance=turn @ noise @ turn.T,
+            sampling_covariance=turn @ sampling @ turn.T,
+            dispersion=1.0 if self.model.family.dispersion_known else seen.filling,
+        )
+
+    def _shrunk(self, beta: Floats, noise: Floats, hessian: Floats) -> Floats:
+        """James and Stein's shrinkage towards the constant model, in the metric of the loss."""
+        first = int(self.coordinates.constant)
+        slopes, block = beta[first:], hessian[first:, first:]
+        lost = float(np.trace(block @ noise[first:, first:]))
+        loudest = float(np.max(np.linalg.eigvals(block @ noise[first:, first:]).real, initial=0.0))
+        kept = max(0.0, 1 - max(lost - 2 * loudest, 0.0) / max(float(slopes @ block @ slopes), 1e-300))
+        return np.concatenate([beta[:first], kept * slopes])
+
+    def _penalty(self) -> Floats:
+        """The second derivative of the user's penalty in these coordinates, per row."""
+        matrix = self.coordinates.matrix[:, 1:]
+        return (matrix * self.model.penalty) @ matrix.T / self.count
+
+    def _clip(self) -> float:
+        """How long a row's part of the gradient may be: R itself, not R^2, where scores are at most 1."""
+        if self.model.family.name == "bernoulli":
+            return self.radius
+        return 1.5 * self.clip_growth * self.radius * math.sqrt(self.dispersion * self.curvature)
+
+    def _slope_norm(self) -> float:
+        """The norm of a row whose square is its part of the Hessian."""
+        if self.model.family.name == "bernoulli" and self.model.link.name == "logit":
+            return self.radius / 2  # the weight p (1 - p) is at most 1/4
+        return 1.5 * self.radius * math.sqrt(self.curvature)
+
+
+def _mean_label(model: GlmModel, scaling: Scaling) -> float:
+    labels = model.labels
+    room = _LEAST_SHARE * (labels.high - labels.low)
+    return min(max(labels.centre + labels.half_width * scaling.y_centre, labels.low + room), labels.high - room)
+
+
+def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
+    if guess is not None and guess.coordinates is not None:
+        return guess.coordinates
+    if model.origin is None:
+        return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
+    distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
+    return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))

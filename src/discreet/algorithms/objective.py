@@ -1,0 +1,143 @@
+"""Objective perturbation for logistic regression (Chaudhuri et al.; Kifer, Smith and Thakurta; Iyengar et al.).
+
+1. A first look and a noisy second moment, unless public data tells: coordinates in which rows are white.
+2. The exact minimiser of the rows' loss with a random linear term and a ridge, found behind the door and released once.
+
+It spends the budget on what amounts to one gradient at the answer, and clips no score: as the budget grows the fit is
+the maximum of the likelihood. docs/papers/objective.md proves the cost: the ridge costs no privacy where it is at least
+R^2 / epsilon (twice that for replaced rows), so that is the ridge. No standard errors: they would need a release more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import Scaling, first_look
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.errors import GuaranteeError
+from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
+from discreet.rows import Floats, LinearMap, LogisticLoss, MinimisingSource
+
+# Shares of mu^2 where public rows do not tell: the first look and the second moment.
+_LOOK, _WHITENING = 0.05, 0.15
+# The smoothing's mu as a share of the gradient's: 0.1 % of the variance.
+_SMOOTHING = 0.05
+# The chance that an entry of the discrete noise is far from its continuous twin, and then some.
+_SLACK = 2e-21
+# Rows are cut at this multiple of their typical length, and later as the noise allows.
+_RADIUS = 1.0
+_LEAST_SHARE = 0.002
+# Beyond this the noise is nothing beside one row, and e^epsilon times the smallest chances is no longer small.
+_LARGEST_EPSILON = 30.0
+# Where public rows make every look superfluous and the number of rows is private: for the choice of a radius only.
+_UNKNOWN_COUNT = 10_000
+
+
+def objective(
+    source: MinimisingSource,
+    budget: Budget,
+    model: GlmModel,
+    *,
+    x_radius: float,
+    guess: Guess | None = None,
+    steps: int | None = None,
+) -> GlmFit:
+    """Fit by one perturbed minimisation; ``steps`` is accepted as every solver does and has no meaning here.
+
+    Privacy: one or two sums and one minimisation, whose costs together are the budget.
+    """
+    if model.family.name != "bernoulli" or model.link.name != "logit":
+        raise ValueError("solver='objective' is for logistic regression: its cost rests on labels 0 and 1")
+    if budget.epsilon > _LARGEST_EPSILON:
+        budget = Budget.of(_LARGEST_EPSILON, budget.delta)
+    white, spent = _white(source, budget, model, x_radius, guess)
+    coordinates = white.coordinates
+    radius = _RADIUS * max(1.0, (_ease(source, budget, model, white.count) / 200) ** 0.4) * math.sqrt(model.size)
+    matrix = coordinates.matrix[:, 1:]
+    query = LogisticLoss(
+        map=LinearMap(coordinates.matrix),
+        labels=model.labels,
+        radius=radius,
+        penalty=(matrix * model.penalty) @ matrix.T,
+        centre=white.centre,
+    )
+    cost = _cost(source, budget, spent, model.size)
+    theta = source.minimise(query, cost).value[:, 0]
+    return without_errors(coordinates.coefficients(theta), white.count, 1)
+
+
+def _part(budget: Budget, share: float) -> GDP:
+    return GDP(budget.mu * math.sqrt(share))
+
+
+@dataclass(frozen=True, eq=False)
+class _White:
+    """White coordinates, what the ridge draws towards in them, and about how many rows there are."""
+
+    coordinates: Coordinates
+    centre: Floats
+    count: float
+
+
+def _white(
+    source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: float, guess: Guess | None
+) -> tuple[_White, float]:
+    """Public white coordinates, or those of one noisy second moment; and the share of mu^2 that was spent on them."""
+    if guess is not None and guess.coordinates is not None:
+        centre = np.zeros(model.size)
+        if guess.coefficients is not None:
+            centre = guess.coordinates.phi(guess.coefficients)
+        return _White(guess.coordinates, centre, float(source.public_rows or _UNKNOWN_COUNT)), 0.0
+    scaling = first_look(source, _part(budget, _LOOK), model.width, x_radius, None if guess is None else guess.scaling)
+    if model.origin is None:
+        coordinates = Coordinates.scaled(scaling.x_centre, scaling.x_scale)
+    else:
+        distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
+        coordinates = Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+    ease = _ease(source, budget, model, scaling.count)
+    radius = 0.8 * max(1.0, (ease / 100) ** 0.3) * math.sqrt(model.size)
+    label = LabelScale(model.labels, 0.5, 0.5)
+    cost = _part(budget, _WHITENING)
+    coordinates = whiten(source, cost, 1, coordinates, label, radius, scaling.count).coordinates
+    return _White(coordinates, _constant(model, coordinates, scaling), scaling.count), _LOOK + _WHITENING
+
+
+def _constant(model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> Floats:
+    """The constant model."""
+    centre = np.zeros(coordinates.size)
+    if coordinates.constant:
+        mean = model.labels.centre + model.labels.half_width * scaling.y_centre
+        centre[0] = float(model.link.predictor(min(max(mean, _LEAST_SHARE), 1 - _LEAST_SHARE)))
+    return centre
+
+
+def _ease(source: MinimisingSource, budget: Budget, model: GlmModel, count: float) -> float:
+    """How many noise standard deviations one typical row is, summed over all rows, per coefficient."""
+    return budget.mu * count / (model.size * (2.0 if source.replaces_rows else 1.0))
+
+
+def _cost(source: MinimisingSource, budget: Budget, spent: float, size: int) -> Perturbed:
+    """The largest cost that the rest of the budget covers, with a ridge that is free."""
+    slack = size * _SLACK
+    besides = math.sqrt(spent) * budget.mu * (1 + 1e-12)
+    curvature = budget.epsilon / (8 if source.replaces_rows else 4)
+    while True:
+        mu = largest_gradient_mu(
+            budget.epsilon,
+            budget.delta,
+            curvature,
+            replaced=source.replaces_rows,
+            smoothing=_SMOOTHING,
+            slack=slack,
+            besides=besides,
+        )
+        if mu is not None:
+            return Perturbed(mu, curvature, _SMOOTHING * mu, source.replaces_rows, slack)
+        curvature /= 2
+        if curvature < 1e-9 * budget.epsilon:
+            raise GuaranteeError(f"solver='objective' cannot promise so little: {budget}; use solver='gd'")

@@ -1,0 +1,122 @@
+"""PMT for linear models (PMT, Algorithms 1 and 2): public moments whiten and truncate, one joint release.
+
+1. Transform (Algorithm 1): z = Sigma_B^(-1/2) (1, x), cut to a radius that is a multiple of sqrt(d), its typical size.
+2. Release (Algorithm 2): the second moment of (z, y), jointly and with isotropic noise, instead of z z^T and z y apart.
+3. Ridge: the user's penalty in these coordinates, lambda Sigma_B^-1 (Theorem 4.1), and shrinkage by the known noise.
+
+docs/papers/pmt.md has the sensitivities, and what changed; the noise as printed is in printed_pmt.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import Scaling, first_look
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.glm import NoisyQuadratic
+from discreet.privacy import GDP, Budget
+from discreet.rows import Answer, LinearMap, MappedMoment, Source
+
+# What the look at y costs, as a share of mu^2.
+_LOOK = 0.04
+# Rows are shortened to this multiple of their typical norm while the noise is larger than the sampling error ...
+_RADIUS = 0.85
+# ... and left longer as the noise falls below this multiple of it.
+_GROWTH = 0.24
+# The squared length that a label adds to a row, relative to that of z.
+_LABEL_LENGTH = 0.5
+
+
+def pmt(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess | None = None) -> GlmFit:
+    """Least squares in the coordinates that public moments make white.
+
+    Privacy: asks the source for two sums, whose costs together are the budget.
+    """
+    if guess is None:
+        raise ValueError("solver='pmt' needs public moments: without them, solver='moments' is the same release")
+    look, rest = budget.split([_LOOK, 1 - _LOOK])
+    scaling = first_look(source, look, model.width, x_radius, guess.scaling)
+    coordinates = _coordinates(model, guess)
+    query = _planned(source, rest, model, coordinates, scaling)
+    return _least_squares(model, coordinates, query, source.sum(query, rest), scaling.count)
+
+
+def _coordinates(model: GlmModel, guess: Guess) -> Coordinates:
+    if guess.coordinates is not None:
+        return guess.coordinates
+    if model.origin is None:
+        return Coordinates.scaled(guess.scaling.centre, guess.scaling.scale)
+    distance = float(np.sqrt(np.mean((guess.scaling.centre - model.origin) ** 2)))
+    return Coordinates.through_origin(model.origin, math.hypot(guess.scaling.scale, distance))
+
+
+def _planned(source: Source, cost: GDP, model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> MappedMoment:
+    """The query whose cuts balance noise against what they lose, by public and released numbers only.
+
+    With a budget that grows without end nothing is cut, and the fit becomes ordinary least squares.
+    """
+    labels, size = model.labels, coordinates.size
+    centre, scale = labels.centre + labels.half_width * scaling.y_centre, labels.half_width * scaling.y_scale
+    if model.origin is not None:
+        centre, scale = 0.0, math.hypot(scale, centre)
+    widest = max(labels.high - centre, centre - labels.low) / scale
+
+    def query(radius: float, bound: float) -> MappedMoment:
+        return MappedMoment(
+            map=LinearMap(coordinates.matrix),
+            labels=labels,
+            y_centre=centre,
+            y_scale=scale,
+            y_bound=bound,
+            y_weight=radius * math.sqrt(_LABEL_LENGTH) / bound,
+            radius=radius,
+        )
+
+    typical = _RADIUS * math.sqrt(size)
+    noise_std = source.noise_std(query(typical, 2.0), cost)
+    noise_variance = noise_std**2 * (2.0**2 / (2 * _LABEL_LENGTH * typical**2) + 0.5) / scaling.count**2
+    growth = max(1.0, (_GROWTH / (noise_variance * scaling.count)) ** 0.25)
+    # Cutting y at b standard deviations shrinks slopes by about 2 Phi(-b): keep that far below the noise.
+    bias_allowed = min(0.5, 0.05 * math.sqrt(size * noise_variance))
+    bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
+    return query(growth * typical, min(bound, widest))
+
+
+def _least_squares(
+    model: GlmModel, coordinates: Coordinates, query: MappedMoment, answer: Answer, count: float
+) -> GlmFit:
+    size, constant = coordinates.size, coordinates.constant
+    moment = (answer.value + answer.value.T) / 2
+    if constant:  # as the weight of all rows, it cannot be smaller than noise makes of nothing
+        moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * answer.noise_std)
+    weight = float(moment[0, 0]) if constant else count
+    # Theorem 4.1: the penalty on the coefficients of x, carried to those of z. As rows with the label 0 would.
+    columns = coordinates.matrix[:, 1:]
+    moment[:-1, :-1] += (columns * model.penalty) @ columns.T
+    target = np.zeros(size + 1)
+    target[-1] = 1 / query.y_weight
+    solution = NoisyQuadratic(
+        moment,
+        answer.noise_std,
+        np.hstack([np.eye(size), np.zeros((size, 1))]),
+        np.arange(size) >= int(constant),
+        target,
+        np.zeros(size),
+        weight,
+    ).solve()
+    turn = coordinates.matrix.T * query.y_scale
+    shift = np.zeros(len(turn))
+    shift[0] = query.y_centre
+    return GlmFit(
+        coef=shift + turn @ solution.coef,
+        estimate=shift + turn @ solution.estimate,
+        count=weight,
+        iterations=1,
+        noise_covariance=turn @ solution.noise_covariance @ turn.T,
+        sampling_covariance=turn @ solution.sampling_covariance @ turn.T,
+        dispersion=solution.residual_variance * query.y_scale**2,
+    )

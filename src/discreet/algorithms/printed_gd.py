@@ -1,0 +1,128 @@
+"""Noisy gradient descent for generalized linear models: COST, Algorithm 1, as printed and with tight accounting.
+
+beta <- project(beta - step (sum of (psi'(x beta) - y) x + noise) / n), T times, with |x| at most its declared radius.
+
+As printed, each step gets (epsilon/T, delta/T) and noise for the sensitivity 4 (R + c_1) |x|; exact composition costs
+sqrt(T), and a score that is bounded by c moves the sum by 2 c |x| at most. ``clip`` makes it DP-GD, the baseline of PMT
+(Avella-Medina, Bradshaw and Loh): each row's gradient is cut to that length instead of by its declared bounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import XScaling, first_look
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.repair import projected
+from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.rows import Floats, Query, ScoreSum, Source
+from discreet.rows.truncated import TruncatedScores
+
+_STEPS = 20
+_BALL = 3.0
+# Where the number of rows is private, what it costs.
+_COUNT_SHARE = 0.03
+
+
+def printed_descend(
+    source: Source,
+    budget: Budget,
+    model: GlmModel,
+    *,
+    x_radius: float,
+    guess: Guess | None = None,
+    steps: int | None = None,
+    step: float | None = None,
+    ball: float | None = None,
+    clip: float | None = None,
+    calibration: str = "tight",
+) -> GlmFit:
+    """T noisy gradient steps from 0 (or the public fit), in the declared coordinates or in the public white ones.
+
+    Privacy: ``steps`` sums, whose costs together are the budget (``"tight"``) or what the printed noise really costs.
+    """
+    rounds = _STEPS if steps is None else steps
+    count, rest = _count(source, budget, model, x_radius, calibration)
+    coordinates, radius = _ground(model, x_radius, guess)
+    ball = _BALL if ball is None else ball
+    score_bound = _score_bound(model, ball * radius)
+    beta = np.zeros(coordinates.size)
+    if guess is not None and guess.coefficients is not None:
+        beta = projected(coordinates.phi(guess.coefficients), ball)
+
+    def query(at: Floats) -> Query:
+        return _query(model, coordinates, at, radius, score_bound, clip)
+
+    if calibration == "paper":
+        # Line 2 of Algorithm 1: (epsilon/T, delta/T) a step, and B sqrt(d) = 4 (R + c_1) |x|.
+        length = 4 * (clip if clip is not None else _label_and_mean(model, ball * radius) * radius)
+        noise_std = length * math.sqrt(2 * math.log(2 * rounds / budget.delta)) * rounds / budget.epsilon
+        each = GDP(source.noise_std(query(beta), GDP(1.0)) / noise_std)
+        refuse_weaker([each] * rounds, budget)
+    else:
+        each = GDP(budget.mu * math.sqrt(rest / rounds) * (1 - 1e-14))
+    pace = _step_length(model) if step is None else step
+    matrix = coordinates.matrix[:, 1:]
+    penalty = (matrix * model.penalty) @ matrix.T
+    for _ in range(rounds):
+        gradient = source.sum(query(beta), each).value[:, 0] + penalty @ beta
+        beta = projected(beta - pace * gradient / count, ball)
+    return without_errors(coordinates.coefficients(beta), count, rounds)
+
+
+def _query(
+    model: GlmModel, coordinates: Coordinates, at: Floats, radius: float, score_bound: float, clip: float | None
+) -> Query:
+    family, link = model.family, model.link
+    if clip is None:
+        return TruncatedScores(
+            coordinates.map(at), model.labels, lambda y, eta: family.score(y, eta, link), radius, score_bound
+        )
+    return ScoreSum(
+        coordinates.map(at),
+        model.labels,
+        lambda y, eta, bound: np.clip(family.score(y, eta, link), -bound, bound),
+        radius,
+        clip,
+    )
+
+
+def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coordinates, float]:
+    if guess is not None and guess.coordinates is not None:
+        return guess.coordinates, 2 * math.sqrt(model.size)
+    if model.origin is None:
+        return Coordinates(np.eye(model.size)), math.hypot(1.0, x_radius)
+    return Coordinates.through_origin(model.origin, 1.0), x_radius + float(np.linalg.norm(model.origin))
+
+
+def _score_bound(model: GlmModel, reach: float) -> float:
+    """No score is longer, for labels in their range and coefficients in the ball."""
+    labels = model.labels
+    low, high = (0.0, 0.0) if model.exposure is None else (math.log(bound) for bound in model.exposure)
+    bound = model.family.score_bound(labels.low, labels.high, low - reach, high + reach, model.link)
+    return min(bound, 1e12)
+
+
+def _label_and_mean(model: GlmModel, reach: float) -> float:
+    """The paper's R + c_1: the largest label and the largest mean."""
+    mean = min(float(np.abs(model.link.mean(np.array([-reach, reach]))).max()), 1e12)
+    return max(abs(model.labels.low), abs(model.labels.high)) + mean
+
+
+def _step_length(model: GlmModel) -> float:
+    """One over the curvature of one row's loss where labels lie in the middle of their range."""
+    return 1 / max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
+
+
+def _count(source: Source, budget: Budget, model: GlmModel, x_radius: float, calibration: str) -> tuple[float, float]:
+    """The number of rows, and the share of the budget that is left after asking for it, if that had to be."""
+    if source.public_rows is not None:
+        return float(max(source.public_rows, 1)), 1.0
+    if calibration == "paper":
+        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
+    nothing = XScaling(np.zeros(model.width), 1.0)
+    cost = GDP(budget.mu * math.sqrt(_COUNT_SHARE) * (1 - 1e-14))
+    return first_look(source, cost, model.width, x_radius, nothing).count, 1 - _COUNT_SHARE

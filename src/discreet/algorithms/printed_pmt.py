@@ -1,0 +1,88 @@
+"""DP-PMTRR with the noise as printed (PMT, Algorithm 2): z z^T and z y released apart, with a wide radius.
+
+R = sqrt(d (1 + log(2 n / eta))), four times a typical row's length; y is divided by the public root mean square and cut
+to sqrt(1 + log(2 n / eta)). The exact guarantee of this noise is computed; it is better than the one printed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.rows import Block, Floats, Geometry, LinearMap, Query, Source
+from discreet.rows.kernels import column_norms
+from discreet.rows.scores import Labels
+from discreet.rows.truncated import TruncatedInformation
+
+_FAILURE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class TruncatedCross:
+    """The sum of z y / scale, with |z| <= radius and |y| / scale <= bound."""
+
+    map: LinearMap
+    labels: Labels
+    y_scale: float
+    radius: float
+    right_norm: float
+    label: str = "z y"
+    geometry: Geometry = "free"
+
+    @property
+    def left_norm(self) -> float:
+        return self.radius
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs, 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        z = self.map.apply(block)
+        z *= self.radius / np.maximum(column_norms(z), self.radius)
+        y = np.clip(self.labels.of(block) / self.y_scale, -self.right_norm, self.right_norm)
+        return z, y[np.newaxis]
+
+
+def printed_pmt(
+    source: Source,
+    budget: Budget,
+    model: GlmModel,
+    *,
+    guess: Guess,
+    y_scale: float,
+    failure: float = _FAILURE,
+) -> GlmFit:
+    """(sum z z^T + lambda Sigma_B^-1 + G)^-1 (sum z y + g), carried back; ``y_scale`` is the public labels'.
+
+    Privacy: two sums, with sigma_1 = 2 R^2 / mu and sigma_2 = 2 R R_y / mu.
+    """
+    if source.public_rows is None:
+        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
+    coordinates = guess.coordinates
+    if coordinates is None:
+        origin = model.origin if model.origin is not None else np.zeros(model.width)
+        coordinates = Coordinates.through_origin(origin, guess.scaling.scale)
+    long = 1 + math.log(2 * max(source.public_rows, 1) / failure)
+    radius, y_radius = math.sqrt(coordinates.size * long), math.sqrt(long)
+    square = TruncatedInformation(coordinates.map(np.zeros(coordinates.size)), np.ones_like, radius, 1.0, "z z^T")
+    cross = TruncatedCross(LinearMap(coordinates.matrix), model.labels, y_scale, radius, y_radius)
+    mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithm promises
+    square_cost = _cost(source, square, 2 * radius**2 / mu)
+    cross_cost = _cost(source, cross, 2 * radius * y_radius / mu)
+    refuse_weaker([square_cost, cross_cost], budget)
+    columns = coordinates.matrix[:, 1:]
+    gram = source.sum(square, square_cost).value + (columns * model.penalty) @ columns.T
+    moment = source.sum(cross, cross_cost).value[:, 0]
+    beta = np.asarray(y_scale * np.linalg.lstsq(gram, moment, rcond=None)[0], dtype=np.float64)
+    return without_errors(coordinates.coefficients(beta), float(max(source.public_rows, 1)), 1)
+
+
+def _cost(source: Source, query: Query, noise_std: float) -> GDP:
+    """What noise of this size costs for this query: noise and mu are inversely proportional."""
+    return GDP(source.noise_std(query, GDP(1.0)) / noise_std)

@@ -1,0 +1,52 @@
+"""DP-PGD (Shen et al. 2023), a baseline of RELU's experiments: full gradients, noise for the worst row, a projection.
+
+It follows the true gradient of the squared loss, which for a ReLU is blind to rows with a negative index. It is here
+to be compared with, not to be used.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.steps.descent import Descent, prepare, seeing_start, shrunk
+from discreet.algorithms.steps.index_model import IndexModel
+from discreet.privacy import GDP, Budget
+from discreet.rows import Floats, LinearMap, Source
+from discreet.rows.index_sums import IndexGradient
+
+_PGD_STEPS = 20
+
+
+def pgd(
+    source: Source,
+    budget: Budget,
+    model: IndexModel,
+    known: tuple[Floats, Floats] | None = None,
+    steps: int | None = None,
+) -> Descent:
+    """Full gradients with noise for their largest norm, and a projection that keeps it (Shen et al. 2023).
+
+    Privacy: a first look and one sum for each step, composed exactly. Rows are shortened to about their typical norm;
+    residuals are at most the range of y, so no gradient is longer than their product.
+    """
+    steps = _PGD_STEPS if steps is None else steps
+    ground, rest = prepare(source, budget, model, known)
+    cost = GDP(rest.mu / math.sqrt(steps) * (1 - 1e-14))
+    reach = 1.3 * ground.norm
+    theta = seeing_start(model, ground.theta)
+    path = [theta]
+    variance = 0.0
+    for _ in range(steps):
+        query = _gradient(model, ground.design.map(theta), reach * 2 * model.labels.half_width, reach)
+        answer = source.sum(query, cost)
+        theta = theta + 0.5 * answer.value[:, 0] / ground.seen.count
+        theta = theta * min(1.0, 2 * model.labels.half_width / max(float(np.linalg.norm(theta)), 1e-300))
+        variance = 0.75 * variance + (0.5 * answer.noise_std / ground.seen.count) ** 2
+        path.append(theta)
+    return Descent(ground.design, shrunk(theta, path[0], variance, model.intercept), path, variance, steps)
+
+
+def _gradient(model: IndexModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:
+    return IndexGradient(linear, model.labels, model.link.mean, model.link.slope, radius, clip, label="true gradient")

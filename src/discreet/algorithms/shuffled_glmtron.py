@@ -1,0 +1,156 @@
+"""One pass over the rows one by one, in a secret random order: DP-GLMtron (RELU, Algorithm 1), and DP-SGD beside it.
+
+GLMtron moves by (y - mean(eta)) z and clips at thresholds from public rows; SGD moves by the true gradient, which for a
+ReLU is blind to rows with a negative index, and clips at a bound that is fixed beforehand. What nobody knowing the
+order is worth is proved by ``privacy/shuffling.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.descent import (
+    Descent,
+    Ground,
+    averaged_noise,
+    declared_ground,
+    ground,
+    seeing_start,
+    shrunk,
+    step_size,
+)
+from discreet.algorithms.steps.index_look import Seen
+from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.threshold import doubling, public_threshold
+from discreet.errors import GuaranteeError
+from discreet.privacy import GDP, Budget, amplified, shuffled_mu
+from discreet.privacy.shuffling import Amplification
+from discreet.rows import DivisibleSource, Floats, PartSource
+from discreet.rows.index_sums import IndexGradient
+
+# All steps together go this many times as far as one whole step.
+_LENGTHS = 3.0
+# The threshold is what this share of public residuals stays below, and the clip this part of it.
+_SHARE, _CLIP = 0.7, 0.4
+_DOUBLINGS = 12
+# Thresholds change slowly: public residuals are looked at this often in the pass.
+_LOOKS = 200
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a pass does at each row: the clip at this iterate, and whether the mean's slope weighs the gradient."""
+
+    clip: Callable[[Floats], float]
+    gated: bool
+    eta: float
+
+
+def shuffled_glmtron(
+    source: DivisibleSource,
+    budget: Budget,
+    model: IndexModel,
+    known: tuple[Floats, Floats],
+    public: tuple[Floats, Floats],
+    calibration: str = "tight",
+) -> Descent:
+    """``public``: encoded rows (one column each) and labels in the user's units; ``known``: the rows' mean, covariance.
+
+    Privacy: one shuffled pass, one answer for each row. Refused where the bound shows nothing, or where the number of
+    rows is private.
+    """
+    x, y = public
+    rows = _public_rows(source)
+    amplification = shuffled_mu(budget.epsilon, budget.delta, rows) if calibration == "tight" else printed(budget, rows)
+    spread = max(float(np.std(y)), 1e-3 * model.labels.half_width)
+    x_norm = math.sqrt(float(np.trace(known[1])) + float(known[0] @ known[0]))
+    start = ground(model, Seen(float(rows), float(np.median(y)), spread, x_norm), known)
+    z = start.design.matrix @ np.vstack([np.ones(x.shape[1]), x])
+    largest = 2 * model.labels.half_width
+    edges = doubling(largest * 2.0**-_DOUBLINGS, largest)
+
+    def threshold(theta: Floats) -> float:
+        return public_threshold(np.abs(y - model.link.mean(theta @ z)), edges, _SHARE)
+
+    # Never above the constant model's: where noise has led the iterate away, more noise would not bring it back.
+    most = threshold(start.theta)
+    rule = Rule(
+        clip=lambda theta: _CLIP * start.norm * min(most, threshold(theta)),
+        gated=False,
+        eta=_LENGTHS / rows * step_size(model, start, 1.4 * _CLIP, 1),
+    )
+    each = GDP(amplification.mu)
+    rows_apart = source.shuffle(each, amplification.epsilon, amplification.delta)
+    return _one_pass(rows_apart, each, model, start, rule)
+
+
+def shuffled_sgd(
+    source: DivisibleSource, budget: Budget, model: IndexModel, known: tuple[Floats, Floats] | None = None
+) -> Descent:
+    """Gradients are clipped to the norm 1 where half of y's range is 1, as the paper scales it.
+
+    Privacy: one shuffled pass; where shuffling shows nothing, one pass over rows as disjoint parts.
+    """
+    rows = _public_rows(source)
+    start = declared_ground(model, known, rows)
+    start = Ground(start.design, start.seen, seeing_start(model, start.theta), start.spread)
+    rule = Rule(
+        clip=lambda _: model.labels.half_width,
+        gated=True,
+        eta=_LENGTHS / rows * step_size(model, start, 1.0, 2),
+    )
+    try:
+        amplification = shuffled_mu(budget.epsilon, budget.delta, rows)
+    except GuaranteeError:
+        (cost,) = budget.split([1.0])
+        return _one_pass(source.split([1] * rows, cost), cost, model, start, rule)
+    each = GDP(amplification.mu)
+    rows_apart = source.shuffle(each, amplification.epsilon, amplification.delta)
+    return _one_pass(rows_apart, each, model, start, rule)
+
+
+def _one_pass(parts: Sequence[PartSource], cost: GDP, model: IndexModel, start: Ground, rule: Rule) -> Descent:
+    """A step for each part; the model is the mean of the later half of the iterates."""
+    rows = len(parts)
+    theta, path, noises, clip = start.theta, [start.theta], np.zeros(rows), 1.0
+    first, again = rows // 2, max(1, rows // _LOOKS)
+    total = np.zeros(model.size)
+    slope = model.link.slope if rule.gated else None
+    for t, part in enumerate(parts):
+        if t % again == 0:
+            clip = rule.clip(theta)
+            path.append(theta)
+        query = IndexGradient(start.design.map(theta), model.labels, model.link.mean, slope, 1.3 * start.norm, clip)
+        answer = part.sum(query, cost)
+        theta = theta + rule.eta * answer.value[:, 0]
+        noises[t] = rule.eta * answer.noise_std
+        total += theta if t >= first else 0.0
+    # As if nothing drew the iterates back: a clipped gradient does so with bounded force, and noise may outrun it.
+    variance = averaged_noise(rows, first, noises)
+    mean = shrunk(total / max(rows - first, 1), start.theta, variance, model.intercept)
+    return Descent(start.design, mean, path, variance, rows)
+
+
+def _public_rows(source: DivisibleSource) -> int:
+    if source.public_rows is None:
+        raise ValueError("a shuffled pass needs a public number of rows: neighbours='replace_one', and no groups")
+    return source.public_rows
+
+
+def printed(budget: Budget, rows: int) -> Amplification:
+    """Theorem 1's f = log(N / delta) / (epsilon sqrt(N)), its constant taken for 1: refused where it proves less.
+
+    The paper writes Omega() and names no constant, so what this noise really gives is computed.
+    """
+    mu = budget.epsilon * math.sqrt(rows) / math.log(rows / budget.delta)
+    real = amplified(mu, rows, budget.delta)
+    if real.epsilon > budget.epsilon:
+        raise GuaranteeError(
+            f"the printed noise, with the constant 1, gives epsilon {real.epsilon:.4g} at delta {budget.delta:.3g}, "
+            f"weaker than the {budget.epsilon:.4g} asked for; use calibration='tight'"
+        )
+    return real

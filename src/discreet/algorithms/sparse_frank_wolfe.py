@@ -1,0 +1,59 @@
+"""Private Frank-Wolfe on an L1 ball: every step walks towards the vertex that goes down most steeply.
+
+A vertex is one column with one sign, so a step is one exponential mechanism among 2 d candidates and releases nothing
+else (Talwar, Thakurta and Zhang, 2015). Of the columns that were ever picked, those with the largest coefficients stay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.algorithms.steps.sparse_model import Model, SparseFit, score_bound, start_intercept
+from discreet.algorithms.steps.wide_look import wide_look
+from discreet.privacy import Budget, picks_within
+from discreet.rows import LinearMap, ResidualRanking, WideSource
+
+_LOOK_SHARE = 0.03
+_CELL_CLIP = 1.25
+# The ball's radius where none is given: this much a column, in units of the cells' spread.
+_RADIUS_PER_COLUMN = 0.5
+
+
+def frank_wolfe(
+    source: WideSource,
+    model: Model,
+    budget: Budget,
+    *,
+    width: int,
+    sparsity: int,
+    radius: float | None = None,
+    steps: int | None = None,
+) -> SparseFit:
+    """beta <- (1 - g) beta + g (vertex), with g = 2 / (t + 2).
+
+    Privacy: one sum, then one pick per step; their costs together are the budget.
+    """
+    steps = 2 * sparsity if steps is None else steps
+    costs = budget.split([_LOOK_SHARE, *[(1 - _LOOK_SHARE) / steps] * steps])
+    known = wide_look(source, costs[0], width)
+    radius = _RADIUS_PER_COLUMN * sparsity / known.cell_scale if radius is None else radius
+    intercept, beta = start_intercept(model, known.y_centre), np.zeros(width)
+    for number in range(steps):
+        support = np.flatnonzero(beta)
+        query = ResidualRanking(
+            width,
+            LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis]),
+            support,
+            model.labels,
+            model.score,
+            score_bound(model, known.y_centre, known.y_scale),
+            min(1.0, _CELL_CLIP * known.cell_scale),
+            sides="both",
+        )
+        vertex = int(source.select(query, picks_within(costs[1 + number], 1)).indices[0])
+        share = 2 / (number + 2)
+        beta *= 1 - share
+        beta[vertex % width] += share * radius * (1 if vertex < width else -1)
+    order = np.argsort(-np.abs(beta), kind="stable")[:sparsity]
+    support = np.sort(order[beta[order] != 0])
+    return SparseFit(support, intercept, beta[support], steps + 1)

@@ -1,0 +1,21 @@
+"""How long rows were exposed, on average: what a model's intercept must not be blamed for."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.privacy import GDP
+from discreet.rows import ExposureSum, Source
+
+
+def mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> float:
+    """The log of the mean exposure, from one noisy sum; within what was declared, whatever the noise. 0 without any.
+
+    Privacy: asks the source for one sum if the model has an exposure, and for none otherwise.
+    """
+    if model.exposure is None:
+        return 0.0
+    low, high = model.exposure
+    mean = float(source.sum(ExposureSum(high), cost).value[0, 0]) * high / count
+    return math.log(min(max(mean, low), high))

@@ -1,0 +1,64 @@
+"""A first look for index models: where y lies and how long rows are, from histograms.
+
+Sums of squares would need noise for the longest row that is declared; a histogram needs noise for one row in one cell,
+so a scale is found to within a factor even where the declared bounds are far too wide.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.index_model import IndexModel
+from discreet.privacy import GDP
+from discreet.rows import Floats, Source
+from discreet.rows.histograms import Look
+
+# Cells double in size away from zero: so many of them on each side.
+_DOUBLINGS = 8
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows, where y lies (in the user's units), and the typical norm of encoded x."""
+
+    count: float
+    y_middle: float
+    y_spread: float
+    x_norm: float
+
+
+def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> Seen:
+    """``x_norm``: the root mean square of encoded rows' norms, where public rows tell it.
+
+    Privacy: one sum, of one or two histograms.
+    """
+    low, high = model.labels.centre - model.labels.half_width, model.labels.centre + model.labels.half_width
+    shrinking = 2.0 ** -np.arange(_DOUBLINGS)
+    largest = max(abs(low), abs(high))
+    edges = np.unique(np.concatenate([-largest * shrinking, [0.0], largest * shrinking]))
+    edges = edges[(edges > low) & (edges < high)]
+    norms = model.x_radius * 2.0 ** -np.arange(0.5, 6.0, 0.5)[::-1] if x_norm is None else np.empty(0)
+    query = Look(model.labels, model.width, edges, norms)
+    answer = source.sum(query, cost)
+    of_y, of_norm = query.read(answer.value)
+    count = float(source.public_rows or max(float(np.sum(of_y)), answer.noise_std * math.sqrt(len(of_y))))
+    quantiles = [_quantile(of_y, edges, low, high, count, share) for share in (0.16, 0.5, 0.84)]
+    spread = max((quantiles[2] - quantiles[0]) / 2, largest * 2.0**-_DOUBLINGS)
+    if x_norm is None:
+        x_norm = 1.05 * _quantile(of_norm, norms, 0.0, model.x_radius, count, 0.5)
+    return Seen(count, quantiles[1], spread, max(x_norm, 2.0**-6 * model.x_radius))
+
+
+def _quantile(counts: Floats, edges: Floats, low: float, high: float, total: float, share: float) -> float:
+    """Where the noisy counts, added up from both ends and averaged, first reach this share of all rows."""
+    ends = np.concatenate([[low], edges, [high]])
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    above = total - np.concatenate([np.cumsum(counts[::-1])[::-1], [0.0]])
+    # Each of the two has the noise of the cells on its side: weigh them against it.
+    cells = np.arange(len(ends), dtype=np.float64)
+    weight = cells[::-1] / cells[-1]
+    cumulative = np.maximum.accumulate(np.clip(weight * below + (1 - weight) * above, 0.0, total))
+    return float(np.interp(share * total, cumulative + 1e-9 * total * cells, ends))

@@ -1,0 +1,51 @@
+"""Gradients as measurements: where the optimum lies, as far as noisy gradients have told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.rows import Floats
+
+# The response to a change of theta is guessed, and taken to be off by this part of its greatest eigenvalue.
+_DOUBT = 0.2
+# The model bends: where a step ends is uncertain by this part of its squared length.
+_BEND = 0.25
+
+
+@dataclass
+class Belief:
+    """theta, and the covariance of what is still wrong with it."""
+
+    theta: Floats
+    covariance: Floats
+    path: list[Floats] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        return len(self.path)
+
+    def see_gradient(self, mean: Floats, response: Floats, noise_std: float) -> None:
+        """A Kalman step: the mean gradient is response (optimum - theta) and noise; the response itself is a guess.
+
+        Early answers are forgotten as far as they are worse, late ones are averaged, and with little budget theta
+        stays where it started.
+        """
+        size = len(mean)
+        doubt = (_DOUBT * float(np.linalg.eigvalsh(response)[-1])) ** 2 * float(np.trace(self.covariance)) / size
+        error = (noise_std**2 + doubt) * np.eye(size)
+        gain = np.linalg.solve(response @ self.covariance @ response + error, response @ self.covariance).T
+        step, spread = gain @ mean, gain @ error @ gain.T
+        left = np.eye(size) - gain @ response
+        self.theta = self.theta + step
+        # Only the part of a step that is no noise makes it long.
+        length = max(0.0, float(step @ step) - float(np.trace(spread)))
+        self.covariance = left @ self.covariance @ left.T + spread + _BEND * length / size * np.eye(size)
+        self.path.append(self.theta)
+
+    def see_estimate(self, estimate: Floats, covariance: Floats) -> None:
+        """A measurement of the optimum itself."""
+        gain = np.linalg.solve(self.covariance + covariance, self.covariance).T
+        self.theta = self.theta + gain @ (estimate - self.theta)
+        self.path.append(self.theta)

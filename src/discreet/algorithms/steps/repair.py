@@ -1,0 +1,34 @@
+"""Making a noisy matrix safe to invert: post-processing, from the matrix and its known noise alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.rows import Floats
+
+# The noise moves eigenvalues by up to its edge, sqrt(2 size) noise_std. None is taken to be below this part of it.
+_FLOOR = 0.5
+
+
+def definite(matrix: Floats, noise_std: float) -> Floats:
+    """The matrix with its eigenvalues drawn together as far as the noise explains their spread, and none near 0.
+
+    Noise spreads the eigenvalues of a matrix apart. What of the squared spread the noise alone would make is taken
+    away (as in Ledoit and Wolf); then directions that still drown in noise get its edge, so that no step along them is
+    longer than the noise allows. Without noise the matrix stays as it is, unless it is singular.
+    """
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    size = len(values)
+    middle = max(float(np.mean(values)), noise_std, 1e-300)
+    spread = float(np.sum((values - middle) ** 2))
+    trust = max(0.0, 1 - noise_std**2 * size * (size + 1) / 2 / max(spread, 1e-300))
+    floor = max(_FLOOR * math.sqrt(2 * size) * noise_std, 1e-12 * middle)
+    values = np.maximum(middle + trust * (values - middle), floor)
+    return np.asarray((vectors * values) @ vectors.T)
+
+
+def projected(point: Floats, radius: float) -> Floats:
+    """The nearest point of the ball about 0."""
+    return np.asarray(point * min(1.0, radius / max(float(np.linalg.norm(point)), 1e-300)))

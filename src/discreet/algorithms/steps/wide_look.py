@@ -1,0 +1,41 @@
+"""A cheap first look at a wide table: how many rows, where y lies, and one scale for all cells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.privacy import GDP
+from discreet.rows import OnSupport, WideLook, WideSource
+
+# So many columns, evenly spread, tell the scale of all: reading every cell would cost another pass.
+_SAMPLED = 64
+_LEAST_SQUARE = 1e-4
+
+
+@dataclass(frozen=True)
+class WideScaling:
+    """What a selection needs to know beforehand; y and cells are encoded to [-1, 1]."""
+
+    count: float
+    y_centre: float
+    y_scale: float
+    cell_scale: float
+
+
+def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
+    """Privacy: asks the source for one sum."""
+    columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
+    answer = OnSupport(source, columns).sum(WideLook(len(columns)), cost)
+    half, y, y_square, square = answer.value[0]
+    # A count that drowns in noise counts as the noise.
+    count = 2 * max(float(half), answer.noise_std)
+    if source.public_rows is not None:
+        count = float(max(source.public_rows, 1))
+    noise = answer.noise_std / count
+    centre = float(np.clip(y / count, -1, 1))
+    variance = float(y_square) / count + 0.5 - centre**2 + noise
+    cell_square = float(np.clip(square / count + 0.5, _LEAST_SQUARE, 1.0))
+    return WideScaling(count, centre, math.sqrt(float(np.clip(variance, 1e-3, 1.0))), math.sqrt(cell_square))

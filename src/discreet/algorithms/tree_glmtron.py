@@ -1,0 +1,61 @@
+"""DP-TAGLMtron (RELU, Table 4): GLMtron whose sums of gradients are released by a binary tree.
+
+Batches of rows are the leaves. A node releases the sum of its leaves' gradients, each taken at the iterate of its own
+time, so the sum of all gradients so far is made of at most log2(T) + 1 noisy nodes instead of T. On each level the
+nodes are disjoint parts of the rows, and the levels compose.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.steps.descent import Descent, prepare, shrunk, step_size
+from discreet.algorithms.steps.index_model import IndexModel
+from discreet.privacy import GDP, Budget
+from discreet.rows import DivisibleSource, Floats
+from discreet.rows.index_sums import IndexGradient
+
+# Gradients are clipped at this many spreads of y: nodes add up gradients of all times, so they share one clip.
+_CLIP = 0.5
+_LEAVES = 32
+
+
+def tree_glmtron(
+    source: DivisibleSource,
+    budget: Budget,
+    model: IndexModel,
+    known: tuple[Floats, Floats] | None = None,
+    steps: int | None = None,
+) -> Descent:
+    """Privacy: a first look; then log2(T) + 1 passes, one for each level, over disjoint parts."""
+    ground, rest = prepare(source, budget, model, known)
+    leaves = 2 ** max(1, round(math.log2(_LEAVES if steps is None else steps)))
+    levels = leaves.bit_length()
+    cost = GDP(rest.mu / math.sqrt(levels) * (1 - 1e-14))
+    tree = [source.split([2**level] * (leaves >> level), cost) for level in range(levels)]
+    batch = ground.seen.count / leaves
+    clip = _CLIP * ground.norm * math.hypot(ground.seen.y_spread, 0.0 if model.intercept else ground.seen.y_middle)
+    # So that all steps together go three times as far as one whole step: enough, and noise still fades.
+    eta = 3 * step_size(model, ground, _CLIP, 1) / leaves
+    queries: list[IndexGradient] = []
+    sums: dict[tuple[int, int], Floats] = {}
+    theta, path, noise_std = ground.theta, [ground.theta], 0.0
+    for t in range(1, leaves + 1):
+        linear = ground.design.map(theta)
+        queries.append(IndexGradient(linear, model.labels, model.link.mean, None, 1.3 * ground.norm, clip))
+        total = np.zeros(model.size)
+        for level in range(levels):
+            if t >> level & 1:
+                # The prefix of t leaves is one node for each bit of t; a node is released when its last leaf is done.
+                index = (t >> level) - 1
+                if (level, index) not in sums:
+                    answer = tree[level][index].sum_each(queries[index << level : (index + 1) << level], cost)
+                    sums[level, index] = answer.value[:, 0]
+                    noise_std = answer.noise_std
+                total = total + sums[level, index]
+        theta = ground.theta + eta * total / batch
+        path.append(theta)
+    variance = (eta * noise_std / batch) ** 2
+    return Descent(ground.design, shrunk(theta, ground.theta, variance, model.intercept), path, variance, leaves)

@@ -1,0 +1,80 @@
+"""The private second moment of transformed and truncated rows (PMT, Algorithm 1 and Theorem 3.2), tight and as printed.
+
+Public moments make rows white, z = Sigma_B^(-1/2) (1, x); white rows have the length sqrt(d), so that is where they are
+cut; what is released is the second moment of z, whose eigenvalues are all about 1, so that it can be inverted
+(Theorem 3.3). Without public moments z is (1, x) itself and nothing is cut.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.repair import definite
+from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.rows import Floats, Geometry, LinearMap, Source
+from discreet.rows.truncated import RowCount, TruncatedMoment
+
+# Where the number of rows is private, what it costs.
+_COUNT_SHARE = 0.03
+# White rows are cut at this multiple of their typical length, and later as the noise allows.
+_RADIUS = 1.5
+_FAILURE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class TruncatedRelease:
+    """The mean of (1, x)(1, x)^T, repaired; ``noise_std`` is that of a diagonal entry in coordinates z."""
+
+    moment: Floats
+    noise_std: float
+    count: float
+
+
+def truncated_moment(
+    source: Source,
+    budget: Budget,
+    *,
+    x_radius: float,
+    width: int,
+    coordinates: Coordinates | None,
+    calibration: str = "tight",
+) -> TruncatedRelease:
+    """The second moment of (1, x), carried back from the coordinates in which it was released.
+
+    Privacy: one sum, and one for the number of rows where it is private.
+    """
+    declared = coordinates is None
+    coordinates = Coordinates(np.eye(width + 1)) if coordinates is None else coordinates
+    count, rest = _count(source, budget, calibration)
+    size = coordinates.size
+    radius = math.hypot(1.0, x_radius)
+    if not declared and calibration == "paper":
+        radius = math.sqrt(size * (1 + math.log(2 * count / _FAILURE)))
+    elif not declared:
+        ease = rest.mu * count / size
+        radius = _RADIUS * max(1.0, (ease / 500) ** 0.3) * math.sqrt(size)
+    geometry: Geometry = "printed_square" if calibration == "paper" else "square"
+    query = TruncatedMoment(LinearMap(coordinates.matrix), radius, geometry=geometry)
+    if calibration == "paper":
+        # sigma = 2 R^2 / mu, which is sqrt(2) times what replacing a row needs.
+        rest = GDP(source.noise_std(query, GDP(1.0)) / (2 * radius**2 / budget.mu))
+        refuse_weaker([rest], budget)
+    answer = source.sum(query, rest)
+    noise_std = answer.noise_std / count
+    inner = answer.value / count if calibration == "paper" else definite(answer.value / count, noise_std)
+    back = np.linalg.inv(coordinates.matrix)
+    return TruncatedRelease(back @ inner @ back.T, noise_std, count)
+
+
+def _count(source: Source, budget: Budget, calibration: str) -> tuple[float, GDP]:
+    if source.public_rows is not None:
+        return float(max(source.public_rows, 1)), budget.split([1.0])[0]
+    if calibration == "paper":
+        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one'")
+    first, rest = budget.split([_COUNT_SHARE, 1 - _COUNT_SHARE])
+    answer = source.sum(RowCount(), first)
+    return max(float(answer.value[0, 0]), 2 * answer.noise_std), rest

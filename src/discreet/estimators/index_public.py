@@ -1,0 +1,61 @@
+"""What public rows tell an index model: the mean and covariance of encoded x, and, with labels, residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.domain import Encoder, Public
+from discreet.domain.columns import as_floats
+from discreet.errors import DomainError
+from discreet.estimators.moments import require_target
+from discreet.estimators.tables import is_frame
+
+Floats = np.ndarray
+
+
+def public_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
+    """Mean and covariance of encoded x, of public rows or of the public second moment of (1, x).
+
+    With fewer rows than columns the covariance is drawn towards its diagonal; with more, hardly, as what it says of
+    flat directions is as precise as of wide ones.
+    """
+    width = encoder.width
+    if public.rows is not None:
+        x = encoded_rows(public, encoder)
+        centre, covariance, n = x.mean(axis=1), np.atleast_2d(np.cov(x, bias=True)), x.shape[1]
+    else:
+        moment = np.asarray(public.second_moment, dtype=np.float64)
+        if moment.shape != (width + 1, width + 1):
+            raise DomainError(
+                f"second_moment must be that of (1, x): {width + 1} rows and columns, got shape {moment.shape}"
+            )
+        mean = moment[0, 1:] / moment[0, 0]
+        raw = moment[1:, 1:] / moment[0, 0] - np.outer(mean, mean)
+        centre = (mean - encoder.centre) / encoder.half_width
+        covariance, n = raw / np.outer(encoder.half_width, encoder.half_width), int(public.n or 1)
+    diagonal = np.diag(np.maximum(np.diag(covariance), 1e-9))
+    trust = n**2 / (n**2 + width**2)
+    return np.clip(centre, -1, 1), trust * covariance + (1 - trust) * diagonal
+
+
+def encoded_rows(public: Public, encoder: Encoder) -> Floats:
+    """Public rows, encoded: one column each."""
+    rows = public.rows if is_frame(public.rows) else np.asarray(public.rows)
+    x = encoder.encode(rows).x
+    if x.shape[1] < 2 or not np.isfinite(x).all():
+        raise DomainError("public rows must be at least two and complete, with every value declared")
+    return x
+
+
+def labelled_rows(public: Public | None, encoder: Encoder) -> tuple[Floats, Floats]:
+    """Encoded public rows and their labels, within the declared range; refused where there are none."""
+    if public is None or public.rows is None or public.y is None:
+        raise DomainError(
+            "solver='glmtron' takes its clipping thresholds from public rows with labels: "
+            "pass public=Public(rows=..., y=...), or use solver='auto' or 'minibatch', which need none"
+        )
+    x, target = encoded_rows(public, encoder), require_target(encoder)
+    y = np.clip(as_floats(np.asarray(public.y)), target.low, target.high)
+    if y.shape != (x.shape[1],) or not np.isfinite(y).all():
+        raise DomainError(f"public y must be one finite number for each of the {x.shape[1]} public rows")
+    return x, y

@@ -1,0 +1,291 @@
+"""ReLU regression and other single-index models for one trusted curator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.algorithms.minibatch_glmtron import minibatch_glmtron, printed_minibatch_glmtron
+from discreet.algorithms.projected_descent import pgd
+from discreet.algorithms.shuffled_glmtron import shuffled_glmtron, shuffled_sgd
+from discreet.algorithms.single_index import IndexFit, fit_index
+from discreet.algorithms.steps.descent import Descent
+from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.tree_glmtron import tree_glmtron
+from discreet.curator import Curator
+from discreet.domain import Encoder, Public
+from discreet.errors import DiscreetError, DomainError
+from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.index_public import labelled_rows, public_moments
+from discreet.estimators.moments import require_target
+from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.tables import check_table
+from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
+from discreet.inference import LinearResult
+from discreet.privacy import Budget
+from discreet.rows import Labels
+
+SOLVERS = ("auto", "full_batch", "glmtron", "minibatch", "tree", "sgd", "pgd")
+# Solvers that ask rows in disjoint parts, by their positions.
+_IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
+_PRINTED = ("glmtron", "minibatch")
+
+
+class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
+    """Checks parameters, builds a curator, calls one algorithm, stores the result."""
+
+    solver: str
+    fit_intercept: bool
+    max_iter: int | None
+
+    def _link(self) -> IndexLink:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+        """Fit on private rows.
+
+        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        job: a name for this one fit in the ledger; fitting again under it returns the stored releases.
+
+        Privacy: sums over all rows, or over disjoint parts of them, at ``epsilon`` and ``delta`` together.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open(X, y, groups, job)
+        return self._fit_source(source, encoder, budget)
+
+    def fit_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        target: str,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        job: str | None = None,
+    ) -> Any:
+        """``fit`` on the rows of a Parquet or CSV file, which never are in memory all at once.
+
+        Solvers that ask parts of the rows read the file once for each part: use ``"auto"`` for large ones.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open_file(path, target, features, groups, job)
+        return self._fit_source(source, encoder, budget)
+
+    def _check_parameters(self) -> Budget:
+        check_choice("solver", self.solver, SOLVERS)
+        if self.calibration == "paper" and self.solver not in _PRINTED:
+            raise ValueError(
+                f"calibration='paper' is for solvers whose noise the paper prints: {', '.join(_PRINTED)}; "
+                f"got solver={self.solver!r}"
+            )
+        if self.solver in _IN_PARTS and self.neighbours != "replace_one":
+            raise ValueError(
+                f"solver={self.solver!r} asks disjoint parts of the rows, by their positions; that needs "
+                "neighbours='replace_one', as an added row would move others into other parts. "
+                "solver='auto' works with both"
+            )
+        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be None or a whole number >= 1, got {self.max_iter!r}")
+        self._link()
+        return super()._check_parameters()
+
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        model = self._model(encoder)
+        if self.solver in ("auto", "full_batch"):
+            known = None if self.public is None else public_moments(self.public, encoder)
+            self._store_fit(fit_index(source, budget, model, known), source, encoder)
+        else:
+            self._store_descent(self._descend(source, budget, model, encoder), encoder)
+        self.privacy_ = source.guarantee
+        self.coef_names_ = encoder.names
+        self._encoder = encoder
+        return self
+
+    def _model(self, encoder: Encoder) -> IndexModel:
+        link, target = self._link(), require_target(encoder)
+        if target.high <= link.least or target.low >= link.greatest:
+            raise DomainError(
+                f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the {link.name} link can reach: its "
+                f"means are between {link.least:g} and {link.greatest:g}"
+            )
+        return IndexModel(
+            link,
+            Labels(target.centre, target.half_width),
+            bool(self.fit_intercept),
+            -encoder.centre / encoder.half_width,
+            encoder.radius,
+        )
+
+    def _descend(self, source: Curator, budget: Budget, model: IndexModel, encoder: Encoder) -> Descent:
+        steps = None if self.max_iter is None else int(self.max_iter)
+        if self.solver == "glmtron":
+            rows = labelled_rows(self.public, encoder)
+            assert self.public is not None  # labelled_rows has checked
+            moments = public_moments(self.public, encoder)
+            return shuffled_glmtron(source, budget, model, moments, rows, self.calibration)
+        known = None if self.public is None else public_moments(self.public, encoder)
+        if self.solver == "minibatch" and self.calibration == "paper":
+            return printed_minibatch_glmtron(source, budget, model, known, steps)
+        if self.solver == "sgd":
+            return shuffled_sgd(source, budget, model, known)
+        solvers = {"minibatch": minibatch_glmtron, "tree": tree_glmtron, "pgd": pgd}
+        return solvers[self.solver](source, budget, model, known, steps)
+
+    def _store_descent(self, descent: Descent, encoder: Encoder) -> None:
+        units = descent.design.in_user_units(encoder.centre, encoder.half_width)
+        self._store(units @ descent.theta)
+        self.path_ = np.array(descent.path) @ units.T
+        self.n_iter_ = descent.steps
+
+    def _store_fit(self, fit: IndexFit, source: Curator, encoder: Encoder) -> None:
+        units = fit.design.in_user_units(encoder.centre, encoder.half_width)
+        self._store(units @ fit.theta)
+        self.n_iter_ = fit.steps
+        self.path_ = np.array(fit.path) @ units.T
+        self.result_ = LinearResult(
+            target=require_target(encoder).name,
+            names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
+            shrunk=units @ fit.theta,
+            params=units @ fit.last.estimate,
+            noise_covariance=units @ fit.last.noise_covariance @ units.T,
+            sampling_covariance=units @ fit.last.sampling_covariance @ units.T,
+            scale=fit.last.residual_variance,
+            scale_noise_std=fit.last.residual_variance_noise_std,
+            nobs=fit.count,
+            privacy=source.guarantee,
+        )
+
+    def _store(self, values: np.ndarray) -> None:
+        intercept = bool(self.fit_intercept)
+        self.intercept_ = float(values[0]) if intercept else 0.0
+        self.coef_ = values[int(intercept) :]
+
+    def _result(self) -> LinearResult:
+        check_is_fitted(self, "coef_")
+        if not hasattr(self, "result_"):
+            raise DiscreetError(f"solver={self.solver!r} has no standard errors: use solver='auto'")
+        return self.result_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted means, in y's units."""
+        return np.asarray(self._link().mean(self._design(X) @ self.coef_ + self.intercept_))
+
+    def predict_interval(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients by the slope."""
+        result, design = self._result(), self._design(X)
+        slope = self._link().slope(design @ self.coef_ + self.intercept_)
+        if self.fit_intercept:
+            design = np.column_stack([np.ones(len(design)), design])
+        quantile = -float(ndtri(alpha / 2))
+        # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
+        spread = result.scale + (1 + quantile**2) / 4 * result.scale_noise_std**2 / result.scale
+        reach = quantile * np.sqrt(spread + slope**2 * np.einsum("ij,jk,ik->i", design, result.cov_params(), design))
+        middle = self.predict(X)
+        return np.column_stack([middle - reach, middle + reach])
+
+    def _design(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        return self._encoder.design(check_table(self, X, reset=False))
+
+
+class ReLURegressor(_IndexRegressor):
+    """Differentially private ReLU regression: y = max(0, x^T w + b) and noise.
+
+    data_norm (or bounds_X, or a domain) and bounds_y: declared, from what the values can be.
+    solver: ``"auto"`` (full-batch GLMtron in whitened coordinates, then least-squares steps; standard errors);
+        ``"glmtron"``, ``"minibatch"``, ``"tree"`` (the papers' one-pass algorithms), ``"sgd"``, ``"pgd"`` (baselines).
+    public: public rows; their covariance whitens for free, and ``"glmtron"`` takes its thresholds from their labels.
+    max_iter: the number of batches (``"minibatch"``, ``"tree"``) or of steps (``"pgd"``); None lets each choose.
+    calibration: ``"tight"``, or ``"paper"`` for the printed noise of ``"glmtron"`` and ``"minibatch"``.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        data_norm: float | None = None,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def _link(self) -> IndexLink:
+        return INDEX_LINKS["relu"]
+
+
+class SingleIndexRegressor(_IndexRegressor):
+    """Differentially private regression on one index: y = link(x^T w + b) and noise, for a known increasing link.
+
+    link: ``"relu"``, ``"leaky_relu"``, ``"sigmoid"``, ``"softplus"`` or ``"cubic"`` (eta^3 / 3), in y's own units.
+    All else as ``ReLURegressor``.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        link: str = "sigmoid",
+        data_norm: float | None = None,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        domain: Any = None,
+        public: Public | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.link = link
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.domain = domain
+        self.public = public
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def _link(self) -> IndexLink:
+        return index_link(self.link)

@@ -1,0 +1,112 @@
+"""A private second-moment matrix and its inverse, for whatever a user builds on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.truncated_moment import truncated_moment
+from discreet.curator import Curator
+from discreet.domain import Domain, Encoder, Public
+from discreet.engines import MemoryEngine
+from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.public_guess import public_guess
+from discreet.estimators.tables import is_frame
+from discreet.estimators.units import units
+from discreet.glm import Gaussian, Identity
+from discreet.privacy import Budget, Guarantee
+from discreet.rows import Floats, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class SecondMomentResult:
+    """E[x x^T] in the user's units, and the inverse of E[x x^T] + alpha I; both are positive definite.
+
+    ``centre`` is the private mean of x, and ``covariance`` follows from both. ``noise_std`` is that of a diagonal
+    entry in the coordinates in which the matrix was released: with public data its eigenvalues there are about 1.
+    """
+
+    names: tuple[str, ...]
+    matrix: Floats
+    inverse: Floats
+    centre: Floats
+    noise_std: float
+    count: float
+    privacy_: Guarantee
+
+    @property
+    def covariance(self) -> Floats:
+        return self.matrix - np.outer(self.centre, self.centre)
+
+
+def private_second_moment(
+    X: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    bounds_X: Any = None,
+    data_norm: float | None = None,
+    domain: Domain | None = None,
+    public: Public | None = None,
+    alpha: float = 0.0,
+    neighbours: str = "replace_one",
+    calibration: str = "tight",
+    ledger: Any = None,
+    random_state: int | None = None,
+) -> SecondMomentResult:
+    """Release the second moment of the columns of an array or frame (PMT, Theorems 3.2 and 3.3).
+
+    public: rows or a second moment that are public anyway; with them the noise does not grow with the condition number.
+    alpha: added to the diagonal before the inverse, in the user's units.
+
+    Privacy: one sum over the rows (two where their number is private), at ``epsilon`` and ``delta`` together.
+    """
+    budget = Budget.of(epsilon, delta)
+    check_choice("calibration", calibration, ("tight", "paper"))
+    table: Any = nw.from_native(X, eager_only=True) if is_frame(X) else np.asarray(X)
+    names = list(table.columns) if is_frame(X) else [f"x{i}" for i in range(table.shape[1])]
+    declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
+    encoder = Encoder(declared)
+    curator = Curator(
+        MemoryEngine(lambda rows, _: encoder.encode(rows), table),
+        neighbours=neighbours,
+        ledger=open_ledger(ledger),
+        bits=seeded_bits(random_state),
+    )
+    coordinates = None
+    if public is not None:
+        model = GlmModel(Gaussian(), Identity(), Labels(0.0, 1.0), np.zeros(encoder.width))
+        coordinates = public_guess(
+            Public(public.rows, None, public.second_moment, public.n), encoder, model
+        ).coordinates
+    release = truncated_moment(
+        curator,
+        budget,
+        x_radius=encoder.radius,
+        width=encoder.width,
+        coordinates=coordinates,
+        calibration=calibration,
+    )
+    return _in_units(release.moment, encoder, alpha, release.noise_std, release.count, curator.guarantee)
+
+
+def _in_units(
+    moment: Floats, encoder: Encoder, alpha: float, noise_std: float, count: float, privacy: Guarantee
+) -> SecondMomentResult:
+    """From (1, encoded x) to x: x = centre + half_width * encoded."""
+    turn = np.linalg.inv(units(encoder, with_intercept=True)).T
+    whole = turn @ moment @ turn.T
+    matrix = whole[1:, 1:]
+    return SecondMomentResult(
+        names=tuple(encoder.names),
+        matrix=matrix,
+        inverse=np.asarray(np.linalg.inv(matrix + alpha * np.eye(len(matrix))), dtype=np.float64),
+        centre=whole[0, 1:],
+        noise_std=noise_std,
+        count=count,
+        privacy_=privacy,
+    )

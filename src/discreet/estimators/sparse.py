@@ -1,0 +1,154 @@
+"""Sparse regression on wide tables: a few columns are chosen privately and fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from discreet.domain import Numeric
+from discreet.estimators.sparse_base import SparseModel
+from discreet.estimators.sparse_rows import check_classes, class_codes
+from discreet.glm import Bernoulli, Gaussian, Poisson
+
+
+class _SparseRegressor(RegressorMixin, SparseModel):
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        sparsity: int | str,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        domain: Any = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        radius: float | None = None,
+        step_size: float = 1.0,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sparsity = sparsity
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.domain = domain
+        self.solver = solver
+        self.max_iter = max_iter
+        self.radius = radius
+        self.step_size = step_size
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted means, in y's units."""
+        return np.asarray(self._family.default_link.mean(self._eta(X)))
+
+
+class SparseLinearRegression(_SparseRegressor):
+    """Differentially private least squares on a few of many columns.
+
+    sparsity: how many columns to keep, or "auto": as many as stand clear of the noise.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or a ``domain`` of numeric columns.
+    solver: "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5), "frank_wolfe".
+    max_iter: steps of "iht" and "frank_wolfe"; radius: of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
+    calibration: "tight", or "paper" for the noise that COST prints; step_size is that of "paper", on the same scale.
+    """
+
+    _family = Gaussian()
+
+
+class SparsePoissonRegressor(_SparseRegressor):
+    """Differentially private Poisson regression (log link) on a few of many columns; see SparseLinearRegression."""
+
+    _family = Poisson()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+class SparseLogisticRegression(ClassifierMixin, SparseModel):
+    """Differentially private logistic regression on a few of many columns; see SparseLinearRegression.
+
+    classes: the two labels that y can have; a row with another label contributes nothing.
+    """
+
+    _family = Bernoulli()
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        sparsity: int | str,
+        bounds_X: Any = None,
+        domain: Any = None,
+        classes: Any = (0, 1),
+        solver: str = "auto",
+        max_iter: int | None = None,
+        radius: float | None = None,
+        step_size: float = 1.0,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sparsity = sparsity
+        self.bounds_X = bounds_X
+        self.domain = domain
+        self.classes = classes
+        self.solver = solver
+        self.max_iter = max_iter
+        self.radius = radius
+        self.step_size = step_size
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    def _declared_label(self, y: Any) -> Numeric:
+        self.classes_ = np.array(check_classes(self.classes))
+        return Numeric(str(getattr(y, "name", None) or "y"), 0.0, 1.0)
+
+    def _labels(self, y: np.ndarray) -> np.ndarray:
+        return class_codes(y, check_classes(self.classes))
+
+    def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
+        # One row, as scikit-learn's LogisticRegression has it for two classes.
+        self.coef_ = coef[np.newaxis]
+        self.intercept_ = np.array([intercept])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log-odds of the second class."""
+        return self._eta(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The two classes' probabilities, in the order of ``classes_``."""
+        second = expit(self._eta(X))
+        return np.column_stack([1 - second, second])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likelier class."""
+        second = (self._eta(X) > 0).astype(int)
+        return self.classes_[second]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,175 @@
+"""What sparse estimators share: a wide table behind a curator, one algorithm, and the chosen columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.algorithms.sparse_frank_wolfe import frank_wolfe
+from discreet.algorithms.sparse_iht import hard_threshold
+from discreet.algorithms.sparse_iht_printed import printed_threshold
+from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
+from discreet.algorithms.steps.sparse_model import Model, SparseFit
+from discreet.curator import Curator
+from discreet.domain import Encoder, Numeric
+from discreet.domain.columns import as_floats
+from discreet.engines import MemoryEngine
+from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds
+from discreet.estimators.tables import check_target, feature_domain, named_target, rows_used
+from discreet.glm import Family
+from discreet.privacy import Budget
+from discreet.rows import Labels, WideEncoding, wide_block_rows
+
+SOLVERS = ("auto", "two_stage", "iht", "frank_wolfe")
+
+
+class SparseModel(PrivateEstimator):
+    """Checks parameters, builds a curator over a wide table, calls one algorithm, stores the result."""
+
+    data_norm = None
+    public = None
+    bounds_y: Any = None
+    sparsity: Any
+    solver: str
+    max_iter: int | None
+    radius: float | None
+    step_size: float
+    _family: Family
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+        """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
+
+        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        job: a name for this one fit in the ledger; fitting again under it returns the stored releases.
+
+        Privacy: sums and selections of columns, at ``epsilon`` and ``delta`` together.
+        """
+        budget = self._check_parameters()
+        table = check_wide(self, X, reset=True)
+        labels = check_target(X if hasattr(X, "shape") else table, y, self)
+        names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
+        self._check_sparsity(len(names))
+        domain = feature_domain(self, names)
+        target = self._declared_label(y)
+        low, high = wide_bounds(domain)
+        cells = len(table) * len(names)
+        encoding = WideEncoding(low, high, target.low, target.high, cells)
+        engine = MemoryEngine(
+            encoding.encode,
+            table,
+            self._labels(labels),
+            used=rows_used(groups, len(labels), self.rows_per_person),
+            block_rows=wide_block_rows(len(names)),
+        )
+        source = self._curator(engine, Encoder(domain, target), groups is not None, job)
+        model = Model(self._family, self._family.default_link, Labels(encoding.y_centre, encoding.y_half_width))
+        self._store(self._solve(source, model, budget, len(names)), encoding, source)
+        return self
+
+    def _solve(self, source: Curator, model: Model, budget: Budget, width: int) -> SparseFit:
+        sparsity = None if self.sparsity == "auto" else int(self.sparsity)
+        if self.calibration == "paper":
+            assert sparsity is not None
+            steps = 10 if self.max_iter is None else self.max_iter
+            return printed_threshold(
+                source, model, budget, width=width, sparsity=sparsity, steps=steps, step=self.step_size
+            )
+        if self.solver == "auto" or sparsity is None:
+            return select_then_fit(source, model, budget, width=width, sparsity=sparsity)
+        if self.solver == "two_stage":
+            rounds = Rounds.once(sparsity)
+            return select_then_fit(source, model, budget, width=width, sparsity=sparsity, rounds=rounds)
+        if self.solver == "iht":
+            steps = 3 if self.max_iter is None else self.max_iter
+            return hard_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps)
+        return frank_wolfe(
+            source, model, budget, width=width, sparsity=sparsity, radius=self.radius, steps=self.max_iter
+        )
+
+    def _store(self, fit: SparseFit, encoding: WideEncoding, source: Curator) -> None:
+        """From the encoded scale, x = centre + half_width * encoded, to the user's units."""
+        slopes = fit.slopes / encoding.half_width[fit.columns]
+        coef = np.zeros(encoding.width)
+        coef[fit.columns] = slopes
+        self.support_ = fit.columns
+        self._set_coef(coef, fit.intercept - float(slopes @ encoding.centre[fit.columns]))
+        self.support_std_ = None
+        if fit.covariance is not None:
+            self.support_std_ = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))[1:] / encoding.half_width[fit.columns]
+        self.n_iter_ = fit.passes
+        self.privacy_ = source.guarantee
+
+    def _check_parameters(self) -> Budget:
+        budget = super()._check_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+        if self.calibration == "paper" and self.solver not in ("auto", "iht"):
+            raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
+        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be None or a whole number >= 1, got {self.max_iter!r}")
+        for name in ("radius", "step_size"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+                raise ValueError(f"{name} must be finite and > 0, got {value!r}")
+        return budget
+
+    def _check_sparsity(self, width: int) -> None:
+        if self.sparsity == "auto":
+            if self.solver not in ("auto",) or self.calibration == "paper":
+                raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight'")
+            return
+        whole = isinstance(self.sparsity, (int, np.integer)) and not isinstance(self.sparsity, bool)
+        if not (whole and 1 <= self.sparsity <= width):
+            raise ValueError(
+                f"sparsity must be 'auto' or a whole number between 1 and the number of columns {width}, "
+                f"got {self.sparsity!r}"
+            )
+
+    def _declared_label(self, y: Any) -> Numeric:
+        target = named_target(self, getattr(y, "name", None))
+        self._family.check_range(target.low, target.high)
+        return target
+
+    def _labels(self, y: np.ndarray) -> np.ndarray:
+        return as_floats(y)
+
+    def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
+        self.coef_ = coef
+        self.intercept_: Any = intercept
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which columns were chosen: a mask over all columns, or their indices."""
+        check_is_fitted(self, "coef_")
+        if indices:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def support_table(self) -> list[dict[str, Any]]:
+        """One record per chosen column: name, coefficient, and its standard error where the solver knows it.
+
+        Standard errors hold for the chosen columns as if they had been chosen without looking. They say nothing about
+        the choice: a column picked because it looked large in these rows has an estimate that is too large on average.
+        """
+        check_is_fitted(self, "coef_")
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        coef = np.ravel(self.coef_)[self.support_]
+        errors = [None] * len(coef) if self.support_std_ is None else [float(value) for value in self.support_std_]
+        return [
+            {"name": str(names[column]), "coef": float(value), "std_err": error}
+            for column, value, error in zip(self.support_, coef, errors, strict=True)
+        ]
+
+    def _eta(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        table = check_wide(self, X, reset=False)
+        slopes = np.ravel(self.coef_)[self.support_]
+        return np.asarray(columns_of(table, self.support_) @ slopes + float(np.ravel(self.intercept_)[0]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,75 @@
+"""Wide tables as users pass them: arrays, frames and sparse matrices, checked by public facts and never copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from discreet.domain import Domain, Numeric, spelling
+from discreet.domain.columns import as_floats
+from discreet.errors import DomainError
+from discreet.estimators.tables import check_table
+from discreet.rows import SparseRows
+
+
+def check_wide(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a 2-d array of numbers or as SparseRows; dense numbers and canonical CSR matrices are not copied."""
+    if sparse.issparse(X):
+        return _check_sparse(estimator, X, reset=reset)
+    table = check_table(estimator, X, reset=reset)
+    if not isinstance(table, np.ndarray):
+        columns = [as_floats(table[name].to_numpy()) for name in table.columns]
+        return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+    if table.dtype.kind == "O":
+        return np.column_stack([as_floats(column) for column in table.T])
+    return table.astype(np.float64) if table.dtype.kind == "b" else table
+
+
+def _check_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseRows:
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+    if X.shape[0] == 0 and estimator.neighbours != "add_or_remove_one":
+        raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+    matrix = X.tocsr()
+    if not matrix.has_canonical_format:
+        # A row must not store a cell twice: its parts would be clipped one by one.
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return SparseRows(matrix)
+
+
+def wide_bounds(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of every column, which must all be numeric."""
+    odd = [column.name for column in domain.columns if not isinstance(column, Numeric)]
+    if odd:
+        raise DomainError(f"sparse models take numeric columns only; {odd[0]!r} is declared by its values")
+    bounds = np.array([(column.low, column.high) for column in domain.columns if isinstance(column, Numeric)])
+    return bounds[:, 0].copy(), bounds[:, 1].copy()
+
+
+def class_codes(y: np.ndarray, classes: tuple[Any, Any]) -> np.ndarray:
+    """0 and 1 for the two declared classes, NaN for anything else: an undeclared label must not raise."""
+    declared = {spelling(value): float(code) for code, value in enumerate(classes)}
+    if y.dtype.kind in "fiub" and all(isinstance(value, (bool, int, float, np.number)) for value in classes):
+        codes = np.full(len(y), np.nan)
+        for code, value in enumerate(classes):
+            codes[y == value] = code
+        return codes
+    return np.array([declared.get(spelling(value), np.nan) for value in y], dtype=np.float64)
+
+
+def check_classes(classes: Any) -> tuple[Any, Any]:
+    values = tuple(classes) if isinstance(classes, (list, tuple, np.ndarray)) else ()
+    if len(values) != 2 or spelling(values[0]) == spelling(values[1]):
+        raise DomainError(f"classes must be the two different labels that y can have, got {classes!r}")
+    return values
+
+
+def columns_of(table: Any, columns: np.ndarray) -> np.ndarray:
+    """Some columns as float64, one row per record."""
+    cells = table.matrix[:, columns].toarray() if isinstance(table, SparseRows) else table[:, columns]
+    return np.asarray(cells, dtype=np.float64)

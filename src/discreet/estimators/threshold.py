@@ -1,0 +1,75 @@
+"""DP-Threshold for users: the size that nearly all values of one column stay below."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.algorithms.steps.threshold import doubling, private_threshold
+from discreet.curator import Curator
+from discreet.domain import Domain, Encoder, Numeric
+from discreet.engines import MemoryEngine
+from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
+from discreet.rows import Labels, LinearMap
+from discreet.rows.histograms import Residuals
+
+
+@dataclass(frozen=True, eq=False)
+class Threshold:
+    """The threshold; all ``edges`` that were tried, and noisy numbers of values ``above`` each."""
+
+    value: float
+    edges: np.ndarray
+    above: np.ndarray
+    privacy: Guarantee
+
+
+def dp_threshold(
+    values: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    smallest: float,
+    largest: float,
+    share: float | None = None,
+    neighbours: str = "replace_one",
+    calibration: str = "tight",
+    ledger: Any = None,
+    random_state: int | None = None,
+) -> Threshold:
+    """A private scale of values such as residuals: the least of smallest, 2 smallest, ... that |values| stay below.
+
+    share: the part of the values that must seem to stay below; None for all but what the noise can hide.
+    calibration: ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
+
+    Privacy: one sum, at ``epsilon`` and ``delta``. A missing value is counted nowhere.
+    """
+    budget = Budget.of(epsilon, delta)
+    check_choice("calibration", calibration, ("tight", "paper"))
+    edges = doubling(float(smallest), float(largest))
+    if share is not None and not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, got {share!r}")
+    if calibration == "paper" and neighbours != "replace_one":
+        raise ValueError("calibration='paper' counts against a public number of values: neighbours='replace_one'")
+    column = np.asarray(values)
+    if column.ndim != 1 or column.dtype.kind not in "fiub":
+        raise ValueError(f"values must be a 1-d array of numbers, got {column.ndim}-d of {column.dtype}")
+    target = Numeric("values", -float(edges[-1]), float(edges[-1]))
+    encoder = Encoder(Domain.from_bounds(["none"], (-1.0, 1.0)), target)
+    source = Curator(
+        MemoryEngine(encoder.encode, np.zeros((len(column), 1)), column),
+        neighbours=neighbours,
+        ledger=open_ledger(ledger),
+        bits=seeded_bits(random_state),
+    )
+    residuals = Residuals(LinearMap(np.zeros((1, 2))), Labels(0.0, target.half_width), np.zeros_like)
+    (cost,) = budget.split([1.0])
+    if calibration == "paper":
+        cost = GDP(budget.epsilon / (2 * math.sqrt(math.log(1 / budget.delta) + budget.epsilon)))  # 1/f, Theorem 5
+        refuse_weaker([cost], budget)
+    value, above = private_threshold(source, cost, residuals, edges, share=share, calibration=calibration)
+    return Threshold(value, edges, above, source.guarantee)

@@ -1,0 +1,53 @@
+"""Sources over parts of a curator's rows; what they may cost together is decided, and paid, by the curator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from discreet.privacy import GDP, Spending, Split
+from discreet.rows import Answer, Query, Residues
+
+
+class Door(Protocol):
+    """The curator's answer to queries about pieces of one part, and the facts that it counts as public."""
+
+    @property
+    def public_rows(self) -> int | None: ...
+
+    def noise_std(self, query: Query, cost: GDP) -> float: ...
+
+    def ask_part(
+        self, split: Split, number: int, queries: Sequence[Query], pieces: Sequence[Residues], cost: GDP
+    ) -> Answer: ...
+
+
+class Part:
+    """A source over some of a curator's rows: the same door, paid for by the split that made it."""
+
+    def __init__(self, door: Door, split: Split, number: int, rows: Residues) -> None:
+        self._door = door
+        self._split = split
+        self._number = number
+        self._rows = rows
+        self._spending = Spending(split)
+
+    @property
+    def public_rows(self) -> int | None:
+        rows = self._door.public_rows
+        return None if rows is None else self._rows.count(rows)
+
+    def noise_std(self, query: Query, cost: GDP) -> float:
+        return self._door.noise_std(query, cost)
+
+    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
+        """The query's sum over this part's rows, with noise that makes it cost exactly ``cost``."""
+        if every != 1:
+            raise ValueError("a part of the rows is summed whole")
+        return self.sum_each([query], cost)
+
+    def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
+        """One sum in which each of as many equal pieces of this part, in order, is asked a query of its own."""
+        pieces = self._rows.cut(len(queries))
+        self._spending.spend(cost)
+        return self._door.ask_part(self._split, self._number, queries, pieces, cost)

@@ -1,0 +1,59 @@
+"""Parallel composition: questions to disjoint parts of the rows are paid for once.
+
+Parts are fixed by the rows' positions, and one record is replaced by another, so the record stands in one part only.
+Given all earlier answers, the answers from every other part have the same distribution before and after the change:
+they add nothing, and the whole costs what the dearest part costs. Where rows can be added or removed, positions shift
+and a row's part would change with its neighbours' presence; there, and where one person may have rows in several
+parts, this is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from discreet.privacy.units import GDP, Unit
+
+
+@dataclass(frozen=True)
+class Split:
+    """One division of the rows into disjoint parts, numbered within its guarantee.
+
+    ``cost`` is what all answers from all parts cost together, ``each`` what one part's answers may cost. The two are
+    the same unless the rows were first put into a secret random order, which makes ``cost`` smaller than ``each``.
+    """
+
+    number: int
+    parts: int
+    cost: Unit
+    each: GDP
+    shuffled: bool = False
+
+    def renumbered(self, number: int) -> Split:
+        return replace(self, number=number)
+
+    def __str__(self) -> str:
+        order = "in secret order, " if self.shuffled else ""
+        return f"{self.parts} disjoint parts, {order}at most mu {self.each.mu:.4g} each"
+
+
+@dataclass
+class Spending:
+    """What was asked of one part so far, in mu^2: never more than ``each`` allows, and of a shuffled part one answer.
+
+    A shuffled row must be asked once: the theorem is about randomizers that see their record one time.
+    """
+
+    split: Split
+    squares: float = 0.0
+
+    def spend(self, cost: GDP) -> None:
+        squares = self.squares + cost.mu**2
+        # The costs of a split budget add up to it only up to rounding.
+        if squares > self.split.each.mu**2 * (1 + 1e-12) or (self.split.shuffled and self.squares > 0):
+            raise ValueError(
+                f"one part of the rows may cost mu {self.split.each.mu:.6g} in all"
+                f"{', in one answer' if self.split.shuffled else ''}; with this answer it would "
+                f"cost {math.sqrt(squares):.6g}"
+            )
+        self.squares = squares

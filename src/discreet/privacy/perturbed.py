@@ -1,0 +1,228 @@
+"""The cost of objective perturbation: one minimiser of a noisy objective, released (docs/papers/objective.md).
+
+With rows of norm at most R, noise b ~ N(0, s^2 I) and a penalty of at least Lambda/2 |theta|^2, removing a row whose
+score is q at the output loses exactly
+
+    log(1 + 4 k v) + q m Z + (q m)^2 / 2,   Z ~ N(0, 1),   m = R / s,   k = R^2 / (4 Lambda),   v <= q (1 - q),
+
+where q in [0, 1] depends on the output and so on Z: the worst q counts for every Z. Adding a row has no first term.
+Replacing one is removing one and adding another. ``smoothing_mu`` is the Gaussian noise that hides how far the computed
+minimiser is from the exact one; ``slack`` the chance that it is farther than that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr
+
+from discreet.privacy.profile import check_delta
+
+Floats = NDArray[np.float64]
+
+# The normal distribution is cut into so many pieces up to here, q into so many; each piece counts as its worst end.
+_Z_PIECES, _Z_END, _Q_PIECES = 1000, 9.0, 200
+_BESIDES_PIECES, _BESIDES_END = 200, 8.0
+# For many values of epsilon, the profile of removing a row is computed once at so many points.
+_FEW, _TABLE = 20, 1000
+# How epsilon may be shared by removing one row and adding another.
+_SHARES = np.linspace(0.4, 0.8, 9)
+# What rounding in these formulas can be off by, and more.
+_MARGIN = 1 + 1e-9
+# Losses are tabulated at the multiples of the first number, as all units' are, and the profile is computed at every
+# tenth of them: between, it counts as at the one below.
+_INTERVAL, _EVERY = 1e-4, 10
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """The unit of one minimised objective; ``replaced`` if neighbours replace a row, else they add or remove one."""
+
+    gradient_mu: float
+    curvature: float
+    smoothing_mu: float
+    replaced: bool
+    slack: float = 0.0
+    besides_mu: float = 0.0
+
+    def __post_init__(self) -> None:
+        numbers = (self.gradient_mu, self.curvature, self.smoothing_mu)
+        if not all(0 < number < math.inf for number in numbers) or not 0 <= self.slack < 1:
+            raise ValueError(f"a perturbed objective's cost must be finite and positive, got {self}")
+
+    @property
+    def mu(self) -> float:
+        # The determinant's term is no Gaussian's; no mu is known that covers it.
+        return math.inf
+
+    @property
+    def rho(self) -> float:
+        return math.inf
+
+    def delta(self, epsilon: float) -> float:
+        return float(self.deltas(np.array([epsilon]))[0])
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        """An upper bound on delta at each epsilon (of any sign)."""
+        if not self.besides_mu:
+            return self._alone(epsilons)
+        # The losses of Gaussian releases, in pieces that count as their worse end; what lies beyond them counts whole.
+        edges = np.linspace(-_BESIDES_END, _BESIDES_END, _BESIDES_PIECES + 1)
+        chances = np.diff(ndtr(edges))
+        chances[0] += ndtr(-_BESIDES_END)
+        left = epsilons[:, np.newaxis] - edges[1:] * self.besides_mu - self.besides_mu**2 / 2
+        deltas = self._alone(left.ravel()).reshape(left.shape)
+        return np.minimum(1.0, (deltas @ chances + ndtr(-_BESIDES_END)) * _MARGIN)
+
+    def _alone(self, epsilons: Floats) -> Floats:
+        """Without the releases besides. Below 0, by the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e))."""
+        size = np.abs(epsilons)
+        deltas = self._replaced(size) if self.replaced else self._removed(size)
+        reversed_pair = 1 - np.exp(-size) * (1 - deltas)
+        return np.minimum(1.0, np.where(epsilons >= 0, deltas, reversed_pair))
+
+    def _removed(self, epsilons: Floats) -> Floats:
+        """A row removed, which is worse than one added."""
+        if len(epsilons) < _FEW:
+            return np.asarray(
+                _removed_delta(epsilons, self.gradient_mu, self.curvature, self.smoothing_mu) + self.slack
+            )
+        step, table = _removed_table(self.gradient_mu, self.curvature, self.smoothing_mu)
+        position = np.minimum(epsilons / step, len(table) - 1).astype(np.intp)
+        return np.asarray(table[position] + self.slack)
+
+    def _replaced(self, epsilons: Floats) -> Floats:
+        """P(S) <= e^a P0(S) + delta_1 and P0(S) <= e^(epsilon - a) P'(S) + delta_2, with the best a of a few."""
+        added = math.hypot(self.gradient_mu, self.smoothing_mu)
+        best = np.ones(len(epsilons))
+        for share in _SHARES:
+            first = share * epsilons
+            second = _gaussian_delta(epsilons - first, added) * _MARGIN + self.slack
+            best = np.minimum(best, self._removed(first) + np.exp(np.minimum(first, 100.0)) * second)
+        return best
+
+    def epsilon(self, delta: float) -> float:
+        check_delta(delta)
+        if self.delta(0.0) <= delta:
+            return 0.0
+        high = 1.0
+        while self.delta(high) > delta:
+            high *= 2
+            if high > 1e4:
+                return math.inf
+        low = 0.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return high
+
+    def loss_distribution(self) -> Any:
+        """A distribution of losses with at least this profile, by connecting the dots of the profile."""
+        from dp_accounting.pld import pld_pmf
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        widest = max(self.epsilon(max(1e-12, 2 * self.slack)), _INTERVAL)
+        if not math.isfinite(widest):
+            return None
+        half = math.ceil(widest / _INTERVAL / _EVERY)
+        coarse = np.arange(-half, half + 1) * _EVERY
+        deltas = np.concatenate(
+            [self.deltas(np.asarray(part * _INTERVAL, dtype=np.float64)) for part in np.array_split(coarse, 64)]
+        )
+        deltas = np.repeat(np.maximum.accumulate(deltas[::-1])[::-1], _EVERY)
+        steps = np.arange(coarse[0], coarse[-1] + _EVERY)
+        pmf = pld_pmf.create_pmf_pessimistic_connect_dots(_INTERVAL, steps, deltas)
+        return pld.PrivacyLossDistribution(pmf)
+
+    def beside(self, mu: float) -> Perturbed:
+        """The joint cost with Gaussian releases of mu together."""
+        return replace(self, besides_mu=math.nextafter(math.hypot(self.besides_mu, mu), math.inf)) if mu else self
+
+    def to_dict(self) -> dict[str, str]:
+        numbers = ("gradient_mu", "curvature", "smoothing_mu", "slack", "besides_mu")
+        return {
+            "unit": "perturbed objective",
+            "replaced": str(self.replaced),
+            **{name: float(getattr(self, name)).hex() for name in numbers},
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, str]) -> Perturbed:
+        numbers = {name: float.fromhex(value) for name, value in fields.items() if name not in ("unit", "replaced")}
+        return cls(replaced=fields["replaced"] == "True", **numbers)
+
+
+@lru_cache(maxsize=256)
+def _losses(gradient_mu: float, curvature: float) -> tuple[Floats, Floats]:
+    """The worst loss on each piece of the normal distribution, and the piece's chance."""
+    edges = np.linspace(-_Z_END, _Z_END, _Z_PIECES + 1)
+    chances = np.diff(ndtr(edges))
+    chances[0] += ndtr(-_Z_END)
+    q = np.linspace(0.0, 1.0, _Q_PIECES + 1)  # an even number of pieces: 1/2, where q (1 - q) turns, is an edge
+    low, high = q[:-1], q[1:]
+    curved = np.log1p(4 * curvature * np.maximum(low * (1 - low), high * (1 - high)))
+    z = edges[1:, np.newaxis] * gradient_mu
+    losses = np.max(curved + np.maximum(low * z, high * z) + (high * gradient_mu) ** 2 / 2, axis=1)
+    return losses, chances
+
+
+def _removed_delta(epsilons: Floats, gradient_mu: float, curvature: float, smoothing_mu: float) -> Floats:
+    losses, chances = _losses(gradient_mu, curvature)
+    parts = _gaussian_delta(epsilons[:, np.newaxis] - losses, smoothing_mu) @ chances
+    return np.asarray((parts + ndtr(-_Z_END)) * _MARGIN)
+
+
+@lru_cache(maxsize=64)
+def _removed_table(gradient_mu: float, curvature: float, smoothing_mu: float) -> tuple[float, Floats]:
+    """The same at the multiples of a step; a value in between counts as at the one below, where delta is larger."""
+    losses, _ = _losses(gradient_mu, curvature)
+    step = (float(losses[-1]) + 10 * smoothing_mu) / _TABLE
+    return step, _removed_delta(step * np.arange(_TABLE + 1.0), gradient_mu, curvature, smoothing_mu)
+
+
+def _gaussian_delta(epsilon: Floats, mu: float) -> Floats:
+    """An upper bound on delta of mu-GDP at any epsilon, also below 0.
+
+    Ten standard deviations of the loss away from it, delta is 0 or 1 - e^epsilon to within 1e-22.
+    """
+    deltas = np.asarray(-np.expm1(np.minimum(epsilon, 0.0)) + 1e-22)
+    near = np.abs(epsilon) < 10 * mu + mu**2
+    close = epsilon[near]
+    far = np.exp(np.minimum(close + log_ndtr(-close / mu - mu / 2), 0.0))
+    deltas[near] = np.maximum(0.0, ndtr(-close / mu + mu / 2) - far)
+    return deltas
+
+
+@lru_cache(maxsize=64)
+def largest_gradient_mu(
+    epsilon: float,
+    delta: float,
+    curvature: float,
+    *,
+    replaced: bool,
+    smoothing: float,
+    slack: float = 0.0,
+    besides: float = 0.0,
+) -> float | None:
+    """The largest m = R / s within (epsilon, delta), or None where the curvature alone is too much.
+
+    ``smoothing`` is smoothing_mu as a share of m; ``besides`` is the mu of Gaussian releases in the same budget.
+    """
+    low, high = 1e-6, 1.0
+
+    def fits(m: float) -> bool:
+        return Perturbed(m, curvature, smoothing * m, replaced, slack).beside(besides).delta(epsilon) <= delta
+
+    if not fits(low):
+        return None
+    while fits(high):
+        low, high = high, 2 * high
+    while high > low * (1 + 1e-4):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

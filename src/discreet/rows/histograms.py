@@ -1,0 +1,129 @@
+"""Histograms: how many rows fall between fixed edges. One row is in one cell, however many cells there are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.rows.kernels import column_norms
+from discreet.rows.linear_map import LinearMap
+from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.scores import Labels
+
+Function = Callable[[Floats], Floats]
+
+
+def one_hot(values: Floats, edges: Floats, out: Floats) -> None:
+    """Row i of ``out`` marks values in (edges[i-1], edges[i]], the last row those above all edges; NaN is nowhere."""
+    cell = np.searchsorted(edges, values, side="left")
+    for i, row in enumerate(out):
+        np.equal(cell, i, out=row)
+    out[:, np.isnan(values)] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Histograms of y, in the user's units, and of the norm of encoded x; either is left out if it has no edges.
+
+    A row adds one to one cell of each, so its norm is the root of how many histograms there are, and entries are >= 0.
+    """
+
+    labels: Labels
+    width: int
+    y_edges: Floats
+    norm_edges: Floats
+    label: str = "first look"
+    geometry: Geometry = "nonnegative"
+    right_norm: float = 1.0
+
+    @property
+    def _cells(self) -> tuple[int, int]:
+        of_y, of_norm = (len(edges) + 1 if len(edges) else 0 for edges in (self.y_edges, self.norm_edges))
+        return of_y, of_norm
+
+    @property
+    def left_norm(self) -> float:
+        return math.sqrt(sum(cells > 0 for cells in self._cells))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return sum(self._cells), 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        row = np.zeros((self.shape[0], block.records))
+        cells = self._cells[0]
+        if cells:
+            one_hot(self.labels.of(block), self.y_edges, row[:cells])
+        if self._cells[1]:
+            x = np.empty((self.width, block.records))
+            block.write_x(x)
+            one_hot(column_norms(x), self.norm_edges, row[cells:])
+        return row, np.ones((1, block.records))
+
+    def read(self, counts: Floats) -> tuple[Floats, Floats]:
+        """The two histograms of a released answer."""
+        return counts[: self._cells[0], 0], counts[self._cells[0] :, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """|y - mean(eta)| of each row, with eta the map's first output."""
+
+    map: LinearMap
+    labels: Labels
+    mean: Function
+
+    def sizes(self, block: Block) -> Floats:
+        return np.asarray(np.abs(self.labels.of(block) - self.mean(self.map.apply(block)[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualHistogram:
+    """How many rows have a residual in each cell of these edges."""
+
+    residuals: Residuals
+    edges: Floats
+    label: str = "sizes of residuals"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        row = np.empty((self.shape[0], block.records))
+        one_hot(self.residuals.sizes(block), self.edges, row)
+        return row, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualCounts:
+    """How many rows have a residual of at most each edge, as RELU counts: +1/2 where it is, -1/2 where not.
+
+    Two rows then differ by at most 1 in every entry: the reach of counts, sqrt(edges), and no more.
+    """
+
+    residuals: Residuals
+    edges: Floats
+    label: str = "counts of small residuals"
+    geometry: Geometry = "free"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return math.sqrt(len(self.edges)) / 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges), 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        sizes = self.residuals.sizes(block)
+        row = np.less_equal(sizes, self.edges[:, np.newaxis]) - 0.5
+        row[:, np.isnan(sizes)] = 0.0
+        return row, np.ones((1, block.records))

@@ -1,0 +1,120 @@
+"""What single-index models, E[y | x] = mean(eta) with eta linear in x, ask of the rows.
+
+A row is seen through a linear map: its first output is eta, the others are coordinates z in which rows have about equal
+spread in every direction. A far row is shortened first, by a weight that depends on x alone and so biases no
+coefficient of a true model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.rows.kernels import column_norms, scratch
+from discreet.rows.linear_map import LinearMap
+from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.scores import Labels
+
+Function = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class IndexGradient:
+    """The sum of weight(eta) (y - mean(eta)) z, each row's no longer than ``clip``; beside it the residuals' size.
+
+    With ``weight`` None this is GLMtron's direction; with the mean's slope it is that of least squares, which for a
+    ReLU looks at the rows with eta > 0 only. The last entry is ``size_weight`` (min(|y - mean|, size_bound) -
+    size_bound / 2), so at most ``size_weight * size_bound / 2`` long; a weight of 0 leaves it out.
+    """
+
+    map: LinearMap
+    labels: Labels
+    mean: Function
+    weight: Function | None
+    radius: float
+    clip: float
+    size_bound: float = 1.0
+    size_weight: float = 0.0
+    label: str = "gradient"
+    geometry: Geometry = "free"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return float(np.hypot(self.clip, self.size_weight * self.size_bound / 2))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs - 1 + (self.size_weight > 0), 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped = self.map.apply(block)
+        eta, z = mapped[0], mapped[1:]
+        residual = self.labels.of(block) - self.mean(eta)
+        row = scratch("factor", (self.shape[0], block.records))
+        scale = self.radius / np.maximum(column_norms(z), self.radius)
+        scale *= residual
+        if self.weight is not None:
+            scale *= self.weight(eta)
+        gradient = row[: len(z)]
+        np.multiply(z, scale, out=gradient)
+        # Here and not only at the curator's door: there a long gradient would shorten the residual's size as well.
+        gradient *= self.clip / np.maximum(column_norms(gradient), self.clip)
+        if self.size_weight > 0:
+            np.minimum(np.abs(residual), self.size_bound, out=row[-1])
+            row[-1] -= self.size_bound / 2
+            row[-1] *= self.size_weight
+        return row, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class IndexMoment:
+    """The second moment of w (constant_weight, slope(eta) z, residual_weight r): one Gauss-Newton step and its errors.
+
+    r = y - mean(eta), clipped to +-``residual_bound``; slopes are at most ``slope_bound``; w = min(1, radius / |z|).
+    The three blocks are about the same reweighted rows, so the regression of r on slope z is a weighted one.
+    """
+
+    map: LinearMap
+    labels: Labels
+    mean: Function
+    slope: Function
+    radius: float
+    slope_bound: float
+    residual_bound: float
+    residual_weight: float
+    constant_weight: float
+    label: str = "Gauss-Newton moment"
+    geometry: Geometry = "square"
+
+    @property
+    def left_norm(self) -> float:
+        return float(
+            np.sqrt(
+                self.constant_weight**2
+                + (self.radius * self.slope_bound) ** 2
+                + (self.residual_weight * self.residual_bound) ** 2
+            )
+        )
+
+    right_norm = left_norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs + 1, self.map.outputs + 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped = self.map.apply(block)
+        eta, z = mapped[0], mapped[1:]
+        row = scratch("factor", (self.shape[0], block.records))
+        shrink = self.radius / np.maximum(column_norms(z), self.radius)
+        np.multiply(z, shrink * np.minimum(self.slope(eta), self.slope_bound), out=row[1:-1])
+        residual = self.labels.of(block) - self.mean(eta)
+        np.clip(residual, -self.residual_bound, self.residual_bound, out=row[-1])
+        row[-1] *= self.residual_weight * shrink
+        np.multiply(shrink, self.constant_weight, out=row[0])
+        # A missing label or feature silences the row; a clip or a weight must not bring it back.
+        row[0] += 0 * residual
+        return row, row

@@ -1,0 +1,157 @@
+"""A wide table's rows as a query sees them: dense rows of any number type, or compressed sparse rows, never copied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.rows.grid import Parts
+from discreet.rows.kernels import encode_table
+from discreet.rows.query import Block, Floats
+from discreet.rows.ranking import Indices
+from discreet.rows.wide_kernels import LIMIT, MOST_ROWS, cell_type, weighted_cells, whole_cells
+
+# A block of so many cells stays in the second cache at least, and is small against any table worth cutting.
+_BLOCK_CELLS = 2**22
+_CARRY_BITS = 26
+
+
+def wide_block_rows(width: int) -> int:
+    """How many rows a block has: fewer, the wider they are."""
+    return int(np.clip(_BLOCK_CELLS // max(width, 1), 16, 16384))
+
+
+class SparseRows:
+    """Compressed sparse rows (SciPy's CSR) as engines expect a table: with a length, cut by slices."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def __getitem__(self, rows: slice) -> SparseRows:
+        return SparseRows(self.matrix[rows])
+
+
+@dataclass(frozen=True)
+class WideEncoding:
+    """Declared bounds of every column and of y: encoded = (clip(x, low, high) - centre) / half_width, in [-1, 1]."""
+
+    low: Floats
+    high: Floats
+    y_low: float
+    y_high: float
+    cells: int = 0
+
+    @property
+    def width(self) -> int:
+        return len(self.low)
+
+    @property
+    def centre(self) -> Floats:
+        return (self.low + self.high) / 2
+
+    @property
+    def half_width(self) -> Floats:
+        return (self.high - self.low) / 2
+
+    @property
+    def y_centre(self) -> float:
+        return (self.y_low + self.y_high) / 2
+
+    @property
+    def y_half_width(self) -> float:
+        return (self.y_high - self.y_low) / 2
+
+    def encode(self, table: Any, y: Any) -> EncodedRows:
+        return EncodedRows(self, table, y)
+
+
+class EncodedRows:
+    """Some rows of a wide table."""
+
+    def __init__(self, encoding: WideEncoding, table: Any, y: Any) -> None:
+        self._encoding = encoding
+        self._table = table
+        self._y = y
+
+    @property
+    def records(self) -> int:
+        return len(self._table)
+
+    @property
+    def y(self) -> Floats:
+        """The label in [-1, 1]; NaN where there is none."""
+        code = self._encoding
+        labels = np.clip(np.asarray(self._y, dtype=np.float64), code.y_low, code.y_high)
+        return (labels - code.y_centre) * (1 / code.y_half_width)
+
+    def write_x(self, out: Floats) -> None:
+        self._write(np.arange(self._encoding.width), out)
+
+    def take(self, columns: Indices) -> Block:
+        return _SomeColumns(self, columns)
+
+    def _write(self, columns: Indices, out: Floats) -> None:
+        code = self._encoding
+        if isinstance(self._table, SparseRows):
+            cells = self._table.matrix[:, columns].toarray()
+        else:
+            cells = self._table[:, columns]
+        bounds = (code.low[columns], code.high[columns], code.centre[columns], 1 / code.half_width[columns])
+        encode_table(np.asarray(cells, dtype=np.float64), *bounds, out)
+
+    def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
+        """See the protocol; a cell that is missing adds nothing to its own column and leaves the others alone."""
+        if not 1e-100 < cell_bound <= 1:
+            raise ValueError(f"a cell's bound must be above 0 and at most 1, got {cell_bound}")
+        per_unit = LIMIT / (self._encoding.half_width * cell_bound)
+        if self.records > MOST_ROWS:
+            raise ValueError(f"at most {MOST_ROWS} rows of a block add up exactly, got {self.records}")
+        sums = self._sums(weights, per_unit)
+        return np.stack([sums >> _CARRY_BITS, sums & (2**_CARRY_BITS - 1)])
+
+    def _sums(self, weights: Floats, per_unit: Floats) -> NDArray[np.int64]:
+        table, centre = self._table, self._encoding.centre
+        if not isinstance(table, SparseRows):
+            return weighted_cells(table, weights, centre, per_unit, cells=self._encoding.cells).astype(np.int64)
+        return _sparse_sums(table.matrix, weights, centre, per_unit)
+
+
+def _sparse_sums(matrix: Any, weights: Floats, centre: Floats, per_unit: Floats) -> NDArray[np.int64]:
+    """The same sums from the stored cells alone: all others are zeros, which add weight times the grid value of 0.
+
+    Three sums of whole numbers, each exact in float64 up to 2^33 rows. A row must not store a cell twice.
+    """
+    kind = cell_type(matrix)
+    centre, per_unit, limit = centre.astype(kind), per_unit.astype(kind), kind(LIMIT)
+    zero = whole_cells(np.zeros(len(centre), dtype=kind), centre, per_unit, limit)
+    columns = matrix.indices
+    stored = whole_cells(np.asarray(matrix.data, dtype=kind), centre[columns], per_unit[columns], limit)
+    row_weights = np.repeat(weights, np.diff(matrix.indptr))
+    cells = np.bincount(columns, row_weights * stored, minlength=len(centre)).astype(np.int64)
+    stored_zeros = (zero * np.bincount(columns, row_weights, minlength=len(centre))).astype(np.int64)
+    return np.asarray(cells - stored_zeros + (zero * weights.sum()).astype(np.int64))
+
+
+class _SomeColumns:
+    """A block that shows some columns of a wide one."""
+
+    def __init__(self, rows: EncodedRows, columns: Indices) -> None:
+        self._rows = rows
+        self._columns = columns
+
+    @property
+    def records(self) -> int:
+        return self._rows.records
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        return self._rows.y
+
+    def write_x(self, out: Floats) -> None:
+        self._rows._write(self._columns, out)

@@ -1,0 +1,107 @@
+"""What sparse models ask of wide rows: where cells and labels lie, and which columns the residual hangs on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.rows.kernels import column_norms
+from discreet.rows.linear_map import LinearMap
+from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.ranking import Indices, Sides, WideBlock
+from discreet.rows.scores import Labels
+
+# Elementwise: the derivative in eta of a row's loss, from its label and eta.
+Score = Callable[[Floats, Floats], Floats]
+
+
+def _none() -> Indices:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class WideLook:
+    """Sums of 1, y, y^2 and of the mean square of some columns' cells: four numbers, so cheap at any width.
+
+    Squares are summed about the middle of their range, so the row (1/2, y, y^2 - 1/2, m - 1/2) has the squared norm
+    1/4 + (y^4 + 1/4) + 1/4 at most, with y and m in [-1, 1] and [0, 1]: 7/4.
+    """
+
+    width: int
+    label: str = "first look"
+    geometry: Geometry = "free"
+    shape: tuple[int, int] = (1, 4)
+    left_norm: float = 1.0
+    right_norm: float = math.sqrt(1.75)
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        cells = np.empty((self.width, block.records))
+        block.write_x(cells)
+        # Missing cells count as the middle; added up column by column, so a row's value does not depend on others.
+        square = np.zeros(block.records)
+        for column in np.nan_to_num(cells, nan=0.0):
+            square += column * column
+        right = np.empty((4, block.records))
+        right[0] = 0.5
+        right[1] = block.y
+        right[2] = right[1] * right[1] - 0.5
+        right[3] = square / self.width - 0.5
+        return np.ones((1, block.records)), right
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRanking:
+    """Ranks columns by how far they go along with the residual -score(y, eta), eta from the columns fitted so far."""
+
+    width: int
+    map: LinearMap
+    columns: Indices
+    labels: Labels
+    score: Score
+    weight_bound: float
+    cell_bound: float
+    label: str = "selection"
+    sides: Sides = "absolute"
+    offset: Floats | None = None
+    excluded: Indices = field(default_factory=_none)
+
+    def weights(self, block: WideBlock) -> Floats:
+        eta = self.map.apply(block.take(self.columns))[0]
+        return np.asarray(-self.score(self.labels.of(block), eta))
+
+
+@dataclass(frozen=True, eq=False)
+class SupportScores:
+    """The sum of score(y, eta) z on a support, each row's no longer than ``clip``; a far row is shortened first.
+
+    Shortening to ``radius`` depends on x alone, so it reweights the likelihood and biases no coefficient of a true
+    model. The map's first output is eta, the others are the coordinates z.
+    """
+
+    map: LinearMap
+    labels: Labels
+    score: Score
+    radius: float
+    clip: float
+    label: str = "gradient on the support"
+    geometry: Geometry = "free"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return self.clip
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs - 1, 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped = self.map.apply(block)
+        eta, z = mapped[0], mapped[1:]
+        scale = self.radius / np.maximum(column_norms(z), self.radius)
+        scale *= self.score(self.labels.of(block), eta)
+        z *= scale
+        return z, np.ones((1, block.records))
