@@ -1,4 +1,4 @@
-"""How fast a party mixes: the targets of issue 6, measured on one core.
+"""How fast a party mixes, on one core.
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.parties [--streamed 30000000]
 
@@ -24,6 +24,8 @@ from discreet.engines.memory import MemoryEngine
 from discreet.parties.people import KeyedBlock, check_keys, open_people, spelled_keys
 from discreet.parties.queries import Mixes
 from discreet.parties.signs import Words, plan_state
+from discreet.parties.slots import Rows, SlotCurator
+from discreet.privacy import GDP
 from discreet.rows import compile_kernels, product_parts
 
 MIXES, COLUMNS = 400, 11
@@ -58,6 +60,24 @@ def mixing_seconds(rows: int, *, compiled: bool) -> float:
     engine = MemoryEngine(encode, indexed, workers=1)
     started = time.process_time()
     engine.sum_rows(partial(product_parts, query))
+    return time.process_time() - started
+
+
+def slot_seconds(rows: int) -> float:
+    """The same people and columns, one slot each in the place of mixes, with noise."""
+    rng = np.random.default_rng(0)
+    table = rng.uniform(-1, 1, (rows, COLUMNS))
+    states = rng.integers(0, 2**63, (rows, 2), dtype=np.uint64)
+    encoder = Encoder(Domain(tuple(Numeric(f"x{i}", -1.0, 1.0) for i in range(COLUMNS))))
+
+    def encode(some: np.ndarray, _: object) -> StatedBlock:
+        chosen = slice(int(some[0]), int(some[-1]) + 1)
+        return StatedBlock(encoder.encode(table[chosen]), states[chosen])
+
+    curator = SlotCurator(MemoryEngine(encode, np.arange(rows), workers=1))
+    query = Rows(rows, np.zeros(COLUMNS), np.ones(COLUMNS), np.sqrt(COLUMNS))
+    started = time.process_time()
+    curator.scatter(query, GDP(1.0))
     return time.process_time() - started
 
 
@@ -110,6 +130,8 @@ def main() -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     lines.append(f"| memory, table included | {memory:.0f} MB | 1,024 MB |")
     lines.append(f"| keys hashed | {hashes_per_second() / 1e6:.2f} M/s | 1 M/s |")
+    some = settings.rows // 3
+    lines.append(f"| a slot for each of {some:,} people, noise included (`dgm`) | {slot_seconds(some):.2f} s | |")
     for rows, seconds, more in passes:
         lines.append(
             f"| Parquet, {rows:,} rows: keys checked and mixed (k = 64) | {seconds:.0f} s, {more:.0f} MB more | |"

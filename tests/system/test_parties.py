@@ -89,6 +89,60 @@ def test_five_processes_release_and_the_joint_fit_finds_the_model(folder):
     assert abs(coef["x1"]) < 0.17
 
 
+def test_printed_methods_go_from_plan_to_fit(folder):
+    """DGM's release is trained as DGM and as BGM, RMGM's as RMGM; each fit tells what the noise really gives."""
+    for method, trainings in (("dgm", ("dgm", "bgm")), ("rmgm", ("rmgm",))):
+        text = plan_text(method=f'"{method}"', calibration='"paper"').replace("epsilon = 20.0", "epsilon = 1.0")
+        (folder / "plan.toml").write_text(text)
+        releases = []
+        for party in COLUMNS:
+            out = f"{method}.release"
+            run(*arguments(folder, party, out), "--ledger", str(folder / party / f"{method}.ledger"))
+            releases.append(str(folder / party / out))
+        for training in trainings:
+            fitted = run("parties", "fit", "--label", "y", *releases, "--training", training)
+            assert f"{training.upper()}-OLS as printed" in fitted
+            # Parties with one column of two are hidden by noise made for two: stronger than epsilon 1.
+            own = {line.split("'s")[0].split()[-1]: line for line in fitted.splitlines() if "release alone" in line}
+            told = {party: float(line.split("epsilon ")[1].split()[0]) for party, line in own.items()}
+            assert told["b"] < told["a"] < 1
+            assert ("who is in the data is public" in fitted) == (method == "dgm")
+        assert "as printed, not by" in refused(
+            "parties", "fit", "--label", "y", *releases, "--training", "dgm" if method == "rmgm" else "rmgm"
+        )
+
+
+def test_dgm_with_tight_noise_goes_from_plan_to_fit(folder):
+    (folder / "plan.toml").write_text(plan_text(method='"dgm"'))
+    for party in COLUMNS:
+        run(*arguments(folder, party))
+    releases = [str(folder / party / "out.release") for party in COLUMNS]
+    text = run("parties", "fit", "--label", "y", *releases)
+    assert text.count("release alone: epsilon 20 ") == 5
+    assert "given again at no cost" in run(*arguments(folder, "a", "again.release"))
+    assert (folder / "a" / "again.release").read_bytes() == (folder / "a" / "out.release").read_bytes()
+
+
+def test_too_few_people_are_told_to_the_party_alone(folder):
+    frame = pd.read_parquet(folder / "a" / "data.parquet")
+    frame.iloc[:-1].to_parquet(folder / "a" / "data.parquet")
+    message = refused(*arguments(folder, "a"))
+    assert f"a has {PEOPLE - 1} rows, but plan 'five' needs at least {PEOPLE}; nothing was spent" in message
+    assert not list((folder / "a").glob("*.release"))
+    assert not Ledger(folder / "a" / "data.ledger").history
+
+
+def test_people_missing_at_one_party_are_told_and_priced(folder):
+    (folder / "plan.toml").write_text(plan_text().replace(f"people = {PEOPLE}", f"people = {PEOPLE // 2}"))
+    data = folder / "b" / "data.csv"
+    pd.read_csv(data).iloc[: 3 * PEOPLE // 4].to_csv(data, index=False)
+    for party in COLUMNS:
+        run(*arguments(folder, party))
+    text = run("parties", "fit", "--label", "y", *(str(folder / party / "out.release") for party in COLUMNS))
+    assert f"{PEOPLE // 4} people are missing at b" in text
+    assert "% more than if nobody were missing" in text
+
+
 def test_kill_leaves_no_file_and_a_retry_gives_one_release(folder):
     out, ledger = folder / "a" / "out.release", folder / "a" / "data.ledger"
     for delay in (0.6, 1.0, 1.4, 1.8):
@@ -150,6 +204,9 @@ def test_plan_commands_explain(folder):
     run(*new)
     assert "the plan is valid" in run("parties", "plan", "check", str(folder / "new.toml"))
     assert "File exists" in refused(*new)
+    printed = [str(folder / "printed.toml") if word == str(folder / "new.toml") else word for word in new]
+    run(*printed, "--method", "dgm", "--calibration", "paper")
+    assert "who is in the data is public" in run("parties", "plan", "show", str(folder / "printed.toml"))
 
 
 def test_align_counts_shared_people_without_showing_keys(folder):

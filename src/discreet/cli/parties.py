@@ -31,9 +31,20 @@ def plan() -> None:
 @click.option("--epsilon", required=True, type=float)
 @click.option("--delta", required=True, type=float, help="Well below 1 / number of people.")
 @click.option("--guarantee", type=click.Choice(["per_party", "joint"]), default="per_party", show_default=True)
+@click.option("--method", type=click.Choice(["rmgm", "dgm"]), default="rmgm", show_default=True)
+@click.option("--calibration", type=click.Choice(["tight", "paper"]), default="tight", show_default=True)
 @click.option("--party", "members", multiple=True, required=True, metavar="NAME=COLUMN,COLUMN", help="Once per party.")
 def new(
-    path: str, name: str, key: str, people: int, epsilon: float, delta: float, guarantee: str, members: tuple[str, ...]
+    path: str,
+    name: str,
+    key: str,
+    people: int,
+    epsilon: float,
+    delta: float,
+    guarantee: str,
+    method: str,
+    calibration: str,
+    members: tuple[str, ...],
 ) -> None:
     """Write a plan to PATH to edit: declare each column's range in it; an existing file is never overwritten."""
     with clean_errors():
@@ -46,6 +57,8 @@ def new(
             epsilon=epsilon,
             delta=delta,
             guarantee=guarantee,
+            method=method,
+            calibration=calibration,
             parties=dict(_member(member) for member in members),
         )
         with Path(path).open("x", encoding="utf-8") as file:
@@ -147,18 +160,30 @@ def align(
 @click.option("--features", help="Comma-separated columns.  [default: all others]")
 @click.option("--alpha", type=float, default=0.0, show_default=True, help="Ridge penalty.")
 @click.option("--model", type=click.Choice(["linear", "logistic"]), default="linear", show_default=True)
+@click.option("--training", type=click.Choice(["rmgm", "dgm", "bgm"]), help="As printed, for calibration 'paper' only.")
 @click.option("--out", type=_FILE, help="Write the model to this JSON file.")
-def fit(releases: tuple[str, ...], label: str, features: str | None, alpha: float, model: str, out: str | None) -> None:
+def fit(
+    releases: tuple[str, ...],
+    label: str,
+    features: str | None,
+    alpha: float,
+    model: str,
+    training: str | None,
+    out: str | None,
+) -> None:
     """Fit a model to the parties' RELEASES; free of further cost, however often."""
     with clean_errors():
         from discreet.parties import join
 
         joint = join(releases)
         chosen = None if features is None else features.split(",")
-        facts = _printed(joint, label, chosen) if joint.plan.calibration == "paper" else None
-        if facts is None and model == "logistic":
+        if joint.plan.calibration == "paper" or training is not None:
+            if model != "linear" or alpha:
+                raise click.UsageError("the paper prints least squares only: leave --model and --alpha out")
+            facts = _printed(joint, label, chosen, training)
+        elif model == "logistic":
             facts = _logistic(joint, label, chosen)
-        elif facts is None:
+        else:
             facts = _linear(joint, label, chosen, alpha)
         _echo_guarantees(joint)
         if out is not None:
@@ -195,12 +220,13 @@ def _logistic(joint: Any, label: str, features: list[str] | None) -> dict[str, A
     return {"model": "logistic", "label": label, "coef": result.coef}
 
 
-def _printed(joint: Any, label: str, features: list[str] | None) -> dict[str, Any]:
+def _printed(joint: Any, label: str, features: list[str] | None, training: str | None) -> dict[str, Any]:
     from discreet.parties.printed import printed_ols
 
-    coef = printed_ols(joint, label, features)
-    echo_table(["as printed", "coef"], [(name, f"{value:.4g}") for name, value in coef.items()])
-    return {"model": "printed", "label": label, "coef": coef}
+    coef = printed_ols(joint, label, features, training=training)
+    way = (training or joint.plan.method).upper()
+    echo_table([f"{way}-OLS as printed", "coef"], [(name, f"{value:.4g}") for name, value in coef.items()])
+    return {"model": f"{way}-OLS as printed", "label": label, "coef": coef}
 
 
 def _echo_guarantees(joint: Any) -> None:
@@ -213,6 +239,8 @@ def _echo_guarantees(joint: Any) -> None:
         f"guarantee  one person across all {len(joint.releases)} releases: "
         f"epsilon {joint.privacy.epsilon(delta):.4g} at delta {delta:.3g}"
     )
+    if any(one.roster is not None for one in joint.releases):
+        click.echo("guarantee  about a person's values; who is in the data is public with this method")
     if joint.privacy.seeded:
         click.echo("NOT PRIVATE: the noise came from random_state and can be computed again")
 

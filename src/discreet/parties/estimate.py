@@ -84,26 +84,23 @@ class MixedMoments:
         variance = len(self.mixed) * np.outer(level, level) / self.shared**2
         return math.sqrt(float(variance[self.apart].mean())) if self.apart.any() else 0.0
 
+    def noise_bound(self) -> float:
+        """The standard deviation of isotropic noise that covers that of people * raw() in every direction.
+
+        a^T D b has the variance |sym(a b^T) masked|^2 in the norm of T x T over k people^2, which is at most the square
+        of T's largest eigenvalue times 1 + (a.b)^2 for unit a and b; isotropic noise of s has s^2 / 2 times the same.
+        """
+        drawn = self._drawn(nearest_correlation(self.raw(), self.owner, floor=1e-3))
+        largest = float(np.linalg.eigvalsh(drawn)[-1])
+        own = float(np.max(self.people * self.own_noise / self.own_scale**2))
+        return math.hypot(math.sqrt(2 / len(self.mixed)) * largest, own)
+
     def _drawn(self, correlations: Floats) -> Floats:
         """T: the covariance of one mix."""
         drawn = np.sqrt(np.outer(self.people, self.people)) * correlations + np.diag(len(self.mixed) * self.noise)
         # The label's mixes are known, so their own length is better than its expectation.
         drawn[-1, -1] = float(np.mean(self.mixed[:, -1] ** 2))
         return drawn
-
-    def second_order(self, correlations: Floats, inverse: Floats, residual: Floats) -> Floats:
-        """E[D P (D residual)] for the noise D = J^ - J and a matrix P over the features: what bends the estimate.
-
-        With m = apart / shared and G = (m o residual^T) T, entry i is, by Isserlis' theorem once more,
-        sum_ab m_ia P_ab (T_ib G_ba + T_ab G_bi) / k.
-        """
-        drawn = self._drawn(correlations)
-        apart = np.where(self.apart, 1 / self.shared, 0.0)
-        through = ((apart * residual) @ drawn)[:-1]
-        inner, pairs = drawn[:-1, :-1], apart[:-1, :-1]
-        first = np.sum((pairs @ (inverse * through[:, :-1].T)) * inner, axis=1)
-        second = np.sum((pairs @ (inverse * inner)) * through[:, :-1].T, axis=1)
-        return np.asarray((first + second) / len(self.mixed))
 
     def equation_noise(self, correlations: Floats, residual: Floats) -> Floats:
         """The covariance of (J^ - J) residual; see the module's text."""
@@ -124,7 +121,8 @@ class MixedMoments:
 class MixedSolution:
     """Standardised coefficients for prediction (shrunk) and for inference (unshrunk, with covariances).
 
-    ``gain``: by how much (in log probability) a model explains what was seen better than noise alone.
+    ``gain``: by how much (in log probability) a model explains what was seen better than noise alone. ``ridge``: what
+    had to be added to the correlations before they could be inverted; intervals then lean on coefficients being small.
     """
 
     coef: Floats
@@ -135,6 +133,7 @@ class MixedSolution:
     unexplained_noise: float
     gain: float
     typical_noise: float
+    ridge: float
 
     @property
     def drowned(self) -> bool:
@@ -151,12 +150,12 @@ def solve(moments: MixedMoments, penalty: Floats) -> MixedSolution:
     if gain < _PROOF:
         coef = np.zeros_like(coef)
     coef = np.asarray(np.linalg.solve(gram + np.diag(penalty), gram @ coef))
-    estimate, covariance, inverse = _unshrunk(moments, raw, correlations, penalty)
+    estimate, covariance, inverse, ridge = _unshrunk(moments, raw, correlations, penalty)
     unexplained = max(1.0 - 2 * float(coef @ cross) + float(coef @ gram @ coef), 1e-6)
     sampling = unexplained / float(moments.people.min()) * inverse @ gram @ inverse
     residual = np.append(-coef, 1.0)
     unexplained_noise = math.sqrt(float(residual @ moments.equation_noise(correlations, residual) @ residual))
-    return MixedSolution(coef, estimate, covariance, sampling, unexplained, unexplained_noise, gain, noise)
+    return MixedSolution(coef, estimate, covariance, sampling, unexplained, unexplained_noise, gain, noise, ridge)
 
 
 def nearest_correlation(raw: Floats, owner: NDArray[np.intp], *, floor: float) -> Floats:
@@ -228,18 +227,22 @@ def _surprise(covariance: Floats, seen: Floats) -> float:
 
 def _unshrunk(
     moments: MixedMoments, raw: Floats, correlations: Floats, penalty: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """The estimate freed of the noise's second-order bias, its noise covariance, and the inverse that made it.
+) -> tuple[Floats, Floats, Floats, float]:
+    """The estimate that is not shrunk, its noise covariance, the inverse that made it, and the ridge it needed.
 
-    Made of the correlations as they were seen: repairing them would bend the estimate towards weaker relations.
+    Made of the correlations as they were seen: repairing them would bend the estimate towards weaker relations. The
+    noise's second-order bias is left in: taking it out made intervals cover less, as the ridge bends the other way.
     """
     gram, cross = raw[:-1, :-1], raw[:-1, -1]
     least = float(np.linalg.eigvalsh(gram)[0])
     # Noise moves eigenvalues by about noise * sqrt(columns): what does not stand clear of that is not inverted.
-    ridge = max(0.0, 1.5 * moments.typical_noise() * math.sqrt(len(gram)) - least)
+    spread = moments.typical_noise() * math.sqrt(len(gram))
+    ridge = max(0.0, 1.5 * spread - least)
     inverse = np.asarray(np.linalg.inv(gram + np.diag(penalty + ridge)))
-    coef = inverse @ cross
-    estimate = coef + inverse @ moments.second_order(correlations, inverse, np.append(-coef, 1.0))
+    estimate = inverse @ cross
     reaching = moments.equation_noise(correlations, np.append(-estimate, 1.0))[:-1, :-1]
+    # The inverse is noisy itself: what the noise does to the estimate once, it does again to this part of it.
+    again = (spread / (least + ridge)) ** 2
     # The ridge hides ridge * inverse @ truth, which is unknown; standardised coefficients are about 1 at most.
-    return estimate, inverse @ reaching @ inverse + ridge**2 * inverse @ inverse, inverse
+    hidden = ridge**2 * inverse @ inverse
+    return estimate, (1 + again) * inverse @ reaching @ inverse + hidden, inverse, ridge

@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain import Categorical, Column, Domain, Encoder, Numeric
-from discreet.errors import DomainError, ReleaseError
-from discreet.inference import LinearResult
-from discreet.parties.estimate import MixedMoments, MixedSolution, solve
+from discreet.errors import DomainError, GuaranteeError, ReleaseError
+from discreet.inference import LinearResult, Moments
+from discreet.parties.estimate import MixedMoments, solve
 from discreet.parties.plan import Plan
 from discreet.parties.release_file import PartyRelease
+from discreet.parties.results import JointResult
+from discreet.parties.source import JointSource
 from discreet.privacy import Guarantee, joint
+from discreet.rows import Answer
 
 Floats = NDArray[np.float64]
-
-# How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
-_TELLING_CORRELATION = 0.3
 
 
 def join(releases: Iterable[PartyRelease | str | PathLike[str]]) -> Joint:
@@ -40,6 +40,11 @@ def join(releases: Iterable[PartyRelease | str | PathLike[str]]) -> Joint:
     names = [one.party for one in loaded]
     if len(set(names)) < len(names):
         raise ReleaseError(f"a party's release was given twice: {', '.join(sorted(names))}")
+    if len({one.roster for one in loaded}) > 1:
+        raise ReleaseError(
+            f"the releases of {', '.join(names)} are not about the same people, in which order their rows stand; "
+            "method 'dgm' as printed needs that: compare keys with `parties align`, or use calibration 'tight'"
+        )
     order = {party.name: position for position, party in enumerate(plan.parties)}
     return Joint(plan, tuple(sorted(loaded, key=lambda one: order[one.party])))
 
@@ -74,7 +79,7 @@ class Joint:
         """Each column's released standard deviation, in its own units."""
         return self.encoder.half_width * np.concatenate([one.scale for one in self.releases])
 
-    def moments(self) -> MixedMoments:
+    def mixed(self) -> MixedMoments:
         """The releases as one table of standardised mixes, with what is known of their noise."""
         releases = self.releases
         sizes = [len(one.centre) for one in releases]
@@ -85,9 +90,13 @@ class Joint:
             block = slice(start, start + size)
             own[block, block] = one.spread.value / one.count / np.outer(one.scale, one.scale)
             start += size
-        noise = [(one.mixes.noise_std / one.weight) ** 2 / len(one.mixes.value) for one in releases]
+        # A person stands in each of k mixes, or in one of k slots: sqrt(k) makes the two alike.
+        per_mix = math.sqrt(self.plan.mixes) if self.plan.method == "dgm" else 1.0
+        units = [per_mix / (one.weight * one.kept) for one in releases]
+        paired = list(zip(releases, units, strict=True))
+        noise = [(one.mixes.noise_std * unit) ** 2 / len(one.mixes.value) for one, unit in paired]
         return MixedMoments(
-            mixed=np.concatenate([one.mixes.value / one.weight for one in releases], axis=1),
+            mixed=np.concatenate([one.mixes.value * unit for one, unit in paired], axis=1),
             noise=np.concatenate(noise),
             owner=np.repeat(np.arange(len(releases)), sizes),
             people=np.repeat([one.count for one in releases], sizes),
@@ -96,19 +105,69 @@ class Joint:
             own_scale=scale,
         )
 
+    def moments(self) -> Moments:
+        """The second moment of (1, columns), as one trusted curator would have released it, with more noise.
+
+        Its noise is stated as if it were the same in every direction, by a bound that holds in each (proof in
+        docs/decisions/0011), so that everything that works on ``Moments`` works here; ``regress`` is sharper.
+        """
+        mixed = self._tight().mixed()
+        people, size = float(mixed.people.min()), len(mixed.people)
+        value = np.zeros((size + 1, size + 1))
+        value[0, 0] = people
+        value[1:, 1:] = people * mixed.raw()
+        centre_noise = np.concatenate([one.centre_noise / one.scale for one in self.releases])
+        bound = math.hypot(mixed.noise_bound(), math.sqrt(2) * people * float(centre_noise.max()))
+        return Moments(
+            names=tuple(self.encoder.names),
+            offset=np.append(0.0, self.offset),
+            width=np.append(1.0, self.width),
+            weight=np.ones(size + 1),
+            answer=Answer(value, bound, isotropic=True),
+            privacy=self.privacy,
+        )
+
+    def source(self, label: str, features: Sequence[str] | None = None) -> JointSource:
+        """A ``Source`` for these columns: see discreet.parties.source for what it can be asked."""
+        self.positions(label, features)
+        encoder, target, _ = self._declared(label, features)
+        rows = min(one.rows for one in self.releases)
+        return JointSource(self.moments(), encoder, target, tuple(encoder.names), rows)
+
+    def fit(self, estimator: Any, label: str, features: Sequence[str] | None = None) -> Any:
+        """Fit a ``LinearRegression`` or ``Ridge`` of yours to the joint release, at no further cost; returns it.
+
+        Its ``alpha``, ``epsilon`` and ``delta`` count: a guarantee for one person across all releases that is weaker
+        than the estimator's epsilon is refused. Bounds and domain are the plan's, so those it has are not looked at.
+        """
+        from discreet.estimators import LinearRegression, Ridge
+
+        if not isinstance(estimator, (LinearRegression, Ridge)):
+            raise TypeError(f"fit takes a LinearRegression or a Ridge, got {type(estimator).__name__}")
+        if not estimator.fit_intercept:
+            raise DomainError("columns were centred before they were mixed: a joint model has an intercept")
+        given = self.privacy.epsilon(estimator.delta)
+        if given > estimator.epsilon * (1 + 1e-9):
+            raise GuaranteeError(
+                f"the releases together give epsilon {given:.4g} at delta {estimator.delta:.3g}, weaker than the "
+                f"{estimator.epsilon:.4g} of the estimator"
+            )
+        result = self.regress(label, features, alpha=float(estimator.alpha))
+        encoder, target, names = self._declared(label, features)
+        return estimator.adopt(result.linear, Encoder(encoder.domain, target), names)
+
     def regress(self, label: str, features: Sequence[str] | None = None, *, alpha: float = 0.0) -> JointResult:
         """Least squares of one column on others, with a ridge penalty ``alpha`` if wanted.
 
         features: columns of the plan; all released ones but the label by default. There is always an intercept.
         """
-        if self.plan.calibration == "paper":
-            raise DomainError("releases with calibration 'paper' are trained as printed: use printed_ols(...)")
+        self._tight()
         if not (alpha >= 0 and math.isfinite(alpha)):
             raise ValueError(f"alpha must be finite and >= 0, got {alpha}")
         chosen, target = self.positions(label, features)
         offset, width = self.offset, self.width
-        people = float(self.moments().people.min())
-        solution = solve(self.moments().select(np.append(chosen, target)), alpha / (people * width[chosen] ** 2))
+        people = float(self.mixed().people.min())
+        solution = solve(self.mixed().select(np.append(chosen, target)), alpha / (people * width[chosen] ** 2))
         per_unit = width[target] / width[chosen]
         units = np.vstack([-per_unit * offset[chosen], np.diag(per_unit)])
         shift = np.append(offset[target], np.zeros(len(chosen)))
@@ -149,69 +208,38 @@ class Joint:
         """A fitted ``LinearRegression`` (``Ridge`` if alpha > 0): predict, standard errors and summary work on it."""
         from discreet.estimators import LinearRegression, Ridge
 
-        result = self.regress(label, features, alpha=alpha)
-        chosen = [c for c in self.columns if (c.name != label if features is None else c.name in features)]
-        if features is not None:
-            chosen.sort(key=lambda column: list(features).index(column.name))
-        target = next(column for column in self.columns if column.name == label)
-        domain = Domain(tuple(chosen), missing=self.plan.parties[0].domain.missing)
-        numeric = target if isinstance(target, Numeric) else Numeric(label, 0.0, 1.0)
+        self.positions(label, features)
+        encoder, target, _ = self._declared(label, features)
+        delta = self.plan.delta
         kind = Ridge if alpha else LinearRegression
         model = kind(
-            epsilon=self.privacy.epsilon(self.plan.delta),
-            delta=self.plan.delta,
-            domain=domain,
-            bounds_y=(numeric.low, numeric.high),
+            epsilon=self.privacy.epsilon(delta),
+            delta=delta,
+            domain=encoder.domain,
+            bounds_y=(target.low, target.high),
             alpha=alpha,
         )
-        return model.adopt(result.linear, Encoder(domain, numeric), [column.name for column in chosen])
+        return self.fit(model, label, features)
+
+    def _declared(self, label: str, features: Sequence[str] | None) -> tuple[Encoder, Numeric, list[str]]:
+        """How the chosen columns and the label were declared, and the columns' names."""
+        by_name = {column.name: column for column in self.columns}
+        names = [name for name in by_name if name != label] if features is None else list(features)
+        target = by_name[label]
+        numeric = target if isinstance(target, Numeric) else Numeric(label, 0.0, 1.0)
+        domain = Domain(tuple(by_name[name] for name in names), missing=self.plan.parties[0].domain.missing)
+        return Encoder(domain), numeric, names
+
+    def _tight(self) -> Joint:
+        if self.plan.calibration == "paper":
+            raise DomainError("releases with calibration 'paper' are trained as printed: use printed_ols(...)")
+        return self
 
     def _centre_noise(self, chosen: NDArray[np.intp], target: int, units: Floats) -> Floats:
         """What the noise in the released means adds to the intercept."""
         noise = np.concatenate([one.centre_noise for one in self.releases]) * self.encoder.half_width
         slopes = np.diag(units[1:])
         return _corner(float(noise[target] ** 2 + (slopes * noise[chosen]) @ (slopes * noise[chosen])), len(units))
-
-
-@dataclass(frozen=True)
-class JointResult:
-    """A linear model of the joint release, and what the release could and could not show."""
-
-    linear: LinearResult
-    solution: MixedSolution
-    joint: Joint
-
-    @property
-    def drowned(self) -> bool:
-        """Whether the noise hides every relation, so that the model is the constant one."""
-        return self.solution.drowned
-
-    @property
-    def people_needed(self) -> int:
-        """About how many people would make a correlation of 0.3 stand out: the noise falls as one over their root."""
-        now = float(self.linear.nobs)
-        return math.ceil(now * (2 * self.solution.typical_noise / _TELLING_CORRELATION) ** 2)
-
-    def notes(self) -> list[str]:
-        """What a reader must know beside the numbers, in plain words."""
-        noise = self.solution.typical_noise
-        lines = [f"noise and mixing blur a correlation between two parties by about {noise:.2g}"]
-        if self.drowned:
-            lines.append(
-                "the noise drowns the signal: coef is the constant model, which predicts the mean; about "
-                f"{self.people_needed:,} people would be needed to make out a correlation of {_TELLING_CORRELATION}"
-            )
-        people = [one.rows for one in self.joint.releases]
-        if min(people) < max(people):
-            few = min(self.joint.releases, key=lambda one: one.rows)
-            lines.append(
-                f"{max(people) - min(people)} people are missing at {few.party}: they count as average there; "
-                f"correlations are scaled as if its {few.rows} people stand at every party"
-            )
-        missing = {party.name for party in self.joint.plan.parties} - {one.party for one in self.joint.releases}
-        if missing:
-            lines.append(f"no release of {', '.join(sorted(missing))} was given: their columns are left out")
-        return lines
 
 
 def _corner(value: float, size: int) -> Floats:

@@ -13,13 +13,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.domain import Categorical, Domain, Encoder, Numeric, declared_column
 from discreet.errors import DomainError
 from discreet.privacy import GDP, Budget, classical_noise_std
 
+Floats = NDArray[np.float64]
+
 FORMAT = 1
 _GUARANTEES = ("per_party", "joint")
-_METHODS = ("rmgm",)
+_METHODS = ("rmgm", "dgm")
 _CALIBRATIONS = ("tight", "paper")
 _SETTINGS = {
     *("format", "name", "key", "people", "guarantee", "epsilon", "delta", "method", "calibration"),
@@ -48,6 +53,8 @@ class Plan:
 
     people: how many rows every party must have at least; it decides the number of mixes.
     guarantee: whether epsilon and delta are promised for each party's release alone or for one person across all.
+    method: "rmgm" mixes all people into a few rows; "dgm" releases a row for each, with far more noise in all of them.
+    mixes: how many rows a release has: mixes, or slots for single people.
     label: the column that is most likely to be a label; any other can be one too, with a little more noise.
     """
 
@@ -82,7 +89,8 @@ class Plan:
         guarantee = settings.choice("guarantee", _GUARANTEES, "per_party")
         parties = settings.parties(Budget.of(epsilon, delta), guarantee)
         people = settings.whole("people")
-        mixes = content.get("mixes", "auto")
+        method = settings.choice("method", _METHODS, "rmgm")
+        mixes = people if method == "dgm" else good_number_of_mixes(people, parties)
         return cls(
             name=settings.text("name"),
             key=settings.text("key"),
@@ -90,9 +98,9 @@ class Plan:
             guarantee=guarantee,
             epsilon=epsilon,
             delta=delta,
-            method=settings.choice("method", _METHODS, "rmgm"),
+            method=method,
             calibration=settings.choice("calibration", _CALIBRATIONS, "tight"),
-            mixes=good_number_of_mixes(people, parties) if mixes == "auto" else settings.whole("mixes"),
+            mixes=mixes if content.get("mixes", "auto") == "auto" else settings.whole("mixes"),
             seed=settings.text("seed"),
             label=settings.text("label") if "label" in content else None,
             parties=parties,
@@ -105,6 +113,10 @@ class Plan:
             (len(set(columns)) < len(columns), "every column must belong to exactly one party"),
             (self.key in columns, f"the key {self.key!r} must not be a released column"),
             (self.label is not None and self.label not in columns, f"label {self.label!r} is no party's column"),
+            (
+                self.calibration == "paper" and self.method == "dgm" and self.mixes != self.people,
+                "method 'dgm' as printed has one row for each person: leave mixes at 'auto'",
+            ),
             (
                 self.calibration == "paper" and self.guarantee == "joint",
                 "calibration 'paper' prints noise for each party: guarantee must be 'per_party'",
@@ -127,9 +139,27 @@ class Plan:
         return math.sqrt(math.fsum(party.budget.mu**2 for party in self.parties))
 
     def printed_cost(self, party: Party) -> GDP:
-        """What the paper's noise really costs at this party: its own columns, against noise made for the widest."""
+        """What the paper's noise, 2 sqrt(d_max) sigma, really costs at this party, from its own columns.
+
+        RMGM: a person is replaced, key included, which may turn all signs: twice the norm of cells in [0, 1]. DGM: a
+        person's values are replaced, within the box.
+        """
         widest = max(other.encoder.radius for other in self.parties)
-        return GDP(party.encoder.radius / (widest * classical_noise_std(party.budget.epsilon, party.budget.delta)))
+        radius = party.encoder.radius if self.method == "rmgm" else self.row_radius(party)
+        return GDP(radius / (widest * classical_noise_std(party.budget.epsilon, party.budget.delta)))
+
+    def row_radius(self, party: Party) -> float:
+        """How far a row of cells in [0, 1] lies from their middles at most; see printed_release.middles."""
+        indicators = [len(column.names) for column in party.domain.columns]
+        return math.sqrt(math.fsum(1 - 1 / m if m > 1 else 0.25 for m in indicators))
+
+    def blur(self, party: Party, people: int) -> float:
+        """About the standard error of a correlation between columns of two parties like this one, of so many people.
+
+        sqrt(k) (n/k + s^2) / n: error of the mixing or of people in one slot, and noise; see docs/papers/mpr.md.
+        """
+        noise = _standard_noise(party, _TIGHT_RADIUS) ** 2
+        return math.sqrt(self.mixes) * (people / self.mixes + noise) / people
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting, spelled out: what the hash is taken of and what travels in a release."""
@@ -157,23 +187,21 @@ def good_number_of_mixes(people: int, parties: tuple[Party, ...]) -> int:
 
     n^2/k + k s_i^2 s_j^2 is least at k = n / (s_i s_j), with s the noise of a standardised column; see docs.
     """
-    logs = [math.log(_standard_noise(party, radius_factor(people, party))) for party in parties]
+    logs = []
+    for party in parties:
+        tight = _standard_noise(party, _TIGHT_RADIUS)
+        # At the best k the blur is 2 s / sqrt(n), which decides the radius, which decides s.
+        logs.append(math.log(_standard_noise(party, radius_factor(2 * tight / math.sqrt(people)))))
     best = people / math.exp(2 * math.fsum(logs) / len(logs))
     return round(min(max(best, _LEAST_MIXES), _MOST_MIXES))
 
 
-def correlation_noise(people: int, party: Party) -> float:
-    """About the standard error, by noise and mixing, of a correlation between columns of two parties like this one."""
-    return 2 * _standard_noise(party, radius_factor(people, party)) / math.sqrt(people)
-
-
-def radius_factor(people: int, party: Party) -> float:
+def radius_factor(blur: float) -> float:
     """Where rows are shortened, in typical norms: tightly while noise rules, hardly at all once it has vanished.
 
-    Shortening weakens correlations by a few percent, which must stay below the noise in them.
+    What shortening takes from a column is released and put back on average; the rest must stay below the noise.
     """
-    noise = 2 * _standard_noise(party, _TIGHT_RADIUS) / math.sqrt(people)
-    return min(max(0.45 / math.sqrt(noise), _TIGHT_RADIUS), 4.0)
+    return min(max(0.45 / math.sqrt(blur), _TIGHT_RADIUS), 4.0)
 
 
 def _standard_noise(party: Party, radius: float) -> float:

@@ -6,7 +6,7 @@ import json
 import secrets
 from typing import Any
 
-from discreet.parties.plan import Party, Plan, correlation_noise
+from discreet.parties.plan import Party, Plan
 from discreet.privacy import Budget
 
 
@@ -32,10 +32,15 @@ def _columns(party: Party) -> str:
 
 def _guarantees(plan: Plan) -> list[str]:
     paper = plan.calibration == "paper"
-    lines = ["Both guarantees are about one person replaced by any other; how many rows a party has is public."]
+    neighbours = "one person replaced by any other; how many rows a party has is public"
+    if paper and plan.method == "dgm":
+        neighbours = "one person's values replaced by any others; who is in the data is public"
+    lines = [f"Both guarantees are about {neighbours}."]
     for party in plan.parties:
         mu = plan.printed_cost(party).mu if paper else party.budget.mu
-        lines.append(f"  {party.name}'s release alone: {Budget.from_mu(mu, party.budget.delta)}")
+        line = f"  {party.name}'s release alone: {Budget.from_mu(mu, party.budget.delta)}"
+        weaker = "; weaker than asked for, so the release will be refused" if mu > party.budget.mu else ""
+        lines.append(line + (", by the paper's noise" if paper else "") + weaker)
     costs = [plan.printed_cost(party).mu if paper else party.budget.mu for party in plan.parties]
     together = sum(mu**2 for mu in costs) ** 0.5
     lines.append(
@@ -51,16 +56,28 @@ def _guarantees(plan: Plan) -> list[str]:
 
 
 def _expectation(plan: Plan) -> list[str]:
-    blur = max(correlation_noise(plan.people, party) for party in plan.parties)
+    if plan.calibration == "paper":
+        return [f"method {plan.method!r} as printed: for reproducing the paper; calibration 'tight' needs less noise."]
+    blur = max(plan.blur(party, plan.people) for party in plan.parties)
     needed = plan.people * (2 * blur / 0.3) ** 2
-    lines = [f"{plan.mixes} mixes; noise and mixing blur a correlation between two parties by about {blur:.2g}."]
+    rows = "mixes" if plan.method == "rmgm" else "slots for single people"
+    lines = [f"{plan.mixes} {rows}; noise and mixing blur a correlation between two parties by about {blur:.2g}."]
     if needed > plan.people:
         lines.append(f"To make out a correlation of 0.3, about {needed:,.0f} people would be needed.")
     return lines
 
 
 def new_plan(
-    *, name: str, key: str, people: int, epsilon: float, delta: float, guarantee: str, parties: dict[str, list[str]]
+    *,
+    name: str,
+    key: str,
+    people: int,
+    epsilon: float,
+    delta: float,
+    guarantee: str,
+    parties: dict[str, list[str]],
+    method: str = "rmgm",
+    calibration: str = "tight",
 ) -> str:
     """A plan file to edit: ranges are left to be declared, and a fresh seed is drawn."""
     lines = [
@@ -72,7 +89,8 @@ def new_plan(
         f"guarantee = {_toml(guarantee)}   # per_party, or joint: epsilon for one person across all parties",
         f"epsilon = {epsilon!r}",
         f"delta = {delta!r}",
-        'method = "rmgm"',
+        f"method = {_toml(method)}        # rmgm, or dgm: a row for each person, with far more noise in all together",
+        f"calibration = {_toml(calibration)}   # tight, or paper: the noise and training that the paper prints",
         'mixes = "auto"',
         f"seed = {_toml(secrets.token_hex(16))}",
         '# label = "..."        # the likely label, if there is one: it gets the least noise',

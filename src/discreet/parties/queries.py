@@ -1,4 +1,4 @@
-"""What a party asks its own curator: two cheap looks at its columns, then the mixes."""
+"""What a party asks its own curator: cheap looks at its columns, and the mixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.parties.signs import signs
-from discreet.rows import Block, Floats, Geometry, scratch
+from discreet.rows import Block, Floats, Geometry, column_norms, scratch
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,42 @@ class Spread:
         block.write_x(row)
         row -= self.centre[:, np.newaxis]
         return row, row
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Sums of w u_i^2, u = (x - centre) * per_unit and w = min(1, radius / |u|): what shortening leaves of a column.
+
+    The mixes hold w u, and a column of another party that depends linearly on u is met with the moment E[w u_i^2]
+    where E[u_i^2] is meant. The entries are nonnegative and their vector is no longer than w |u|^2 = radius |u|, which
+    is cut at ``reach`` radii.
+    """
+
+    centre: Floats
+    per_unit: Floats
+    radius: float
+    reach: float = 2.0
+    label: str = "what shortening leaves"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1, len(self.centre)
+
+    @property
+    def right_norm(self) -> float:
+        return self.reach * self.radius**2
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        right = scratch("factor", (self.shape[1], block.records))
+        block.write_x(right)
+        right -= self.centre[:, np.newaxis]
+        right *= self.per_unit[:, np.newaxis]
+        shorter = self.radius / np.maximum(column_norms(right), self.radius)
+        np.multiply(right, right, out=right)
+        right *= shorter
+        return np.ones((1, block.records)), right
 
 
 @dataclass(frozen=True)

@@ -25,18 +25,19 @@ from discreet.privacy import Guarantee, Release, unit_from_dict
 from discreet.rows import Answer
 
 KIND = "discreet party release"
-FORMAT = 1
+FORMAT = 2
 Floats = NDArray[np.float64]
-_ARRAYS = ("centre", "centre_noise", "scale", "weight")
+_ARRAYS = ("centre", "centre_noise", "scale", "weight", "kept")
 
 
 @dataclass(frozen=True)
 class PartyRelease:
     """Noisy answers about one party's columns, and what turns them back into the columns' units.
 
-    Encoded column i is centre[i] + scale[i] * u[i], and the mixes are sums of +-weight[i] * u[i]. ``spread`` is the
-    second moment of the encoded columns about the centre. ``rows`` is public, ``count`` the (noisy) number of complete
-    ones, ``centre_noise`` the noise in each centre.
+    Encoded column i is centre[i] + scale[i] * u[i], and the mixes are sums of +-weight[i] * u[i], shortened to kept[i]
+    of it on average. ``spread`` is the second moment of the encoded columns about the centre. ``rows`` is public,
+    ``count`` the (noisy) number of complete ones, ``centre_noise`` the noise in each centre. ``mixes`` has one row per
+    mix or slot. ``roster`` marks who stands in which row, where the method makes that public.
     """
 
     plan: Plan
@@ -47,9 +48,11 @@ class PartyRelease:
     centre_noise: Floats
     scale: Floats
     weight: Floats
+    kept: Floats
     spread: Answer
     mixes: Answer
     privacy: Guarantee
+    roster: str | None = None
 
     def to_bytes(self) -> bytes:
         content = {
@@ -60,6 +63,7 @@ class PartyRelease:
             "party": self.party,
             "rows": self.rows,
             "count": self.count,
+            "roster": self.roster,
             **{name: _packed(getattr(self, name)) for name in _ARRAYS},
             "spread": _packed_answer(self.spread),
             "mixes": _packed_answer(self.mixes),
@@ -92,6 +96,7 @@ class PartyRelease:
             spread=_unpacked_answer(content["spread"]),
             mixes=_unpacked_answer(content["mixes"]),
             privacy=_unpacked_guarantee(content["guarantee"]),
+            roster=content["roster"],
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

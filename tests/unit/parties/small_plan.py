@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.curator import Curator
 from discreet.parties import Joint, Plan, join
 from discreet.parties.mixing import ask
 from discreet.parties.people import open_people
 from discreet.parties.signs import plan_state
+from discreet.parties.slots import SlotCurator
 
 COLUMNS = {"a": ["x0", "x1"], "b": ["x2"], "c": ["x3", "y"]}
 
@@ -42,5 +42,5 @@ def released(plan: Plan, frame: pd.DataFrame) -> Joint:
     for number, party in enumerate(plan.parties):
         own = frame[[*(column.name for column in party.domain.columns), plan.key]].sample(frac=1, random_state=number)
         engine = open_people(own, party.domain, plan.key, plan_state(plan.seed), workers=1)
-        releases.append(ask(Curator(engine), plan, party, len(own)))
+        releases.append(ask(SlotCurator(engine), plan, party, len(own)))
     return join(releases)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.parties.queries import Mixes
-from discreet.parties.signs import person_states, plan_state, signs
+from discreet.parties.signs import person_states, plan_state, signs, slots
 from discreet.rows import exact_sum, product_parts
 from discreet.rows.grid import right_grid
 
@@ -42,6 +42,28 @@ def test_golden_stream():
     table = signs(person_states(plan_state("golden"), [b"%d" % i for i in range(1000)]), 130)
     digest = hashlib.sha256(np.packbits(np.ascontiguousarray(table)).tobytes()).hexdigest()
     assert digest == "96f2082c361847abaf27be3cf685d910415790ee8c41175a930601aed37c9e58"
+
+
+def test_slots_are_the_specified_ones():
+    states = person_states(plan_state("seed"), KEYS)
+    where, plus = slots(states, 1000)
+    for key, slot, sign in zip(KEYS, where, plus, strict=True):
+        word = sum(plainly("seed", key, mix) << (mix + 64) for mix in range(-64, 0))
+        assert slot == (word >> 1) % 1000
+        assert sign == word & 1
+
+
+def test_golden_slots():
+    where, plus = slots(person_states(plan_state("golden"), [b"%d" % i for i in range(1000)]), 777)
+    digest = hashlib.sha256(where.astype("<i8").tobytes() + np.packbits(plus).tobytes()).hexdigest()
+    assert digest == "c3b8b64dc5ad41521a886987b381d2c956285e1462042002deac0f63d08e0027"
+
+
+def test_slots_are_spread_evenly():
+    where, plus = slots(person_states(plan_state("seed"), [b"%d" % i for i in range(20_000)]), 100)
+    # A slot has 200 people, give or take 14: all 100 within six of those, but for one run in 5 million.
+    assert np.abs(np.bincount(where, minlength=100) - 200).max() < 6 * 14.1
+    assert abs(plus.mean() - 0.5) < 6 * 0.0036
 
 
 def test_signs_depend_on_no_other_person_and_no_number_of_mixes():

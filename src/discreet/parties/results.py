@@ -1,0 +1,72 @@
+"""A linear model of the joint release, with what the reader must be told beside the numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.inference import LinearResult
+from discreet.parties.estimate import MixedSolution
+
+# How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
+_TELLING_CORRELATION = 0.3
+
+
+@dataclass(frozen=True)
+class JointResult:
+    """A linear model of the joint release, and what the release could and could not show."""
+
+    linear: LinearResult
+    solution: MixedSolution
+    joint: Any
+
+    @property
+    def drowned(self) -> bool:
+        """Whether the noise hides every relation, so that the model is the constant one."""
+        return self.solution.drowned
+
+    @property
+    def people_needed(self) -> int:
+        """About how many people would make a correlation of 0.3 stand out: the noise falls as one over their root."""
+        now = float(self.linear.nobs)
+        return math.ceil(now * (2 * self.solution.typical_noise / _TELLING_CORRELATION) ** 2)
+
+    def notes(self) -> list[str]:
+        """What a reader must know beside the numbers, in plain words."""
+        noise = self.solution.typical_noise
+        lines = [f"noise and mixing blur a correlation between two parties by about {noise:.2g}"]
+        if self.drowned:
+            lines.append(
+                "the noise drowns the signal: coef is the constant model, which predicts the mean; about "
+                f"{self.people_needed:,} people would be needed to make out a correlation of {_TELLING_CORRELATION}; "
+                "intervals only say that standardised coefficients are about 1 at most"
+            )
+        elif self.solution.ridge > 0:
+            lines.append(
+                "the noise hides some combinations of the features: intervals there rest on the assumption that "
+                "standardised coefficients are about 1 at most"
+            )
+        lines += self._people_notes()
+        missing = {party.name for party in self.joint.plan.parties} - {one.party for one in self.joint.releases}
+        if missing:
+            lines.append(f"no release of {', '.join(sorted(missing))} was given: their columns are left out")
+        return lines
+
+    def _people_notes(self) -> list[str]:
+        """Who is missing where, and by how much that blurs the relations of that party's columns."""
+        releases, mixed = self.joint.releases, self.joint.mixed()
+        most = max(one.rows for one in releases)
+        lines = []
+        for position, one in enumerate(releases):
+            if one.rows == most:
+                continue
+            # Of m people among n, a correlation has the standard error sqrt(k (n/k + s^2)(m/k + t^2)) / m.
+            k, noise = len(mixed.mixed), float(mixed.noise[mixed.owner == position].mean())
+            more = most / one.rows * math.sqrt((one.rows / k + noise) / (most / k + noise)) - 1
+            lines.append(
+                f"{most - one.rows} people are missing at {one.party}: they count as average there, and correlations "
+                f"with its columns are scaled as if its {one.rows} people stand at every other party; their noise is "
+                f"{more:.0%} more than if nobody were missing"
+            )
+        return lines
