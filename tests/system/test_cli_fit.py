@@ -112,12 +112,12 @@ def test_a_fit_prints_its_guarantee_pays_and_writes_the_model(run, tmp_path, dat
 
 
 def test_a_dry_run_tells_the_price_that_the_fit_then_costs(run, tmp_path):
-    dry = fit(run, "--ledger", "a.ledger", "--out", "model.json", "--dry-run")
+    dry = fit(run, "--ledger", "a.ledger", "--out", "model.json", "--solver", "moments", "--dry-run")
     assert dry.returncode == 0, dry.stderr
     ledger = Ledger(tmp_path / "a.ledger")
     assert ledger.history == []
     assert not (tmp_path / "model.json").exists()
-    assert fit(run, "--ledger", "a.ledger").returncode == 0
+    assert fit(run, "--ledger", "a.ledger", "--solver", "moments").returncode == 0
     for entry in ledger.history:
         assert any(line.startswith(entry.label) and f" {entry.cost.mu:.4g} " in line for line in dry.stdout.split("\n"))
     assert f"after      {ledger.remaining} would be left" in dry.stdout
@@ -163,3 +163,31 @@ def test_what_is_refused_and_why(call, tmp_path):
     for words, result in cases.items():
         assert words in refused(result)
     assert Ledger(tmp_path / "a.ledger").history == []
+
+
+def test_a_family_with_exposure_and_public_rows(call, tmp_path):
+    random = np.random.default_rng(1)
+    age, years = random.uniform(20, 80, 4000), random.uniform(0.2, 2.0, 4000)
+    claims = random.poisson(years * np.exp(0.02 * age - 1.5))
+    pq.write_table(pa.table({"age": age, "years": years, "claims": claims}), tmp_path / "claims.parquet")
+    pq.write_table(pa.table({"age": age[:200]}), tmp_path / "public.parquet")
+    (tmp_path / "claims.toml").write_text(
+        "[columns.age]\nlow = 0.0\nhigh = 100.0\n[columns.years]\nlow = 0.1\nhigh = 2.0\n"
+        "[columns.claims]\nlow = 0.0\nhigh = 8.0\n"
+    )
+    words = ("--family", "poisson", "--exposure", "years", "--public", "public.parquet", "--out", "model.json")
+    where = {"data": "claims.parquet", "domain": "claims.toml", "target": "claims"}
+    assert "first look" in fit(call, *words, "--dry-run", **where).stdout
+    result = fit(call, *words, **where)
+    assert result.returncode == 0, result.stderr
+    assert "poisson, log" in result.stdout
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert model["names"] == ["age"]
+    assert model["coef"][0] == pytest.approx(0.02, abs=0.01)  # a standard error is .0015
+
+
+def test_a_logistic_model_takes_its_classes_from_the_domain(call):
+    result = fit(call, "--family", "logistic", target="smoker")
+    assert result.returncode == 0, result.stderr
+    assert "discreet LogisticRegression" in result.stdout
+    assert "--link and --exposure belong to a --family" in fit(call, "--exposure", "age").stderr

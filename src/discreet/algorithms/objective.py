@@ -2,10 +2,11 @@
 
 1. A first look and a noisy second moment, unless public data tells: coordinates in which rows are white.
 2. The exact minimiser of the rows' loss with a random linear term and a ridge, found behind the door and released once.
+3. The Hessian there, for standard errors and to tell how far the ridge has drawn.
 
 It spends the budget on what amounts to one gradient at the answer, and clips no score: as the budget grows the fit is
 the maximum of the likelihood. docs/papers/objective.md proves the cost: the ridge costs no privacy where it is at least
-R^2 / epsilon (twice that for replaced rows), so that is the ridge. No standard errors: they would need a release more.
+R^2 / epsilon (twice that for replaced rows), so that is the ridge.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ import numpy as np
 
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling, first_look
-from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.repair import definite
 from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
-from discreet.rows import Floats, LinearMap, LogisticLoss, MinimisingSource
+from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource
+from discreet.rows.truncated import TruncatedInformation
 
 # Shares of mu^2 where public rows do not tell: the first look and the second moment.
 _LOOK, _WHITENING = 0.05, 0.15
+# ... and what the Hessian costs.
+_HESSIAN = 0.05
 # The smoothing's mu as a share of the gradient's: 0.1 % of the variance.
 _SMOOTHING = 0.05
 # The chance that an entry of the discrete noise is far from its continuous twin, and then some.
@@ -49,10 +54,12 @@ def objective(
 ) -> GlmFit:
     """Fit by one perturbed minimisation; ``steps`` is accepted as every solver does and has no meaning here.
 
-    Privacy: one or two sums and one minimisation, whose costs together are the budget.
+    Privacy: one to three sums and one minimisation, whose costs together are the budget.
     """
     if model.family.name != "bernoulli" or model.link.name != "logit":
         raise ValueError("solver='objective' is for logistic regression: its cost rests on labels 0 and 1")
+    if not source.one_row_each:
+        raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")
     if budget.epsilon > _LARGEST_EPSILON:
         budget = Budget.of(_LARGEST_EPSILON, budget.delta)
     white, spent = _white(source, budget, model, x_radius, guess)
@@ -66,9 +73,49 @@ def objective(
         penalty=(matrix * model.penalty) @ matrix.T,
         centre=white.centre,
     )
-    cost = _cost(source, budget, spent, model.size)
-    theta = source.minimise(query, cost).value[:, 0]
-    return without_errors(coordinates.coefficients(theta), white.count, 1)
+    cost = _cost(source, budget, spent + _HESSIAN, model.size)
+    answer = source.minimise(query, cost)
+    return _fit(source, model, white, query, cost, answer, _part(budget, _HESSIAN))
+
+
+def _fit(
+    source: MinimisingSource,
+    model: GlmModel,
+    white: _White,
+    query: LogisticLoss,
+    cost: Perturbed,
+    answer: Answer,
+    hessian_cost: GDP,
+) -> GlmFit:
+    """The released point, and about it what the ridge, the linear term and the rows themselves make it vary by.
+
+    Privacy: asks the source for one sum.
+    """
+    theta, size = answer.value[:, 0], model.size
+    looked = TruncatedInformation(
+        white.coordinates.map(theta),
+        lambda eta: model.family.weight(eta, model.link),
+        query.radius,
+        0.25,
+        geometry="square",
+    )
+    seen = source.sum(looked, hessian_cost)
+    ridge = query.bound**2 / (4 * cost.curvature)
+    information = definite(seen.value, seen.noise_std)
+    inverse = np.linalg.inv(information + query.penalty + ridge * np.eye(size))
+    # To first order the ridge has drawn theta by this towards its centre: the estimate takes it back.
+    back = np.eye(size) + ridge * inverse
+    estimate = theta + ridge * inverse @ (theta - white.centre)
+    noise = (query.bound / cost.gradient_mu) ** 2 * inverse @ inverse + answer.noise_std**2 * np.eye(size)
+    turn = white.coordinates.matrix.T
+    return GlmFit(
+        coef=turn @ theta,
+        estimate=turn @ estimate,
+        count=white.count,
+        iterations=1,
+        noise_covariance=turn @ back @ noise @ back.T @ turn.T,
+        sampling_covariance=turn @ back @ inverse @ information @ inverse @ back.T @ turn.T,
+    )
 
 
 def _part(budget: Budget, share: float) -> GDP:

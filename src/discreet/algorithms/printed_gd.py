@@ -22,7 +22,7 @@ from discreet.rows import Floats, Query, ScoreSum, Source
 from discreet.rows.truncated import TruncatedScores
 
 _STEPS = 20
-_BALL = 3.0
+_BALL, _FAR = 3.0, 50.0
 # Where the number of rows is private, what it costs.
 _COUNT_SHARE = 0.03
 
@@ -47,7 +47,9 @@ def printed_descend(
     rounds = _STEPS if steps is None else steps
     count, rest = _count(source, budget, model, x_radius, calibration)
     coordinates, radius = _ground(model, x_radius, guess)
-    ball = _BALL if ball is None else ball
+    if ball is None:
+        # Binary scores are bounded whatever the coefficients; others only in a ball.
+        ball = _FAR if model.family.name == "bernoulli" else _BALL
     score_bound = _score_bound(model, ball * radius)
     beta = np.zeros(coordinates.size)
     if guess is not None and guess.coefficients is not None:

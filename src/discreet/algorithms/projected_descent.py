@@ -45,7 +45,7 @@ def pgd(
         theta = theta * min(1.0, 2 * model.labels.half_width / max(float(np.linalg.norm(theta)), 1e-300))
         variance = 0.75 * variance + (0.5 * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
-    return Descent(ground.design, shrunk(theta, path[0], variance, model.intercept), path, variance, steps)
+    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps)
 
 
 def _gradient(model: IndexModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:

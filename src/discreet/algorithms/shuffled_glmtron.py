@@ -129,9 +129,11 @@ def _one_pass(parts: Sequence[PartSource], cost: GDP, model: IndexModel, start: 
         theta = theta + rule.eta * answer.value[:, 0]
         noises[t] = rule.eta * answer.noise_std
         total += theta if t >= first else 0.0
-    # As if nothing drew the iterates back: a clipped gradient does so with bounded force, and noise may outrun it.
-    variance = averaged_noise(rows, first, noises)
-    mean = shrunk(total / max(rows - first, 1), start.theta, variance, model.intercept)
+    variance = averaged_noise(_LENGTHS / rows, rows, first, noises)
+    if model.size * variance > start.spread**2 / 2:
+        # A clipped gradient draws back with bounded force: noise of this size outruns it as if nothing did.
+        variance = averaged_noise(0.0, rows, first, noises)
+    mean = shrunk(total / max(rows - first, 1), variance, model.intercept)
     return Descent(start.design, mean, path, variance, rows)
 
 

@@ -10,10 +10,11 @@ from discreet import __version__
 
 # What ``--help`` says of each verb, so that it need not load them: scipy alone takes half a second.
 _VERBS = {
+    "audit": "Does a model keep its promise? Searched neighbours, attacks, a report.",
     "budget": "The privacy budget of one data set: make it, see what is left.",
     "demo": "See it all on synthetic data: private beside non-private.",
     "parties": "Organisations with different columns of the same people release jointly.",
-    "fit": "Fit a private linear model to a Parquet or CSV file.",
+    "fit": "Fit a private model to a Parquet or CSV file.",
     "local": "Devices report once, randomized by themselves; a collector fits many models.",
 }
 

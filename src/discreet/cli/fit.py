@@ -1,4 +1,4 @@
-"""``discreet fit``: a private linear model of a file, or its price beforehand."""
+"""``discreet fit``: a private model of a file, or its price beforehand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.model import FAMILIES, make_estimator
 from discreet.cli.printing import clean_errors
 
 
@@ -19,6 +20,7 @@ class Job:
     data: str
     target: str
     groups: str | None
+    exposure: str | None
     ledger: str | None
     job: str | None
     out: str | None
@@ -30,8 +32,13 @@ class Job:
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
 @click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
-@click.option("--model", type=click.Choice(["linear", "ridge"]), default="linear", show_default=True)
-@click.option("--alpha", type=float, help="Ridge penalty.  [default: 1 for ridge]")
+@click.option("--model", type=click.Choice(["linear", "ridge"]), help="Least squares, with a penalty or without.")
+@click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model instead.")
+@click.option("--link", help="Its link: identity, logit, probit, cloglog, log, softplus.  [default: the usual one]")
+@click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
+@click.option("--public", metavar="FILE", help="Rows that are public anyway, with the same columns.")
+@click.option("--alpha", type=float, help="Penalty on squared coefficients.  [default: 1 for ridge, else 0]")
+@click.option("--solver", default="auto", show_default=True, help="gd, moments, newton, ...; see docs/papers.")
 @click.option(
     "--neighbours",
     type=click.Choice(["replace_one", "add_or_remove_one"]),
@@ -51,8 +58,13 @@ def fit(
     target: str,
     epsilon: float,
     delta: float,
-    model: str,
+    model: str | None,
+    family: str | None,
+    link: str | None,
+    exposure: str | None,
+    public: str | None,
     alpha: float | None,
+    solver: str,
     neighbours: str,
     groups: str | None,
     rows_per_person: int,
@@ -61,53 +73,36 @@ def fit(
     out: str | None,
     dry_run: bool,
 ) -> None:
-    """Fit a private linear model to DATA, a .parquet or .csv file."""
+    """Fit a private model to DATA, a .parquet or .csv file: least squares, or a --family."""
     with clean_errors():
-        if alpha is not None and model != "ridge":
-            raise click.UsageError("--alpha is the penalty of --model ridge")
-        estimator = _estimator(
-            model,
-            alpha=float(model == "ridge") if alpha is None else alpha,
+        if model is not None and family is not None:
+            raise click.UsageError("--model is for least squares and --family for the others: give one of them")
+        if alpha is not None and model != "ridge" and family is None:
+            raise click.UsageError("--alpha is the penalty of --model ridge, or of a --family")
+        if family is None and (link is not None or exposure is not None):
+            raise click.UsageError("--link and --exposure belong to a --family")
+        estimator = make_estimator(
+            model or "linear",
+            family,
+            link,
             domain=domain,
+            public=public,
+            target=target,
+            alpha=float(model == "ridge") if alpha is None else alpha,
+            solver=solver,
             epsilon=epsilon,
             delta=delta,
             neighbours=neighbours,
             ledger=ledger,
             rows_per_person=rows_per_person,
         )
-        task = Job(data, target, groups, ledger, job, out)
+        task = Job(data, target, groups, exposure, ledger, job, out)
         if dry_run:
             from discreet.cli.price import echo_price
 
-            echo_price(estimator, data, target=target, groups=groups, ledger=ledger, job=job)
+            echo_price(estimator, data, target=target, groups=groups, exposure=exposure, ledger=ledger, job=job)
         else:
             _fit(estimator, task)
-
-
-def _estimator(
-    model: str,
-    *,
-    alpha: float,
-    domain: str,
-    epsilon: float,
-    delta: float,
-    neighbours: str,
-    ledger: str | None,
-    rows_per_person: int,
-) -> Any:
-    from discreet.domain import Domain
-    from discreet.estimators import LinearRegression, Ridge
-
-    kind: Any = Ridge if model == "ridge" else LinearRegression
-    return kind(
-        alpha=alpha,
-        domain=Domain.from_toml(domain),
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=neighbours,
-        ledger=ledger,
-        rows_per_person=rows_per_person,
-    )
 
 
 def _fit(estimator: Any, task: Job) -> None:
@@ -116,7 +111,8 @@ def _fit(estimator: Any, task: Job) -> None:
     # Whatever can fail must fail before the budget is spent.
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
-    estimator.fit_file(task.data, target=task.target, groups=task.groups, job=task.job)
+    more = {} if task.exposure is None else {"exposure": task.exposure}
+    estimator.fit_file(task.data, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))
     click.echo()
     echo_guarantee(estimator)

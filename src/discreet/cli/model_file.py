@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from discreet import __version__
 
 
@@ -16,12 +18,12 @@ def model_facts(estimator: Any) -> dict[str, Any]:
         "alpha": float(estimator.alpha),
         "target": result.target,
         "names": list(estimator.coef_names_),
-        "coef": [float(value) for value in estimator.coef_],
-        "intercept": float(estimator.intercept_),
+        "coef": [float(value) for value in np.ravel(estimator.coef_)],
+        "intercept": float(np.ravel(estimator.intercept_)[0]),
         # One record per coefficient, the intercept first: the unshrunk estimate, its errors and its 95 % interval.
         "estimates": estimator.coef_table(),
         "noisy_rows": float(result.nobs),
-        "noisy_residual_std": float(result.scale**0.5),
+        "noisy_dispersion": float(result.scale),
         "guarantee": {
             "epsilon": float(privacy.epsilon(estimator.delta)),
             "delta": float(estimator.delta),

@@ -8,25 +8,32 @@ from typing import Any
 import click
 
 from discreet.algorithms.moments import FIRST_LOOK_SHARE
+from discreet.algorithms.steps.descent_plan import DescentPlan
 from discreet.cli.printing import echo_table
 from discreet.privacy import Budget, Ledger
 from discreet.rows import PowerSums, SecondMoment
 
 
 def echo_price(
-    estimator: Any, data: str, *, target: str, groups: str | None, ledger: str | None, job: str | None
+    estimator: Any,
+    data: str,
+    *,
+    target: str,
+    groups: str | None,
+    exposure: str | None = None,
+    ledger: str | None,
+    job: str | None,
 ) -> None:
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
     # Checks names and types of the columns; the curator that it makes is asked nothing.
-    source, encoder = estimator._open_file(data, target, None, groups, job)
+    source, encoder = estimator._open_file(data, target, None, groups, job, exposure)
     click.echo("dry run    no row is read and nothing is spent")
     click.echo(f"model      {target} on {', '.join(encoder.names)}")
     click.echo(f"price      {budget}")
     click.echo(f"holds for  {source.guarantee.in_words}")
-    shares = [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
+    labels, shares = _releases(estimator)
     costs = budget.split(shares)
-    labels = (PowerSums.label, SecondMoment.label)
     rows = [
         (label, f"{cost.mu:.4g}", f"{share:.0%}", f"{cost.epsilon(budget.delta):.4g}")
         for label, cost, share in zip(labels, costs, shares, strict=True)
@@ -34,6 +41,17 @@ def echo_price(
     echo_table(["release", "mu", "of mu^2", "epsilon alone"], rows)
     if ledger is not None:
         _echo_ledger(Ledger(ledger), ledger, [cost.mu for cost in costs], job)
+
+
+def _releases(estimator: Any) -> tuple[list[str], list[float]]:
+    """What is released, and for which shares of mu^2.
+
+    How a descent shares the rest among its sums depends on the noisy number of rows, which is not known beforehand.
+    """
+    if estimator.solver == "moments":
+        return [PowerSums.label, SecondMoment.label], [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
+    look = DescentPlan.look_share(estimator.public is not None)
+    return [PowerSums.label, "second moments, gradients and curvature"], [look, 1 - look]
 
 
 def _echo_ledger(ledger: Ledger, path: str, costs: list[float], job: str | None) -> None:

@@ -77,6 +77,18 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         chosen = family(self.family)
         return chosen, chosen.default_link if self.link is None else link(self.link)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = not self._allows_negative_labels()
+        return tags
+
+    def _allows_negative_labels(self) -> bool:
+        try:
+            self._family()[0].check_range(-1.0, 1.0)
+        except ValueError:
+            return False
+        return True
+
     def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
         """Predicted mean labels; for an exposure of 1 if none is given."""
         design = self._design(X)

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.steps.glm_model import GlmFit
+from discreet.curator import Curator
 from discreet.domain import Categorical, Encoder, Numeric, Public, spelling
 from discreet.errors import DomainError
 from discreet.estimators.glm_base import PrivateGlm
+from discreet.estimators.multinomial import fit_classes
 from discreet.glm import Bernoulli, Family, Link, link
+from discreet.privacy import Budget
 
 _ZERO_ONE = (0, 1)
 
@@ -24,6 +27,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
 
     classes: the labels that there can be, declared and never learnt from y; the second of two is the positive one. Rows
     with another label contribute nothing. Where a ``domain`` declares the target's values, those are meant by default.
+
+    With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
 
     The other parameters are those of GeneralizedLinearRegressor.
     """
@@ -97,24 +102,48 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
             numbers[:] = [positions.get(spelling(value), np.nan) for value in labels.tolist()]
         return numbers
 
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        if len(self.classes_) == 2:
+            return super()._fit_source(source, encoder, budget)
+        if self.solver not in ("auto", "gd") or self.calibration != "tight":
+            raise ValueError("more than two classes are fitted by solver='gd' with calibration='tight' only")
+        fit = fit_classes(source, encoder, budget, self._model(encoder), self.public, len(self.classes_), self.max_iter)
+        self.intercept_, self.coef_ = fit.intercept, fit.coef
+        self.n_iter_, self.privacy_ = fit.iterations, source.guarantee
+        self.coef_names_, self._encoder = encoder.names, encoder
+        self.result_ = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
+        return self
+
+    @property
+    def _slopes(self) -> Any:
+        """Which entries of ``result_`` are coefficients: with more than two classes each has a constant first."""
+        if len(self.classes_) == 2:
+            return super()._slopes
+        return [i for i, name in enumerate(self.result_.names) if not name.endswith(": const")]
+
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
         super()._store(fit, encoder)
         self.coef_ = self.coef_[np.newaxis]
         self.intercept_ = np.array([self.intercept_])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The linear predictor: the log odds of the second class."""
+        """The linear predictor: the log odds of the second class, or one column per class if there are more."""
         check_is_fitted(self, "coef_")
-        return np.asarray(self._design(X) @ self.coef_[0] + self.intercept_[0])
+        scores = self._design(X) @ self.coef_.T + self.intercept_
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``."""
-        positive = expit(self.decision_function(X))
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores, axis=1))
+        positive = expit(scores)
         return np.column_stack([1 - positive, positive])
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         return np.asarray(np.log(np.maximum(self.predict_proba(X), 1e-300)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class."""
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        """The most probable class."""
+        scores = self.decision_function(X)
+        return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]

@@ -31,13 +31,18 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
     if y.shape != (x.shape[1],) or not np.isfinite(y).all():
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
+    y = np.clip(y, model.labels.low, model.labels.high)  # as private labels are
     return Guess(scaling, coordinates, _fit(model, coordinates, x, y), count)
 
 
 def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Floats | None]:
     """Mean and covariance of the encoded features, the number of rows behind them, and the rows themselves if given."""
     if public.rows is not None:
-        x = encoder.encode(public.rows if is_frame(public.rows) else np.asarray(public.rows)).x
+        framed, columns = is_frame(public.rows), len(encoder.domain.columns)
+        rows = public.rows if framed else np.asarray(public.rows)
+        if not framed and (rows.ndim != 2 or rows.shape[1] != columns):
+            raise DomainError(f"public rows must have the {columns} columns of X, got shape {rows.shape}")
+        x = encoder.encode(rows).x
         if x.shape[1] < 2 or not np.isfinite(x).all():
             raise DomainError("public rows must be at least two and complete, with every value declared")
         return x.mean(axis=1), np.cov(x, bias=True).reshape(len(x), len(x)), x.shape[1], x
@@ -46,6 +51,9 @@ def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Flo
         raise DomainError(
             f"second_moment must be that of (1, x): {encoder.width + 1} rows and columns, got shape {moment.shape}"
         )
+    least = float(np.linalg.eigvalsh((moment + moment.T) / 2)[0])
+    if not (moment[0, 0] > 0 and least >= -1e-6 * float(np.trace(moment))):
+        raise DomainError("second_moment must be that of rows (1, x): symmetric, with no negative eigenvalue")
     moment = moment / moment[0, 0]
     mean = (moment[0, 1:] - encoder.centre) / encoder.half_width
     covariance = moment[1:, 1:] - np.outer(moment[0, 1:], moment[0, 1:])

@@ -51,6 +51,11 @@ class MinimisingSource(Source, Protocol):
     """A source that can also be asked for the minimiser of a noisy objective: the third verb."""
 
     @property
+    def one_row_each(self) -> bool:
+        """Whether no person has more than one row, as ``minimise`` needs it."""
+        ...
+
+    @property
     def replaces_rows(self) -> bool:
         """Whether the guarantee is about a row replaced, rather than one added or removed."""
         ...

@@ -14,8 +14,8 @@ from discreet.rows.query import Block, Floats
 from discreet.rows.ranking import Indices
 from discreet.rows.wide_kernels import LIMIT, MOST_ROWS, cell_type, weighted_cells, whole_cells
 
-# A block of so many cells stays in the second cache at least, and is small against any table worth cutting.
-_BLOCK_CELLS = 2**22
+# A block of so many cells is small against any table worth cutting, and large enough that starting it costs nothing.
+_BLOCK_CELLS = 2**23
 _CARRY_BITS = 26
 
 

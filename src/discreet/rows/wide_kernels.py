@@ -22,8 +22,8 @@ Floats = NDArray[np.float64]
 LIMIT = 2.0**10
 # Beyond this many rows of a block, sums of whole numbers of 20 bits might not be exact in float64.
 MOST_ROWS = 2**32
-# So many columns at a time: their sums, centres and units stay in the first cache while rows go by.
-_COLUMNS = 512
+# So many columns at a time: long stretches of a row are read fastest, and sums and units still fit the second cache.
+_COLUMNS = 16384
 # Compiling takes longer than it saves on fewer cells than this.
 _MANY_CELLS = 20_000_000
 

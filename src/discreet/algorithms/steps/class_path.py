@@ -9,7 +9,6 @@ import numpy as np
 from discreet.algorithms.steps.class_curvature import Curvature
 from discreet.rows import Floats
 
-
 # Coefficients no longer than this in white coordinates: every probability is certain long before.
 _LONGEST = 30.0
 

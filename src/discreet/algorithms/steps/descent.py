@@ -85,20 +85,22 @@ def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> fl
     return 1.0 / ((2 * float(ndtr(reach)) - 1) * max(float(np.trace(curvature)) / len(curvature), 1e-6))
 
 
-def averaged_noise(steps: int, first: int, stds: Floats) -> float:
-    """The variance in the mean of the iterates after ``first``, of noise that each step adds for good."""
-    # Noise of step t stands in all iterates from t + 1 on.
-    stands_in = np.minimum(steps - np.arange(steps), steps - first)
-    return float(np.sum((stands_in * stds) ** 2)) / max(steps - first, 1) ** 2
+def averaged_noise(drawn_back: float, steps: int, first: int, stds: Floats) -> float:
+    """The variance, in the mean of iterates after ``first``, of theta <- (1 - drawn_back) theta + noise."""
+    influence = np.zeros(steps)
+    held = 0.0
+    for t in range(steps - 1, -1, -1):
+        # Noise of step t stands in iterate t + 1 and fades from there.
+        held = held * (1 - drawn_back) + (1.0 if t + 1 > first else 0.0)
+        influence[t] = held
+    return float(np.sum((influence * stds) ** 2)) / max(steps - first, 1) ** 2
 
 
-def shrunk(theta: Floats, start: Floats, variance: float, intercept: bool) -> Floats:
+def shrunk(theta: Floats, variance: float, intercept: bool) -> Floats:
     """Slopes as far as they stand clear of the noise: of its squared length, the mean and two standard deviations."""
     result = theta.copy()
     slopes = slice(int(intercept), None)
-    moved = theta[slopes] - start[slopes]
-    length = float(moved @ moved)
-    noise = (len(moved) + 2 * math.sqrt(2 * len(moved))) * variance
-    factor = max(0.0, 1 - noise / max(length, 1e-300))
-    result[slopes] = start[slopes] + factor * moved
+    size, length = len(theta[slopes]), float(theta[slopes] @ theta[slopes])
+    noise = (size + 2 * math.sqrt(2 * size)) * variance
+    result[slopes] *= max(0.0, 1 - noise / max(length, 1e-300))
     return result
