@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.peers.setting import Privacy, Rows, symmetric_noise
 
 from discreet.privacy import gaussian_mu, gaussian_noise_std
 
@@ -45,19 +46,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """How far one person moves each of the three released statistics, given |x| <= row_norm and |y| <= 1."""
+    """How far one person moves each of the three released statistics, given |x| <= row_norm and |y| <= y_bound."""
 
     smallest_eigenvalue: float
     second_moment: float
     cross_moment: float
 
     @classmethod
-    def of(cls, neighbours: str, row_norm: float) -> Sensitivities:
+    def of(cls, neighbours: str, row_norm: float, y_bound: float) -> Sensitivities:
         if neighbours == "add_or_remove_one":
-            return cls(row_norm**2, row_norm**2, row_norm)
+            return cls(row_norm**2, row_norm**2, row_norm * y_bound)
         if neighbours == "replace_one":
             # |xx^T - zz^T| <= sqrt(2) r^2, as <xx^T, zz^T> >= 0; an eigenvalue moves by r^2 either way.
-            return cls(row_norm**2, math.sqrt(2) * row_norm**2, 2 * row_norm)
+            return cls(row_norm**2, math.sqrt(2) * row_norm**2, 2 * row_norm * y_bound)
         raise ValueError(f"neighbours must be add_or_remove_one or replace_one, got {neighbours!r}")
 
 
@@ -117,32 +118,52 @@ def _fit(
     y_centre, y_half_width = (bounds.y_high + bounds.y_low) / 2, (bounds.y_high - bounds.y_low) / 2
     scaled = np.column_stack([np.clip((X - centre) / half_width, -1, 1), np.ones(len(X))])
     target = np.clip((y - y_centre) / y_half_width, -1, 1)
-    n_columns = scaled.shape[1]
-    row_norm = radius_share * math.sqrt(n_columns)
+    row_norm = radius_share * math.sqrt(scaled.shape[1])
     scaled *= np.minimum(1, row_norm / np.linalg.norm(scaled, axis=1, keepdims=True))
-
-    sensitivities = Sensitivities.of(neighbours, row_norm)
-    noise_on_eigenvalue = noise_per_unit * sensitivities.smallest_eigenvalue
-    noise_on_second = noise_per_unit * sensitivities.second_moment
-    noise_on_cross = noise_per_unit * sensitivities.cross_moment
-
-    second, cross = scaled.T @ scaled, scaled.T @ target
-    # The noise's own size is subtracted, so that this is a lower bound with probability about 1 - delta.
-    smallest = np.linalg.eigvalsh(second)[0] + noise_on_eigenvalue * (
-        rng.standard_normal() - math.sqrt(math.log(6 / delta))
-    )
-    noise_norm = noise_on_second * math.sqrt(n_columns * math.log(2 * n_columns**2 / FAILURE_PROBABILITY))
-    ridge = max(0.0, noise_norm - max(smallest, 0.0))
-
-    noisy_second = second + noise_on_second * _symmetric_noise(n_columns, rng)
-    noisy_cross = cross + noise_on_cross * rng.standard_normal(n_columns)
-    weights = np.linalg.solve(noisy_second + ridge * np.eye(n_columns), noisy_cross)
+    sensitivities = Sensitivities.of(neighbours, row_norm, 1.0)
+    weights = noisy_ridge(scaled, target, sensitivities, noise_per_unit, delta, 1, rng)[0]
 
     coef = weights[:-1] * y_half_width / half_width
     return Line(coef, float(y_centre + y_half_width * weights[-1] - centre @ coef))
 
 
-def _symmetric_noise(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Standard Gaussian upper triangle, mirrored."""
-    upper = np.triu(rng.standard_normal((size, size)))
-    return upper + np.triu(upper, 1).T
+def adassp_weights(rows: Rows, privacy: Privacy, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Weights of ``adassp_gdp``, one line per noise draw, on rows that are scaled already."""
+    clipped = rows.clipped()
+    sensitivities = Sensitivities.of(privacy.neighbours, clipped.radius, clipped.y_bound)
+    noise_per_unit = math.sqrt(3) / privacy.mu
+    return noisy_ridge(clipped.X, clipped.y, sensitivities, noise_per_unit, privacy.delta, draws, rng)
+
+
+def adassp_half_radius_weights(rows: Rows, privacy: Privacy, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """The same with rows clipped at half the radius."""
+    return adassp_weights(rows.clipped(HALF_RADIUS * rows.radius), privacy, draws, rng)
+
+
+def noisy_ridge(
+    X: np.ndarray,
+    y: np.ndarray,
+    sensitivities: Sensitivities,
+    noise_per_unit: float,
+    delta: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The three releases and the ridge solution, for many noise draws at once: weights, one line per draw."""
+    n_columns = X.shape[1]
+    noise_on_eigenvalue = noise_per_unit * sensitivities.smallest_eigenvalue
+    noise_on_second = noise_per_unit * sensitivities.second_moment
+    noise_on_cross = noise_per_unit * sensitivities.cross_moment
+
+    second, cross = X.T @ X, X.T @ y
+    # The noise's own size is subtracted, so that this is a lower bound with probability about 1 - delta.
+    smallest = np.linalg.eigvalsh(second)[0] + noise_on_eigenvalue * (
+        rng.standard_normal(draws) - math.sqrt(math.log(6 / delta))
+    )
+    noise_norm = noise_on_second * math.sqrt(n_columns * math.log(2 * n_columns**2 / FAILURE_PROBABILITY))
+    ridge = np.maximum(0.0, noise_norm - np.maximum(smallest, 0.0))
+
+    noisy_second = second + noise_on_second * symmetric_noise(draws, n_columns, rng)
+    noisy_second += ridge[:, None, None] * np.eye(n_columns)
+    noisy_cross = cross + noise_on_cross * rng.standard_normal((draws, n_columns))
+    return np.linalg.solve(noisy_second, noisy_cross[:, :, None])[:, :, 0]

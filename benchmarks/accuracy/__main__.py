@@ -1,0 +1,142 @@
+"""Test loss of private regression, ours and the peers, like for like in neighbours and in public rows.
+
+Run from the repository's root: ``python -m benchmarks.accuracy [--only ours|peers] [--sets bank,susy] [--epsilons 1]``.
+Cells that the CSV file has already are not run again (``--again`` does): a run may be stopped and taken up, and ours
+may be run again alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+from benchmarks.accuracy import ours
+from benchmarks.accuracy.cells import EPSILONS, RELATIONS, RESULTS, Cell, Result, Store, Table
+from benchmarks.accuracy.methods import DIFFPRIVLIB_ENV, METHODS, peer_medians
+from benchmarks.accuracy.plot import plot
+from benchmarks.accuracy.problems import ALL_SETS, family_of
+from benchmarks.accuracy.report import markdown
+from rich.progress import track
+
+Task = tuple[Cell, str, int, int]
+
+
+def methods_of(cell: Cell, options: argparse.Namespace) -> Iterator[str]:
+    """The methods that this run is asked for in a cell."""
+    family = family_of(cell.data_set)
+    if options.only != "ours":
+        for name, method in METHODS.items():
+            if family in method.families and (cell.with_public or not method.only_with_public):
+                yield name
+    if options.only != "peers":
+        for solver in ours.SOLVERS[family]:
+            yield ours.PREFIX + solver
+
+
+def tasks(options: argparse.Namespace, known: Table) -> list[Task]:
+    """What is to be run, set by set."""
+    found = []
+    for choice in itertools.product(options.sets, options.public, options.epsilons, RELATIONS):
+        name, with_public, epsilon, relation = choice
+        cell = Cell(name, with_public, relation, epsilon)
+        for method in methods_of(cell, options):
+            if options.methods and method not in options.methods:
+                continue
+            if method == "diffprivlib" and not DIFFPRIVLIB_ENV.exists():
+                continue
+            if method in METHODS and METHODS[method].one_relation and relation != RELATIONS[0]:
+                continue
+            if method in METHODS and METHODS[method].is_baseline and epsilon != options.epsilons[0]:
+                continue
+            result = known.get((cell, method))
+            done = result is not None and result.draws >= options.draws and len(result.medians) >= options.splits
+            if options.again or not done:
+                found.append((cell, method, options.draws, options.splits))
+    return found
+
+
+def run(task: Task) -> list[Result] | str:
+    """The results of a task, or why there are none."""
+    from threadpoolctl import threadpool_limits
+
+    cell, method, draws, splits = task
+    with threadpool_limits(1):  # small matrices, and one process per core
+        if method.startswith(ours.PREFIX):
+            try:
+                medians = ours.our_medians(method.removeprefix(ours.PREFIX), cell, draws, splits)
+            except ours.NotThereError as error:
+                return f"{method}: {error}"
+        else:
+            medians = peer_medians(method, cell, draws, splits)
+    relations, epsilons = [cell.neighbours], [cell.epsilon]
+    if method in METHODS and METHODS[method].one_relation:
+        relations = list(RELATIONS)
+    if method in METHODS and METHODS[method].is_baseline:
+        epsilons = list(EPSILONS)
+    return [
+        Result(Cell(cell.data_set, cell.with_public, relation, epsilon), method, draws, medians)
+        for relation, epsilon in itertools.product(relations, epsilons)
+    ]
+
+
+def main() -> None:
+    options = parse()
+    store = Store(RESULTS / "accuracy.csv")
+    todo = tasks(options, store.read())
+    notes: dict[str, None] = {}
+    with ProcessPoolExecutor(options.workers) as pool:
+        # In chunks of a data set, so that a worker has its rows in memory.
+        for _, group in itertools.groupby(todo, key=lambda task: task[0].data_set):
+            chunk = list(group)
+            futures = [pool.submit(run, task) for task in chunk]
+            for future in track(as_completed(futures), f"{chunk[0][0].data_set:16}", total=len(chunk)):
+                found = future.result()
+                if isinstance(found, str):
+                    notes[found] = None
+                else:
+                    store.add(found)
+    for note in notes:
+        print(f"left out: {note}", file=sys.stderr)
+    write_report(store.tidy())
+
+
+def write_report(table: Table) -> None:
+    report = markdown(table)
+    (RESULTS / "accuracy.md").write_text(report)
+    for with_public in (False, True):
+        plot(table, with_public, RESULTS / f"accuracy_{'public' if with_public else 'declared'}.svg")
+    print(report.split("\n## ")[0])
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=("all", "ours", "peers"), default="all")
+    parser.add_argument("--sets", type=names(ALL_SETS), default=ALL_SETS, help=f"of {','.join(ALL_SETS)}")
+    parser.add_argument("--methods", type=lambda text: text.split(","), default=None, help="e.g. 'ours auto,AdaSSP'")
+    parser.add_argument("--epsilons", type=lambda text: [float(e) for e in text.split(",")], default=EPSILONS)
+    parser.add_argument("--public", choices=("both", "with", "without"), default="both", help="public rows")
+    parser.add_argument("--draws", type=int, default=20, help="noise draws per split (default 20)")
+    parser.add_argument("--splits", type=int, default=3, help="splits of each data set (default 3)")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="run cells that are in the file already")
+    options = parser.parse_args()
+    options.public = {"both": (False, True), "with": (True,), "without": (False,)}[options.public]
+    return options
+
+
+def names(known: tuple[str, ...]) -> Callable[[str], list[str]]:
+    def parse_names(text: str) -> list[str]:
+        chosen = text.split(",")
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}")
+        return chosen
+
+    return parse_names
+
+
+if __name__ == "__main__":
+    main()
