@@ -40,8 +40,11 @@ reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of inte
 	$(BIN)/python -m experiments.mpr_table1
 	$(BIN)/python -m experiments.mpr_figures
 
-audit: $(STAMP)  ## the replay audit of every estimator, and proof that it catches planted bugs
-	$(BIN)/pytest -v tests/contracts/test_replay_audit.py tests/contracts/test_planted_bugs.py
+audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracing attacks; fails if a bug is not caught
+	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_planted_bugs.py
+	test -x .venv-diffprivlib/bin/python || sh benchmarks/peers/make_diffprivlib_env.sh
+	$(BIN)/python -m experiments.attack_suite
+	$(BIN)/python -m experiments.attack_tracing
 
 soak: $(STAMP)  ## long crash, race and corruption runs of the ledger and the collector; writes benchmarks/results
 	$(BIN)/python tests/soak/ledger.py

@@ -26,6 +26,7 @@ _HOMES = {
     "Numeric": "discreet.domain",
     "PoissonRegressor": "discreet.estimators",
     "PrivacyLeakWarning": "discreet.errors",
+    "PrivateGridSearchCV": "discreet.estimators",
     "Public": "discreet.domain",
     "ReLURegressor": "discreet.estimators",
     "Ridge": "discreet.estimators",
@@ -36,6 +37,8 @@ _HOMES = {
     "collect_moments": "discreet.estimators",
     "dp_threshold": "discreet.estimators",
     "gaussian_noise_std": "discreet.privacy",
+    "plan": "discreet.planning",
+    "price_of_search": "discreet.estimators",
     "private_second_moment": "discreet.estimators",
 }
 

@@ -141,6 +141,11 @@ class Curator:
         return self._engine.rows if self._neighbours == "replace_one" and not self._grouped else None
 
     @property
+    def one_row_each(self) -> bool:
+        """Whether no person has more than one row, as ``minimise`` needs it."""
+        return self._rows_per_person == 1
+
+    @property
     def replaces_rows(self) -> bool:
         """Whether the guarantee is about a row replaced, rather than one added or removed."""
         return self._neighbours == "replace_one"
@@ -170,6 +175,8 @@ class Curator:
         candidates_left = query.width - len(query.excluded)
         if not 1 <= cost.times <= candidates_left:
             raise ValueError(f"cannot pick {cost.times} of {candidates_left} columns")
+        if values is not None and query.sides != "absolute":
+            raise ValueError("values belong to columns: they come with a ranking by absolute value only")
         unit = ranking_unit(query) * 2.0**noise.shift
         planned = noise.releases(query.label, unit, cost, values)
         keys = [f"{self._job}/{len(self._releases) + i}" for i in range(len(planned))]
@@ -197,7 +204,7 @@ class Curator:
 
         The curator draws the term, adds the penalty that the cost needs, and bounds the rows: docs/papers/objective.md.
         """
-        if cost.replaced != (self._neighbours == "replace_one") or self._rows_per_person != 1:
+        if cost.replaced != (self._neighbours == "replace_one") or not self.one_row_each:
             raise ValueError("an objective's cost must be that of this curator's neighbours, with one row per person")
         noise = ObjectiveNoise.covering(query, cost, self.public_rows)
         release = noise.release(self._neighbours)

@@ -35,7 +35,7 @@ _STEPS = 3
 # Without a declared ball: eta within this many units, which makes any probability certain ...
 _BALL = 50.0
 # ... and a single step moves eta by no more than this, which only noise or a separable set would ask for.
-_LONGEST_STEP = 4.0
+_LONGEST_STEP = 2.5
 # A mean label this near to an end of its range has no sensible predictor.
 _LEAST_SHARE = 0.002
 

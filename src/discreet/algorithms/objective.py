@@ -24,7 +24,7 @@ from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
 from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource
-from discreet.rows.truncated import TruncatedInformation
+from discreet.rows.truncated import ShortenedInformation
 
 # Shares of mu^2 where public rows do not tell: the first look and the second moment.
 _LOOK, _WHITENING = 0.05, 0.15
@@ -92,12 +92,11 @@ def _fit(
     Privacy: asks the source for one sum.
     """
     theta, size = answer.value[:, 0], model.size
-    looked = TruncatedInformation(
+    looked = ShortenedInformation(
         white.coordinates.map(theta),
         lambda eta: model.family.weight(eta, model.link),
         query.radius,
         0.25,
-        geometry="square",
     )
     seen = source.sum(looked, hessian_cost)
     ridge = query.bound**2 / (4 * cost.curvature)

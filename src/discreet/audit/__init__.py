@@ -1,5 +1,22 @@
 """Audits that anyone can run: does a model keep the promise that it prints?"""
 
+from discreet.audit.attacks import relu_tracing_attack, score_attack, sparse_score_attack
+from discreet.audit.black_box import BlackBox, black_box, gaussian_claim
+from discreet.audit.membership import Membership, trace_members
 from discreet.audit.replay import Replay, replay
+from discreet.audit.search import Worst, worst_neighbours
 
-__all__ = ["Replay", "replay"]
+__all__ = [
+    "BlackBox",
+    "Membership",
+    "Replay",
+    "Worst",
+    "black_box",
+    "gaussian_claim",
+    "relu_tracing_attack",
+    "replay",
+    "score_attack",
+    "sparse_score_attack",
+    "trace_members",
+    "worst_neighbours",
+]

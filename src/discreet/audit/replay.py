@@ -23,8 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
+from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
+from discreet.audit.replay_objective import RecordedMinimum
+from discreet.choice import Choice
 from discreet.curator import GridNoise, Integers, listening
+from discreet.minimum import Minimum
 from discreet.privacy import Guarantee, Release
+from discreet.rows import Picked
 
 # The noise itself is tested too: its sum of squares lies outside these tails once in 10^9 honest fits.
 _FALSE_ALARM = 1e-9
@@ -43,32 +48,60 @@ class Recorded:
     independent: NDArray[np.bool_]
     exact: Integers
     noisy: Integers
+    drawn: Integers | None = None  # the noise of this very fit, also where an older output was handed out
+
+
+Heard = Recorded | RecordedChoice | RecordedValues | RecordedMinimum
+NotASum = (RecordedChoice, RecordedValues, RecordedMinimum)
 
 
 @dataclass
 class Recorder:
     """Lets the fit run as it would, and remembers."""
 
-    heard: list[Recorded] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
 
     def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers:
-        self.heard.append(Recorded(release, noise.scales, noise.independent, exact, noisy))
+        self.heard.append(Recorded(release, noise.scales, noise.independent, exact, noisy, noisy - exact))
         return noisy
+
+    def select(self, choice: Choice, picked: Picked) -> Picked:
+        self.heard += recorded_choice(choice, picked)
+        return picked
+
+    def minimise(self, minimum: Minimum, whole: Integers) -> Integers:
+        self.heard.append(RecordedMinimum.at(minimum.theta, minimum, whole))
+        return whole
 
 
 @dataclass
 class Replayer:
     """Hands out recorded outputs in order; fresh ones once they have run out or do not fit."""
 
-    recorded: Sequence[Recorded]
-    heard: list[Recorded] = field(default_factory=list)
+    recorded: Sequence[Heard]
+    heard: list[Heard] = field(default_factory=list)
 
     def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers:
-        position = len(self.heard)
+        position, drawn = len(self.heard), noisy - exact
         if position < len(self.recorded) and self.recorded[position].noisy.shape == noisy.shape:
             noisy = self.recorded[position].noisy
-        self.heard.append(Recorded(release, noise.scales, noise.independent, exact, noisy))
+        self.heard.append(Recorded(release, noise.scales, noise.independent, exact, noisy, drawn))
         return noisy
+
+    def select(self, choice: Choice, picked: Picked) -> Picked:
+        before = self.recorded[len(self.heard)] if len(self.heard) < len(self.recorded) else None
+        if isinstance(before, RecordedChoice) and before.comparable(RecordedChoice(before.release, choice, picked)):
+            picked = before.picked
+        self.heard += recorded_choice(choice, picked)
+        return picked
+
+    def minimise(self, minimum: Minimum, whole: Integers) -> Integers:
+        before = self.recorded[len(self.heard)] if len(self.heard) < len(self.recorded) else None
+        point = minimum.theta
+        if isinstance(before, RecordedMinimum) and before.noisy.shape == whole.shape:
+            point, whole = before.point, before.noisy
+        self.heard.append(RecordedMinimum.at(point, minimum, whole))
+        return whole
 
 
 @dataclass(frozen=True)
@@ -80,10 +113,17 @@ class Replay:
     losses: tuple[float, ...]
     labels: tuple[str, ...]
     problems: tuple[str, ...]
+    releases: tuple[Release, ...] = ()
 
     @property
     def passed(self) -> bool:
         return not self.problems
+
+    @property
+    def release_efficiencies(self) -> tuple[float, ...]:
+        """For each release, how much of its own cost these neighbours made it lose: above 1 is a leak."""
+        pairs = zip(self.losses, self.releases, strict=False)
+        return tuple(loss / release.cost.mu for loss, release in pairs)
 
     @property
     def efficiency(self) -> float:
@@ -100,6 +140,8 @@ class Replay:
 def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any], Any] | None = None) -> Replay:
     """Fit on ``data``, replay on ``neighbour``; both are what ``fit`` takes: ``(X, y)`` or ``(X, y, groups)``.
 
+    What ``fit`` takes by name only is given as a dictionary at the end: ``(X, y, {"exposure": times})``.
+
     estimator: unfitted; it is cloned, so the one given stays as it is. Its ledger, if any, is charged as by two fits.
     """
     if clone is None:
@@ -107,52 +149,64 @@ def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any]
 
         clone = sklearn_clone
     recorder = Recorder()
-    first, first_said = _fit(clone(estimator), data, recorder)
+    first, first_said = fit_listening(clone(estimator), data, recorder)
     replayer = Replayer(recorder.heard)
-    second, second_said = _fit(clone(estimator), neighbour, replayer)
+    second, second_said = fit_listening(clone(estimator), neighbour, replayer)
     guarantee: Guarantee = first.privacy_
     losses = tuple(
-        _loss(before, after) if _comparable(before, after) else math.inf
+        loss_between(before, after) if comparable(before, after) else math.inf
         for before, after in zip(recorder.heard, replayer.heard, strict=False)
     )
     realised = math.sqrt(math.fsum(loss**2 for loss in losses))
     problems = [
         *_release_problems(recorder.heard, replayer.heard, guarantee),
         *_noise_problems(recorder.heard),
+        *_repetition_problems([*recorder.heard, *replayer.heard]),
+        *_pair_problems(recorder.heard, replayer.heard),
         *_claim_problems(estimator, guarantee, realised),
         *_visible_problems(first, second, first_said, second_said),
     ]
-    labels = tuple(heard.release.label for heard in recorder.heard[: len(losses)])
-    return Replay(guarantee.mu, realised, losses, labels, tuple(problems))
+    releases = tuple(heard.release for heard in recorder.heard[: len(losses)])
+    labels = tuple(release.label for release in releases)
+    return Replay(guarantee.mu, realised, losses, labels, tuple(problems), releases)
 
 
-def _fit(estimator: Any, data: Data, tape: Recorder | Replayer) -> tuple[Any, list[str]]:
+def fit_listening(estimator: Any, data: Data, tape: Recorder | Replayer) -> tuple[Any, list[str]]:
+    *given, last = data
+    by_name = last if isinstance(last, dict) else {}
+    by_position = given if by_name else data
     token = listening.set(tape)
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            return estimator.fit(*data), [f"{warning.category.__name__}: {warning.message}" for warning in said]
+            return estimator.fit(*by_position, **by_name), [
+                f"{warning.category.__name__}: {warning.message}" for warning in said
+            ]
     finally:
         listening.reset(token)
 
 
-def _comparable(before: Recorded, after: Recorded) -> bool:
+def comparable(before: Heard, after: Heard) -> bool:
+    if isinstance(before, NotASum) or isinstance(after, NotASum):
+        return isinstance(before, NotASum) and before.comparable(after)
     return before.scales.shape == after.scales.shape and np.array_equal(before.scales, after.scales)
 
 
-def _loss(before: Recorded, after: Recorded) -> float:
+def loss_between(before: Any, after: Any) -> float:
+    if isinstance(before, NotASum):
+        return before.loss(after)
     difference = (before.exact - after.exact).astype(np.float64) / before.scales
     return float(np.linalg.norm(difference[before.independent]))
 
 
-def _release_problems(before: list[Recorded], after: list[Recorded], guarantee: Guarantee) -> list[str]:
+def _release_problems(before: list[Heard], after: list[Heard], guarantee: Guarantee) -> list[str]:
     problems = []
     if len(before) != len(after):
         problems.append(f"{len(before)} releases on one data set and {len(after)} on its neighbour")
     if len(before) != len(guarantee.releases):
         problems.append(f"{len(before)} releases were made but {len(guarantee.releases)} are in the guarantee")
     for one, other in zip(before, after, strict=False):
-        if not _comparable(one, other):
+        if not comparable(one, other):
             problems.append(f"the noise of {one.release.label!r} depends on the data")
     for one, charged in zip(before, guarantee.releases, strict=False):
         if one.release.cost != charged.cost:
@@ -160,14 +214,48 @@ def _release_problems(before: list[Recorded], after: list[Recorded], guarantee: 
     return problems
 
 
-def _noise_problems(recorded: list[Recorded]) -> list[str]:
+def _noise_problems(recorded: list[Heard]) -> list[str]:
     problems = []
     for one in recorded:
+        if isinstance(one, NotASum):
+            problems += one.problems(_FALSE_ALARM)
+            continue
         drawn = ((one.noisy - one.exact).astype(np.float64) / one.scales)[one.independent]
         squares, entries = float(drawn @ drawn), len(drawn)
         if min(chdtr(entries, squares), chdtrc(entries, squares)) < _FALSE_ALARM:
             problems.append(f"the noise drawn for {one.release.label!r} is not of the declared size")
+        if not all(isinstance(value, (int, np.integer)) for value in one.noisy.flat):
+            problems.append(
+                f"{one.release.label!r} is not whole on its grid: floating-point noise shows its lowest bits"
+            )
     return problems
+
+
+def _pair_problems(before: list[Heard], after: list[Heard]) -> list[str]:
+    problems: list[str] = []
+    for one, other in zip(before, after, strict=False):
+        if isinstance(one, RecordedMinimum) and one.comparable(other):
+            assert isinstance(other, RecordedMinimum)
+            problems += one.pair_problems(other, _FALSE_ALARM)
+    return problems
+
+
+def _repetition_problems(releases: list[Heard]) -> list[str]:
+    """The same noise twice, in one fit or in two: whoever sees both answers can take it away."""
+    seen: set[tuple[object, ...]] = set()
+    for one in releases:
+        if one.drawn is None or _chance_of_repetition(one) > _FALSE_ALARM:
+            continue
+        noise = tuple(one.drawn[one.independent])
+        if noise in seen and any(noise):
+            return [f"the noise drawn for {one.release.label!r} was drawn before"]
+        seen.add(noise)
+    return []
+
+
+def _chance_of_repetition(one: Recorded) -> float:
+    """An upper bound: two draws of scale s agree in one entry with probability below 1 / (2 s)."""
+    return float(np.exp(-np.sum(np.log(2 * one.scales[one.independent]))))
 
 
 def _claim_problems(estimator: Any, guarantee: Guarantee, realised: float) -> list[str]:

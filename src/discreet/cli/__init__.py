@@ -15,6 +15,7 @@ _VERBS = {
     "demo": "See it all on synthetic data: private beside non-private.",
     "parties": "Organisations with different columns of the same people release jointly.",
     "fit": "Fit a private model to a Parquet or CSV file.",
+    "plan": "What will an epsilon buy, and how many people does it take? No data needed.",
     "local": "Devices report once, randomized by themselves; a collector fits many models.",
 }
 

@@ -5,6 +5,8 @@ from discreet.estimators.linear import LinearRegression, Ridge
 from discreet.estimators.logistic import LogisticRegression
 from discreet.estimators.moments import collect_moments
 from discreet.estimators.relu import ReLURegressor, SingleIndexRegressor
+from discreet.estimators.search import PrivateGridSearchCV
+from discreet.estimators.search_price import SearchPrice, price_of_search
 from discreet.estimators.second_moment import SecondMomentResult, private_second_moment
 from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
 from discreet.estimators.threshold import Threshold, dp_threshold
@@ -15,8 +17,10 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "PoissonRegressor",
+    "PrivateGridSearchCV",
     "ReLURegressor",
     "Ridge",
+    "SearchPrice",
     "SecondMomentResult",
     "SingleIndexRegressor",
     "SparseLinearRegression",
@@ -25,5 +29,6 @@ __all__ = [
     "Threshold",
     "collect_moments",
     "dp_threshold",
+    "price_of_search",
     "private_second_moment",
 ]

@@ -16,6 +16,9 @@ from discreet.estimators.tables import is_frame
 from discreet.glm import fit_plain
 from discreet.rows import Floats
 
+# A fit to fewer labelled rows than so many per coefficient is mostly noise: a worse start than the constant model.
+_LABELLED_ROWS = 4
+
 
 def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any = None) -> Guess:
     """Scaling, white coordinates and, where public rows have labels, a fit; ``labels`` turns them into numbers."""
@@ -31,6 +34,8 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
     if y.shape != (x.shape[1],) or not np.isfinite(y).all():
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
+    if count < _LABELLED_ROWS * model.size:
+        return Guess(scaling, coordinates, None, count)
     y = np.clip(y, model.labels.low, model.labels.high)  # as private labels are
     return Guess(scaling, coordinates, _fit(model, coordinates, x, y), count)
 

@@ -14,7 +14,7 @@ from discreet.glm.families import Gamma, Gaussian, NegativeBinomial, Poisson
 from discreet.inference.linear import Floats
 
 _NODES = 15
-_HALVINGS = 80
+_HALVINGS = 52
 
 
 def predictive_interval(

@@ -8,9 +8,8 @@ import numpy as np
 
 from discreet.errors import GuaranteeError
 from discreet.local.task import Task
-from discreet.privacy import GDP, Guarantee, Release, gaussian_delta
-
-SHUFFLE_THEOREM = "Feldman, McMillan and Talwar, Hiding Among the Clones (FOCS 2021), Theorem 3.1 for approximate DP"
+from discreet.privacy import GDP, Guarantee, Release, clones_epsilon, gaussian_delta
+from discreet.privacy.shuffling import SHUFFLE_THEOREM as SHUFFLE_THEOREM
 
 
 def local_guarantee(task: Task) -> Guarantee:
@@ -50,8 +49,7 @@ def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
     most = math.log(n / (16 * math.log(4 / own))) if n > 16 * math.log(4 / own) else 0.0
     best = math.inf
     for local in np.linspace(0, most, 2001)[1:] if most > 0 else []:
-        rate = 8 * math.sqrt(math.exp(local) * math.log(4 / own) / n) + 8 * math.exp(local) / n
-        epsilon = math.log1p(-math.expm1(-local) * rate)
+        epsilon = clones_epsilon(float(local), n, own)
         if (math.exp(epsilon) + 1) * 1.5 * n * gaussian_delta(float(local), task.plan.mu) <= delta - own:
             best = min(best, epsilon)
     if best >= GDP(task.plan.mu).epsilon(delta):

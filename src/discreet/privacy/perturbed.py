@@ -1,11 +1,12 @@
 """The cost of objective perturbation: one minimiser of a noisy objective, released (docs/papers/objective.md).
 
 With rows of norm at most R, noise b ~ N(0, s^2 I) and a penalty of at least Lambda/2 |theta|^2, removing a row whose
-score is q at the output loses exactly
+score is q at the output loses
 
-    log(1 + 4 k v) + q m Z + (q m)^2 / 2,   Z ~ N(0, 1),   m = R / s,   k = R^2 / (4 Lambda),   v <= q (1 - q),
+    log(1 + 4 k q (1 - q)) + t q m Z + (t q m)^2 / 2,   Z ~ N(0, 1),   m = R / s,   k = R^2 / (4 Lambda)
 
-where q in [0, 1] depends on the output and so on Z: the worst q counts for every Z. Adding a row has no first term.
+at most, where t in [0, 1] is the row's own and q in [0, 1] depends on the output and so on Z: the worst counts for
+every Z. It is convex in t, so t is 1, or 0 and the loss log(1 + k). Adding a row has no first term.
 Replacing one is removing one and adding another. ``smoothing_mu`` is the Gaussian noise that hides how far the computed
 minimiser is from the exact one; ``slack`` the chance that it is farther than that.
 """
@@ -168,7 +169,8 @@ def _losses(gradient_mu: float, curvature: float) -> tuple[Floats, Floats]:
     curved = np.log1p(4 * curvature * np.maximum(low * (1 - low), high * (1 - high)))
     z = edges[1:, np.newaxis] * gradient_mu
     losses = np.max(curved + np.maximum(low * z, high * z) + (high * gradient_mu) ** 2 / 2, axis=1)
-    return losses, chances
+    # A row far out may have the whole curvature and next to no gradient.
+    return np.maximum(losses, math.log1p(curvature)), chances
 
 
 def _removed_delta(epsilons: Floats, gradient_mu: float, curvature: float, smoothing_mu: float) -> Floats:

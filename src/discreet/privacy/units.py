@@ -143,6 +143,8 @@ class ZCDP:
         if math.isinf(epsilon):
             return cls(math.inf)
         low, high = 0.0, epsilon
+        while delta < 1 and cls(high).delta(epsilon) <= delta:  # at a large delta, more than epsilon
+            low, high = high, 2 * high
         while high - low > 1e-12 * high:
             middle = (low + high) / 2
             if cls(middle).delta(epsilon) <= delta:

@@ -71,6 +71,8 @@ def left_grid(query: Query) -> tuple[float, float]:
 def right_grid(query: Query) -> tuple[float, float]:
     """The same of the right factor; beside signs it has one half, as random signs average any rounding out."""
     entries = query.shape[1]
+    if query.geometry == "sum":
+        return 1.0, 1.0
     bits = _HALF_BITS if query.geometry == "signs" else grid_bits(entries)
     return grid_scale(query.right_norm, entries, bits), grid_norm(query.right_norm, entries, bits)
 
@@ -86,6 +88,8 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
     if query.geometry == "signs":
         return _signed_parts(query, left, right, used)
+    if query.geometry == "sum":
+        return _summed_parts(query, left, used)
     if query.geometry == "nonnegative":
         np.maximum(left, 0.0, out=left)
         np.maximum(right, 0.0, out=right)
@@ -119,6 +123,17 @@ def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bo
         np.copyto(signs, plus[:, start : start + _SIGN_ROWS].T)
         total += some @ signs
     return _split((2 * total - right.sum(axis=1)[:, np.newaxis]).T[np.newaxis])
+
+
+def _summed_parts(query: Query, left: Floats, used: NDArray[np.bool_] | None) -> Parts:
+    """The sum of the left factors: whole numbers of 22 bits a half, which float64 adds exactly up to 2^31 records."""
+    if query.shape[1] != 1 or query.right_norm != 1:
+        raise TypeError(f"query {query.label!r} is a plain sum, so its right factor must be 1")
+    _on_grid(left, query.left_norm, left_grid(query)[0], np.zeros(left.shape[1]))
+    if used is not None:
+        left[:, ~used] = 0.0
+    total = _halves(left).sum(axis=1)
+    return np.concatenate([_split(half[np.newaxis, :, np.newaxis]) for half in total.reshape(-1, len(left))])
 
 
 def exact_sum(parts: Parts) -> NDArray[np.object_]:

@@ -1,4 +1,4 @@
-"""The three inner loops over a block, in numpy and, bit for bit the same, compiled by numba.
+"""The inner loops over a block, in numpy and, bit for bit the same, compiled by numba.
 
 A compiled loop keeps a few records in the first cache through all its steps, where numpy sends a whole block through
 memory once a step. Compiling takes a moment, so engines ask for it (``compile_kernels``) only when there are many rows.
@@ -43,6 +43,18 @@ def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floa
     """
     norms = np.zeros(factor.shape[1])
     _kernels.place(factor, norm_bound, scale, seed, norms)
+    return norms
+
+
+def round_scaled(factor: Floats, scale: float) -> None:
+    """Each entry times the scale, to the nearest whole number, in place."""
+    _kernels.round_scaled(factor, scale)
+
+
+def scaled_norms(factor: Floats, unit: Floats) -> Floats:
+    """Each row of the factor times its unit, in place; returns the records' norms, without the first row."""
+    norms = np.zeros(factor.shape[1])
+    _kernels.scaled_norms(factor, unit, norms)
     return norms
 
 
@@ -107,7 +119,23 @@ def _place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) 
     factor[:, ~np.isfinite(norms)] = 0.0
 
 
-_NUMPY = SimpleNamespace(encode_table=_encode_table, shorten=_shorten, place=_place)
+def _round_scaled(factor: Any, scale: float) -> None:
+    factor *= scale
+    np.rint(factor, out=factor)
+
+
+def _scaled_norms(factor: Any, unit: Any, norms: Any) -> None:
+    factor *= unit[:, np.newaxis]
+    norms[:] = column_norms(factor[1:])
+
+
+_NUMPY = SimpleNamespace(
+    encode_table=_encode_table,
+    shorten=_shorten,
+    place=_place,
+    round_scaled=_round_scaled,
+    scaled_norms=_scaled_norms,
+)
 _kernels = _NUMPY
 
 
@@ -119,7 +147,13 @@ def _compiled(numba: Any) -> SimpleNamespace:
         except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
             return numba.njit(nogil=True, error_model="numpy")(function)
 
-    return SimpleNamespace(encode_table=jit(_encode_table_loop), shorten=jit(_shorten_loop), place=jit(_place_loop))
+    return SimpleNamespace(
+        encode_table=jit(_encode_table_loop),
+        shorten=jit(_shorten_loop),
+        place=jit(_place_loop),
+        round_scaled=jit(_round_scaled_loop),
+        scaled_norms=jit(_scaled_norms_loop),
+    )
 
 
 # The compiled loops slice first and index from zero: only then does the compiler know that no index is negative, and
@@ -181,3 +215,24 @@ def _place_loop(factor: Any, norm_bound: float, scale: float, seed: Any, norms: 
         for i in range(len(tile_norms)):
             if not np.isfinite(tile_norms[i]):
                 factor[:, start + i] = 0.0
+
+
+def _round_scaled_loop(factor: Any, scale: float) -> None:
+    for entry in range(factor.shape[0]):
+        values = factor[entry]
+        for i in range(len(values)):
+            values[i] = np.rint(values[i] * scale)
+
+
+def _scaled_norms_loop(factor: Any, unit: Any, norms: Any) -> None:
+    for start in range(0, factor.shape[1], _TILE):
+        squares = norms[start : start + _TILE]
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] *= unit[entry]
+            if entry > 0:
+                for i in range(len(values)):
+                    squares[i] += values[i] * values[i]
+        for i in range(len(squares)):
+            squares[i] = np.sqrt(squares[i])

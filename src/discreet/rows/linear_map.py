@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.rows.kernels import scratch
+from discreet.rows.kernels import round_scaled, scaled_norms, scratch
 from discreet.rows.query import Block, Floats
 
 _EXACT_BITS = 53
@@ -58,13 +58,21 @@ class LinearMap:
 
     def apply(self, block: Block) -> Floats:
         """One row per output, one column per record; scratch memory, good until this thread's next ``apply``."""
+        out, unit = self._product(block)
+        out *= unit[:, np.newaxis]
+        return out
+
+    def with_norms(self, block: Block) -> tuple[Floats, Floats]:
+        """The same, and the norm of each record's outputs but the first, in one go."""
+        out, unit = self._product(block)
+        return out, scaled_norms(out, unit)
+
+    def _product(self, block: Block) -> tuple[Floats, Floats]:
         whole, unit = self._whole
         row = scratch("row in whole numbers", (self.matrix.shape[1], block.records))
         block.write_x(row[1:])
         row[0] = 1.0
-        row *= 2.0 ** self._bits[0]
-        np.rint(row, out=row)
+        round_scaled(row, 2.0 ** self._bits[0])
         out = scratch("mapped", (self.outputs, block.records))
         np.matmul(whole, row, out=out)
-        out *= unit[:, np.newaxis]
-        return out
+        return out, unit

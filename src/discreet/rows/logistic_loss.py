@@ -1,8 +1,9 @@
 """The question behind objective perturbation: which coefficients minimise the rows' logistic loss?
 
-A row is z = matrix (1, x), shortened to the radius and put on a grid of whole numbers, and a label that is 0 or 1. The
-loss is then a function of whole numbers, so "the minimiser" has an exact meaning, and its gradient can be summed
-exactly: one pass gives it to within 2^-47 of a row's bound for each row, whatever the order of the rows.
+A row is z = matrix (1, x) and a label that is 0 or 1. A row farther out than the radius R weighs f^2, f = R/|z|: its
+gradient is then no longer than R and its curvature no more than R^2/4, and as the weight depends on x alone it biases
+no coefficient. What is kept of a row is f z, on a grid of whole numbers, and f; with those "the minimiser" has an exact
+meaning, and the gradient is summed to within 2^-47 R for each row, whatever the order of the rows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SCORE_PARTS = 3
 
 @dataclass(frozen=True, eq=False)
 class LogisticLoss:
-    """The sum over rows of log(1 + exp(theta z)) - y theta z, plus theta penalty theta / 2; |z| <= ``radius``.
+    """The weighted sum over rows of log(1 + exp(theta z)) - y theta z, plus theta penalty theta / 2.
 
     ``penalty`` is the user's own, nonnegative definite; the curator adds what privacy needs, about ``centre``.
     """
@@ -46,32 +47,34 @@ class LogisticLoss:
 
     @property
     def bound(self) -> float:
-        """No row on the grid is longer."""
+        """R: no row on the grid is longer."""
         return grid_norm(self.radius, self.size, _BITS) / self._scale
 
     @property
     def _scale(self) -> float:
         return grid_scale(self.radius, self.size, _BITS)
 
-    def rows(self, block: Block, used: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
-        """The rows in whole grid units, one column each, and their labels; what must not count is all zeros."""
+    def rows(self, block: Block, used: NDArray[np.bool_] | None) -> tuple[Floats, Floats, Floats]:
+        """f z in whole grid units, one column each, f, and the labels; what must not count is all zeros."""
         z = self.map.apply(block)
-        z *= self.radius / np.maximum(column_norms(z), self.radius)
+        short = self.radius / np.maximum(column_norms(z), self.radius)
+        z *= short
+        short = np.where(short > 0, short, 1.0)  # of a row without a finite norm nothing is left anyway
         place(z, self.radius, self._scale, np.zeros(block.records))
         labels = self.labels.of(block)
         silent = np.isnan(labels)
         if used is not None:
             silent |= ~used
         z[:, silent] = 0.0
-        return z, (labels > 0.5).astype(np.float64)
+        return z, short, (labels > 0.5).astype(np.float64)
 
     def parts(self, theta: WholeTheta, block: Block, used: NDArray[np.bool_] | None) -> Parts:
         """What an engine adds up: the exact gradient of the rows' losses, and their Hessian up to rounding."""
-        z, y = self.rows(block, used)
-        eta = theta.times(z) / self._scale
+        z, short, y = self.rows(block, used)
+        eta = theta.times(z) / self._scale / short
         mean = expit(eta)
         # mean - y without cancellation: for y = 1 it is -(1 - mean) = -expit(-eta).
-        score = np.where(y > 0, -expit(-eta), mean)
+        score = np.where(y > 0, -expit(-eta), mean) * short
         right = np.empty((_SCORE_PARTS + self.size, block.records))
         rest = score * 2.0**_BITS
         for part in range(_SCORE_PARTS):

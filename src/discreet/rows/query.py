@@ -21,10 +21,11 @@ Floats = NDArray[np.float64]
 #   "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
 #   "nonnegative"  every entry of both factors is >= 0, so again no two contributions point apart
 #   "free"         nothing is known, so they may be opposite
+#   "sum"          right is 1 in every row, so the left factors are added up as they are; they may be opposite
 #   "signs"        left is an array of truth values, one for each sign, so its norm is sqrt(entries) without any clip;
 #                  two people's signs may be opposite
 # A "printed_square" is a square whose noise is laid out as the papers print it, at full variance in every entry.
-Geometry = Literal["square", "printed_square", "nonnegative", "free", "signs"]
+Geometry = Literal["square", "printed_square", "nonnegative", "free", "sum", "signs"]
 
 
 class Block(Protocol):
@@ -91,4 +92,4 @@ def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_
     together = contribution * rows_per_person
     if neighbours == "add_or_remove_one":
         return together
-    return together * (2.0 if geometry in ("free", "signs") else math.sqrt(2.0))
+    return together * (2.0 if geometry in ("free", "sum", "signs") else math.sqrt(2.0))

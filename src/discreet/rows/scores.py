@@ -51,7 +51,7 @@ class ScoreSum:
     radius: float
     clip: float
     label: str = "gradient"
-    geometry: Geometry = "free"
+    geometry: Geometry = "sum"
     right_norm: float = 1.0
 
     @property
@@ -65,7 +65,7 @@ class ScoreSum:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         eta, z, shrink, length = coordinates_of(self.map, block, self.radius)
         z *= shrink * self.score(self.labels.of(block), eta, self.clip / length)
-        return z, np.ones((1, block.records))
+        return z, np.broadcast_to(1.0, (1, block.records))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,7 @@ class ExposureSum:
 
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
     """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
-    mapped = linear_map.apply(block)
+    mapped, length = linear_map.with_norms(block)
     eta, z = (mapped[0] if block.offset is None else mapped[0] + block.offset), mapped[1:]
-    length = column_norms(z)
     shrink = radius / np.maximum(length, radius)
     return eta, z, shrink, np.maximum(length * shrink, 1e-100)

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
-from discreet.rows.scores import Labels
+from discreet.rows.scores import Labels, coordinates_of
 
 Score = Callable[[Floats, Floats], Floats]
 Weight = Callable[[Floats], Floats]
@@ -108,6 +108,33 @@ def _truncated(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floa
     mapped *= radius / np.maximum(column_norms(mapped[1:]), radius)
     eta = mapped[0] if block.offset is None else mapped[0] + block.offset
     return eta, mapped[1:]
+
+
+@dataclass(frozen=True, eq=False)
+class ShortenedInformation:
+    """The sum of weight(eta) z z^T with far rows shortened after eta is computed; weight <= bound, isotropic noise."""
+
+    map: LinearMap
+    weight: Weight
+    radius: float
+    bound: float
+    label: str = "information"
+    geometry: Geometry = "square"
+
+    @property
+    def left_norm(self) -> float:
+        return self.radius * math.sqrt(self.bound)
+
+    right_norm = left_norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs - 1, self.map.outputs - 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        eta, z, shrink, _ = coordinates_of(self.map, block, self.radius)
+        z *= shrink * np.sqrt(np.clip(self.weight(eta), 0.0, self.bound)) + 0 * block.y
+        return z, z
 
 
 @dataclass(frozen=True)

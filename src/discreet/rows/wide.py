@@ -90,6 +90,11 @@ class EncodedRows:
         labels = np.clip(np.asarray(self._y, dtype=np.float64), code.y_low, code.y_high)
         return (labels - code.y_centre) * (1 / code.y_half_width)
 
+    @property
+    def offset(self) -> Floats | None:
+        """Sparse models have no exposure."""
+        return None
+
     def write_x(self, out: Floats) -> None:
         self._write(np.arange(self._encoding.width), out)
 
@@ -152,6 +157,10 @@ class _SomeColumns:
     @property
     def y(self) -> NDArray[np.float64]:
         return self._rows.y
+
+    @property
+    def offset(self) -> Floats | None:
+        return None
 
     def write_x(self, out: Floats) -> None:
         self._rows._write(self._columns, out)

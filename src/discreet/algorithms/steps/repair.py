@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.rows import Floats
 
-# The noise moves eigenvalues by up to its edge, sqrt(2 size) noise_std. None is taken to be below this part of it.
-_FLOOR = 0.5
+# The noise moves eigenvalues by up to its edge, sqrt(2 size) noise_std. None is taken to be below this multiple of it.
+_FLOOR = 1.0
 
 
 def definite(matrix: Floats, noise_std: float) -> Floats:

@@ -1,0 +1,61 @@
+"""Tracing attacks: does a fitted coefficient vector tell whether a row was in the data it was fitted to?
+
+The score attack (COST, 4.2) is <estimate - truth, score(row)>, the score being the gradient of the row's own
+log-likelihood at the truth: an estimate leans towards the rows it was made from. On rows that were not used its mean
+is 0; summed over the rows that were, it is the trace of d E estimate / d truth, which is the number of coefficients
+where the estimate is unbiased. The attacker knows the truth: attacks are measures of leakage, not of feasibility.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.glm import Family
+
+Floats = NDArray[np.float64]
+
+
+def score_attack(
+    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: Family, *, dispersion: float = 1.0
+) -> Floats:
+    """One number per row (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion; members score high.
+
+    family: with its canonical link. An intercept is a column of ones in X.
+    """
+    rows, labels, error, beta = _checked(X, y, estimate, truth)
+    residual = labels - family.cumulant_slope(rows @ beta)
+    return residual * (rows @ error) / dispersion
+
+
+def sparse_score_attack(
+    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: Family, *, dispersion: float = 1.0
+) -> Floats:
+    """The same on the support of the truth only (COST, 4.9): elsewhere an estimate's error is noise to the attacker."""
+    rows, labels, error, beta = _checked(X, y, estimate, truth)
+    residual = labels - family.cumulant_slope(rows @ beta)
+    return residual * (rows @ np.where(beta != 0, error, 0.0)) / dispersion
+
+
+def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike) -> Floats:
+    """One number per row (RELU, 5): <estimate - truth, (y - relu(<truth, x>)) 1(<truth, x> > 0) x>; members score high.
+
+    The printed formula lost its last factor, x; without it the product is no number.
+    """
+    rows, labels, error, weights = _checked(X, y, estimate, truth)
+    signal = rows @ weights
+    active = signal > 0
+    return (labels - np.maximum(signal, 0.0)) * active * (rows @ error)
+
+
+def _checked(X: Any, y: Any, estimate: Any, truth: Any) -> tuple[Floats, Floats, Floats, Floats]:
+    rows = np.asarray(X, dtype=np.float64)
+    labels, beta = np.asarray(y, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    error = np.asarray(estimate, dtype=np.float64) - beta
+    if rows.ndim != 2 or labels.shape != rows.shape[:1] or error.shape != rows.shape[1:]:
+        raise ValueError(
+            f"X, y, estimate and truth must fit together, got shapes {rows.shape}, {labels.shape}, {error.shape}"
+        )
+    return rows, labels, error, beta

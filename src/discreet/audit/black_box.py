@@ -1,0 +1,153 @@
+"""The black-box audit: fit many times on two neighbouring data sets and try to tell the outputs apart.
+
+It knows nothing of how a model is made, so it works on anybody's code. Power comes from a canary that the model cannot
+overlook and from a large epsilon: the code under test is the same at every epsilon, and at mu = 3 a leak shows in
+hundreds of runs for which mu = 0.3 would need a hundred thousand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.confidence import Claim, ErrorRates
+from discreet.audit.guesses import learn_guess
+from discreet.audit.runs import collect
+from discreet.audit.transcript import TranscriptAttack, World
+from discreet.privacy import GDP, Approximate, Pure, gaussian_epsilon
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """What the attacker achieved. ``mu`` and ``epsilon`` are lower bounds that hold with the stated confidence."""
+
+    claimed_mu: float
+    claimed_epsilon: float
+    delta: float
+    rates: ErrorRates
+    guess: str
+    caught: bool
+    first_scores: NDArray[np.float64] = field(repr=False)
+    second_scores: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def mu(self) -> float:
+        """At least this much was lost, with the stated confidence."""
+        return self.rates.mu
+
+    @property
+    def epsilon(self) -> float:
+        """At least this epsilon at ``delta``, whatever the noise is."""
+        return self.rates.epsilon(self.delta)
+
+    @property
+    def gaussian_epsilon(self) -> float:
+        """The epsilon at ``delta`` of Gaussian noise that loses this mu: larger, and right only if the noise is so."""
+        return gaussian_epsilon(self.delta, self.mu) if self.delta > 0 else self.epsilon
+
+    def __str__(self) -> str:
+        rates = self.rates
+        return "\n".join(
+            [
+                f"claimed mu {self.claimed_mu:.4g}, epsilon {self.claimed_epsilon:.4g} at delta {self.delta:.3g}",
+                f"  at least mu {self.mu:.4g}, epsilon {self.epsilon:.4g} (confidence {rates.confidence:.6g})",
+                f"  best guess: {self.guess}; {rates.false_alarms} false alarms and {rates.misses} misses in "
+                f"{rates.runs} runs each",
+                "CAUGHT: the claim is false" if self.caught else "the claim stands",
+            ]
+        )
+
+
+def black_box(
+    fit: Any,
+    claim: Claim | tuple[float, float],
+    *,
+    data: Any,
+    neighbour: Any,
+    delta: float | None = None,
+    runs: int = 2000,
+    confidence: float = 0.999,
+    workers: int | None = None,
+    progress: bool = False,
+    state: str | os.PathLike[str] | None = None,
+    label: str = "black box",
+) -> BlackBox:
+    """Bound from below how well ``data`` and ``neighbour`` can be told apart by what a fit on them shows.
+
+    fit: an unfitted estimator, or a function of one data set that returns anything with numbers in it. Of discreet's
+        own estimators every release is read as well, by an attacker who knows all rows but one.
+    claim: a guarantee or a unit of ``discreet.privacy``, or a pair (epsilon, delta).
+    data, neighbour: what ``fit`` takes; for an estimator ``(X, y)`` or ``(X, y, groups)``.
+    delta: where epsilon is shown; by default the claim's own, or 1e-6.
+    runs: fits on each of the two. Half of them choose a guess and its threshold, the other half are counted.
+    confidence: a true claim is refuted with probability at most 1 - confidence.
+    workers: processes; all cores by default. state: a file that lets a stopped audit go on where it was.
+    """
+    if runs < 40:
+        raise ValueError(f"runs must be at least 40, got {runs}")
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence must be between 0.5 and 1, got {confidence}")
+    unit, delta = _unit(claim, delta)
+    function: Callable[[Any], Any] = FitEstimator(fit) if hasattr(fit, "fit") else fit
+    worlds: tuple[Any, Any] = (data, neighbour)
+    if is_ours(fit):
+        function = TranscriptAttack(fit)
+    if isinstance(function, TranscriptAttack):
+        worlds = (World(data, neighbour, is_first=True), World(neighbour, data, is_first=False))
+    outputs = collect(function, worlds, runs, workers=workers, progress=progress, state=state, label=label)
+    # Runs are shuffled, as machines warm up and clocks go on: halves must not differ by when they ran.
+    order = np.random.default_rng(0).permutation(runs)
+    first, second = (world[order] for world in outputs)
+    half = runs // 2
+    guess = learn_guess(first[:half], second[:half], confidence)
+    rates = guess.rates(first[half:], second[half:], confidence)
+    return BlackBox(
+        claimed_mu=float(unit.mu),
+        claimed_epsilon=float(unit.epsilon(delta)),
+        delta=delta,
+        rates=rates,
+        guess=guess.name,
+        caught=rates.refutes(unit),
+        first_scores=guess.score(first[half:]) - guess.threshold,
+        second_scores=guess.score(second[half:]) - guess.threshold,
+    )
+
+
+@dataclass(frozen=True)
+class FitEstimator:
+    """An estimator as a function of a data set: a fresh clone each time."""
+
+    estimator: Any
+
+    def __call__(self, data: Any) -> Any:
+        from sklearn.base import clone
+
+        return clone(self.estimator).fit(*data)
+
+
+def is_ours(fit: Any) -> bool:
+    """Whether it is one of discreet's estimators, whose releases can be recorded."""
+    return hasattr(fit, "fit") and any(kind.__module__.startswith("discreet.") for kind in type(fit).__mro__)
+
+
+def _unit(claim: Any, delta: float | None) -> tuple[Any, float]:
+    if isinstance(claim, tuple):
+        epsilon, slack = claim
+        unit: Any = Pure(float(epsilon)) if slack == 0 else Approximate(float(epsilon), float(slack))
+        return unit, float(slack if delta is None else delta)
+    if not hasattr(claim, "delta"):
+        raise TypeError(f"claim must be a guarantee, a privacy unit or (epsilon, delta), got {type(claim).__name__}")
+    return claim, 1e-6 if delta is None else float(delta)
+
+
+def gaussian_claim(epsilon: float, delta: float) -> GDP:
+    """The claim of a model that asks for (epsilon, delta) and spends it on Gaussian noise: a whole curve, not a point.
+
+    A refutation is then of the curve; use the plain pair for code whose noise is not known to be Gaussian.
+    """
+    return GDP.from_epsilon(epsilon, delta)

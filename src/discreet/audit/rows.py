@@ -1,0 +1,115 @@
+"""Rows that may be worst: corners of the declared domain, sign patterns, centres, and what no domain foresees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain import Domain, check_bounds
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where rows may lie, as declared: the centre and half-width of every feature and of the label."""
+
+    centre: Floats
+    half_width: Floats
+    y_centre: float
+    y_half_width: float
+    norm: float | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, features: int) -> Box:
+        """The numeric domain that an estimator declares: bounds_X, data_norm or a domain; bounds_y or two classes."""
+        names = [f"x{place}" for place in range(features)]
+        declared = getattr(estimator, "domain", None)
+        norm = getattr(estimator, "data_norm", None)
+        bounds = getattr(estimator, "bounds_X", None)
+        if declared is not None:
+            raise ValueError("the search needs bounds_X or data_norm: a domain's columns have names and categories")
+        if bounds is None and norm is None:
+            low, high = np.full(features, -1.0), np.ones(features)
+        else:
+            domain = Domain.from_bounds(names, bounds, norm)
+            low = np.array([column.low for column in domain.columns])  # type: ignore[union-attr]
+            high = np.array([column.high for column in domain.columns])  # type: ignore[union-attr]
+        y_low, y_high = _label_range(estimator)
+        return cls((low + high) / 2, (high - low) / 2, (y_low + y_high) / 2, (y_high - y_low) / 2, norm)
+
+    def row(self, candidate: Candidate) -> tuple[Floats, float]:
+        x = self.centre + self.half_width * candidate.scale * candidate.pattern
+        return x, self.y_centre + self.y_half_width * candidate.label
+
+    def centre_rows(self, rows: int, two_labels: bool) -> tuple[Floats, Floats]:
+        """Rows at the centre, beside which one row's contribution cannot be overlooked."""
+        y = np.full(rows, self.y_centre)
+        if two_labels:
+            y += self.y_half_width * (2 * (np.arange(rows) % 2) - 1)
+        return np.tile(self.centre, (rows, 1)), y
+
+    def scattered_rows(self, rows: int, two_labels: bool, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Rows that a model has something to say about: labels that depend on every feature."""
+        features = len(self.centre)
+        unit = np.clip(rng.normal(0, 0.25, (rows, features)), -1, 1)
+        signal = unit.sum(axis=1) / math.sqrt(features) + rng.normal(0, 0.2, rows)
+        label = np.where(signal > 0, 1.0, -1.0) if two_labels else np.clip(signal, -1, 1)
+        shrink = 1.0 if self.norm is None else 1 / math.sqrt(features)
+        return self.centre + self.half_width * unit * shrink, self.y_centre + self.y_half_width * label
+
+
+def _label_range(estimator: Any) -> tuple[float, float]:
+    bounds = getattr(estimator, "bounds_y", None)
+    if bounds is None:
+        return 0.0, 1.0
+    low, high = check_bounds(bounds, 1, "bounds_y")
+    return float(low[0]), float(high[0])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row in units of the box: x = centre + half_width * scale * pattern, y = centre + half_width * label."""
+
+    pattern: Floats
+    scale: float
+    label: float
+
+    def key(self) -> tuple[Any, ...]:
+        return (self.pattern.tobytes(), self.scale, self.label)
+
+
+def first_candidates(features: int, rng: np.random.Generator, two_labels: bool) -> Iterator[Candidate]:
+    """Corners, axes, zero and odd rows, at several distances, with labels at and beyond the ends of their range."""
+    ones = np.ones(features)
+    patterns = [ones, -ones, np.eye(features)[0], -np.eye(features)[0]]
+    patterns += [rng.choice([-1.0, 1.0], features) for _ in range(3)]
+    for pattern in patterns:
+        for scale in (0.1, 1.0):
+            for label in (1.0, -1.0):
+                yield Candidate(pattern, scale, label)
+    yield Candidate(np.zeros(features), 1.0, 1.0 if two_labels else 0.0)
+    yield Candidate(np.zeros(features), 1.0, 1.0)
+    yield Candidate(ones, 1e6, 1.0 if two_labels else 1e6)
+    yield Candidate(np.full(features, np.nan), 1.0, 1.0)
+
+
+def steps(candidate: Candidate, rng: np.random.Generator, stride: float, two_labels: bool) -> Candidate:
+    """A neighbouring candidate: nearer or farther, one sign turned, another label, or a small random turn."""
+    move = rng.integers(5)
+    if move == 0 or move == 1:
+        return replace(candidate, scale=candidate.scale * float(np.exp(stride * rng.standard_normal())))
+    if move == 2:
+        pattern = candidate.pattern.copy()
+        pattern[rng.integers(len(pattern))] *= -1
+        return replace(candidate, pattern=pattern)
+    if move == 3 and not two_labels:
+        return replace(candidate, label=float(np.clip(candidate.label + stride * rng.standard_normal(), -1, 1)))
+    if move == 3:
+        return replace(candidate, label=-candidate.label)
+    return replace(candidate, pattern=candidate.pattern + stride * rng.standard_normal(len(candidate.pattern)))

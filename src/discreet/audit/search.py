@@ -1,0 +1,248 @@
+"""Worst neighbours, searched: which two rows does a fit lose most privacy about?
+
+One fit is recorded; its outputs are then replayed with one candidate row after another in the same place. What is
+left of the exact answers is the row's own contribution, so two candidates' distance in noise standard deviations is
+the privacy lost about this pair along these outputs. That is one fit per candidate and none per pair, and the distance
+is a plain function of the rows, without noise, which a hill-climb can follow.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.replay import (
+    Data,
+    Heard,
+    Recorder,
+    Replay,
+    Replayer,
+    comparable,
+    fit_listening,
+    loss_between,
+    replay,
+)
+from discreet.audit.rows import Box, Candidate, first_candidates, steps
+
+# Enough scattered rows per unit of mu for a model that says more than a constant.
+_ROWS_TO_SAY_SOMETHING = 4000
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The pair that lost most, what it lost along the searched outputs, and the full audit of it on fresh ones."""
+
+    data: Data
+    neighbour: Data
+    realised_mu: float
+    claimed_mu: float
+    losses: tuple[float, ...]
+    candidates: int
+    report: Replay
+
+    @property
+    def efficiency(self) -> float:
+        """Realised over claimed: above 1 is a leak; well below 1 means wasted noise, or a search that ended early."""
+        return self.realised_mu / self.claimed_mu
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        if self.realised_mu <= self.claimed_mu * (1 + 1e-9) or self.report.problems:
+            return self.report.problems
+        return (f"searched neighbours are {self.realised_mu:.6g}-distinguishable, claimed {self.claimed_mu:.6g}",)
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One record per release: what was asked, its reach, noise and cost, and what these neighbours lost of it."""
+        return [
+            {
+                "label": release.label,
+                "reach": release.sensitivity,
+                "noise_std": release.noise_std,
+                "mu": release.cost.mu,
+                "lost": loss,
+                "efficiency": loss / release.cost.mu if release.cost.mu > 0 else 0.0,
+            }
+            for release, loss in zip(self.report.releases, self.losses, strict=False)
+        ]
+
+    def __str__(self) -> str:
+        lines = [
+            f"worst of {self.candidates} candidate rows: {self.realised_mu:.6g} of {self.claimed_mu:.6g} claimed "
+            f"({self.efficiency:.4f})"
+        ]
+        lines += [
+            "  {label}: reach {reach:.4g}, noise std {noise_std:.4g}, mu {mu:.4g}, lost {lost:.4g} "
+            "({efficiency:.4f})".format(**row)
+            for row in self.rows
+        ]
+        lines += [f"PROBLEM: {problem}" for problem in self.problems] or ["passed"]
+        return "\n".join(lines)
+
+
+def worst_neighbours(
+    estimator: Any,
+    *,
+    background: Data | None = None,
+    features: int = 4,
+    rows: int = 4000,
+    climbs: int = 150,
+    seed: int = 0,
+    until_leak: bool = True,
+) -> Worst:
+    """Search for the neighbours about which this estimator loses most, and audit them.
+
+    estimator: unfitted, with bounds_X or data_norm declared. Its ledger, if it has one, is charged for every fit.
+    background: rows that both neighbours share, ``(X, y)``. By default ``rows`` rows at the centre of the domain, where
+        one row counts most; and scattered rows, to see that nothing but the releases shows.
+    climbs: fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and mirrored rows.
+    until_leak: end with the first pair that loses more than is claimed, instead of looking for the worst such pair.
+    """
+    rng = np.random.default_rng(seed)
+    two_labels = has_two_labels(estimator)
+    if background is None:
+        box = Box.of(estimator, features)
+        background = box.centre_rows(rows, two_labels)
+        scattered = _Search(estimator, box.scattered_rows(rows, two_labels, rng), two_labels, rng, until_leak)
+        many = int(_ROWS_TO_SAY_SOMETHING / max(scattered.claimed, 0.01))
+        if many > rows:
+            scattered = _Search(estimator, box.scattered_rows(many, two_labels, rng), two_labels, rng, until_leak)
+        scattered.start(few=True)
+        if scattered.done:
+            return scattered.worst()
+    search = _Search(estimator, background, two_labels, rng, until_leak)
+    search.start()
+    search.scan()
+    search.climb(climbs)
+    return search.worst()
+
+
+def has_two_labels(estimator: Any) -> bool:
+    """Whether labels are 0 and 1 only."""
+    from sklearn.base import is_classifier
+
+    return bool(is_classifier(estimator)) or getattr(estimator, "family", None) in ("binomial", "bernoulli", "logistic")
+
+
+class _Search:
+    """Recorded answers for every candidate tried so far, and the best pair among them."""
+
+    def __init__(
+        self, estimator: Any, background: Data, two_labels: bool, rng: np.random.Generator, until_leak: bool
+    ) -> None:
+        from sklearn.base import clone
+
+        self._clone, self._estimator, self._rng, self._two_labels = clone, estimator, rng, two_labels
+        self._until_leak = until_leak
+        self._X, self._y = (np.asarray(part, dtype=np.float64) for part in background[:2])
+        self._box = Box.of(estimator, self._X.shape[1])
+        # None stands for the data set without the row: the other neighbour where rows are added or removed.
+        self._adds = getattr(estimator, "neighbours", "replace_one") == "add_or_remove_one"
+        recorder = Recorder()
+        fitted, _ = fit_listening(clone(estimator), (self._X, self._y), recorder)
+        self._outputs = recorder.heard
+        self.claimed = float(fitted.privacy_.mu)
+        self._tried: dict[tuple[Any, ...], tuple[list[Heard], bytes]] = {}
+        self._best: tuple[Candidate | None, Candidate | None] = (None, None)
+        self._reached = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing worse to look for."""
+        leaks = not self._reached <= self.claimed * (1 + 1e-9)
+        return leaks and (self._until_leak or math.isinf(self._reached))
+
+    def worst(self) -> Worst:
+        """The best pair, audited."""
+        one, other = self._best
+        data, neighbour = self._table(one), self._table(other)
+        report = replay(self._estimator, data, neighbour)
+        losses = self._losses(one, other)
+        return Worst(data, neighbour, self._reached, self.claimed, losses, len(self._tried), report)
+
+    def start(self, few: bool = False) -> None:
+        candidates: list[Candidate] = list(first_candidates(self._X.shape[1], self._rng, self._two_labels))
+        if few:
+            candidates = [*candidates[:2], *candidates[-4:]]
+        others: list[Candidate | None] = [None] if self._adds else [*candidates]
+        for one in candidates:
+            for other in others:
+                self._try(one, other)
+                if self.done:
+                    return
+
+    def scan(self) -> None:
+        """Mirror images at every distance, then finer about the best: a clip bites hardest at one of them."""
+        ones = np.ones(self._X.shape[1])
+        scales = np.geomspace(0.02, 2.0, 12)
+        for _ in range(2):
+            at = 0.0
+            for scale in scales:
+                one, other = Candidate(ones, float(scale), 1.0), Candidate(-ones, float(scale), 1.0)
+                if self._try(one, None if self._adds else other):
+                    at = float(scale)
+                if self.done:
+                    return
+            if at == 0.0:
+                return
+            scales = at * np.geomspace(0.7, 1.4, 9)
+
+    def climb(self, fits: int) -> None:
+        """Random small steps on either row, kept where the pair moves apart; the stride shrinks as they fail."""
+        stride = 0.5
+        for _ in range(fits):
+            if self.done:
+                return
+            pair = list(self._best)
+            place = 0 if self._adds else int(self._rng.integers(2))
+            moved = pair[place]
+            assert moved is not None
+            pair[place] = turned = steps(moved, self._rng, stride, self._two_labels)
+            if (twin := pair[1 - place]) is not None and self._rng.random() < 0.5:
+                # Worst pairs are often mirror images, so both are moved alike.
+                pair[1 - place] = Candidate(twin.pattern, turned.scale, twin.label)
+            better = self._try(pair[0], pair[1])
+            stride = min(1.0, stride * 1.5) if better else max(0.003, stride * 0.93)
+
+    def _try(self, one: Candidate | None, other: Candidate | None) -> bool:
+        distance = self._distance(one, other)
+        if distance > self._reached:
+            self._best, self._reached = (one, other), distance
+            return True
+        return False
+
+    def _table(self, candidate: Candidate | None) -> Data:
+        """The background with the candidate in place of its first row, or without a first row."""
+        if candidate is None:
+            return self._X[1:], self._y[1:]
+        X, y = self._X.copy(), self._y.copy()
+        X[0], y[0] = self._box.row(candidate)
+        return X, y
+
+    def _answers(self, candidate: Candidate | None) -> tuple[list[Heard], bytes]:
+        """What the candidate makes of the recorded outputs: exact answers, and all that is visible afterwards."""
+        key = ("none",) if candidate is None else candidate.key()
+        if key not in self._tried:
+            replayer = Replayer(self._outputs)
+            fitted, said = fit_listening(self._clone(self._estimator), self._table(candidate), replayer)
+            self._tried[key] = (replayer.heard, pickle.dumps((fitted, said)))
+        return self._tried[key]
+
+    def _losses(self, one: Candidate | None, other: Candidate | None) -> tuple[float, ...]:
+        pairs = zip(self._answers(one)[0], self._answers(other)[0], strict=False)
+        return tuple(loss_between(a, b) if comparable(a, b) else math.inf for a, b in pairs)
+
+    def _distance(self, one: Candidate | None, other: Candidate | None) -> float:
+        """Infinite where anything visible differs: such a pair is told apart for certain."""
+        (here, shown), (there, shown_there) = self._answers(one), self._answers(other)
+        if len(here) != len(there) or shown != shown_there:
+            return math.inf
+        return math.sqrt(math.fsum(loss**2 for loss in self._losses(one, other)))

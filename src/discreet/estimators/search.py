@@ -1,0 +1,220 @@
+"""Choosing parameters privately: candidates are fitted, held against rows they have not seen, and one is refitted."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.domain import Encoder
+from discreet.engines import MemoryEngine
+from discreet.estimators.base import PrivateEstimator, open_ledger, refuse_what_cannot_be_paid
+from discreet.estimators.held_out import held_out_rows
+from discreet.estimators.moments import require_target
+from discreet.estimators.tables import check_table, check_target, rows_used
+from discreet.glm import Family, Gaussian, Link, link
+from discreet.privacy import GDP, Budget, Guarantee, joint, picks_within
+from discreet.rows import Labels, LinearMap
+from discreet.rows.loss_ranking import LossBlock, LossRanking
+
+# What decides how rows look, or what they cost, is the same for all candidates.
+_FIXED = {
+    *("epsilon", "delta", "bounds_X", "bounds_y", "data_norm", "domain", "classes", "neighbours", "ledger"),
+    *("rows_per_person", "random_state", "bounds_exposure"),
+}
+# Deviances are cut here, in units of a typical one; squared errors at half of y's declared half-width.
+_BOUNDS = {"bernoulli": 4.0, "poisson": 6.0, "gamma": 4.0}
+
+
+class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
+    """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
+
+    Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
+    (in equal parts), to the choice, and to the refit. The choice is an exponential mechanism over sums of held-out
+    losses, each row's cut to [0, ``loss_bound``]; no score is shown, as it would have to be paid for.
+
+    estimator: one of LinearRegression, Ridge, LogisticRegression (two classes), PoissonRegressor, GammaRegressor and
+    GeneralizedLinearRegressor. param_grid: as scikit-learn's; what declares rows or prices must stay as it is.
+    held_out: one row in so many is kept for the choice. loss_bound: unit deviance (squared error for linear models) at
+    which a row's loss is cut; by default from the family and the declared range.
+    verbose: above 0, print the price before anything is spent.
+
+    Fitted: ``best_params_``, ``best_index_``, ``best_estimator_``, ``privacy_`` (all releases together).
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        held_out: int = 5,
+        shares: tuple[float, float, float] = (0.35, 0.05, 0.6),
+        loss_bound: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.held_out = held_out
+        self.shares = shares
+        self.loss_bound = loss_bound
+        self.verbose = verbose
+
+    @property
+    def epsilon(self) -> float:
+        """What the whole search promises, with ``delta``."""
+        return float(self.estimator.epsilon)
+
+    @property
+    def delta(self) -> float:
+        return float(self.estimator.delta)
+
+    @property
+    def neighbours(self) -> str:
+        return str(self.estimator.neighbours)
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        """Search and refit.
+
+        Privacy: all candidates' releases, one choice and the refit's, at the estimator's epsilon and delta together.
+        The rows are parted by a rule that looks at one row at a time (held_out.py), so a neighbour of the whole table
+        makes neighbours of its parts.
+        """
+        budget, candidates = self._check()
+        ledger = open_ledger(self.estimator.ledger)
+        if ledger is not None:
+            refuse_what_cannot_be_paid(ledger, budget, None)
+        if self.verbose > 0:
+            from discreet.estimators.search_price import price_of_search
+
+            print(price_of_search(self))
+        *fits, choice, refit = self._costs(budget, len(candidates))
+        aside = held_out_rows(self.estimator, X, y, groups, self.held_out)
+        rest, kept = (_part(X, y, groups, np.flatnonzero(rows)) for rows in (~aside, aside))
+        fitted = [
+            self._candidate(params, cost, number).fit(*rest)
+            for number, (params, cost) in enumerate(zip(candidates, fits, strict=True))
+        ]
+        self.best_index_, chosen = self._choose(fitted, choice, *kept)
+        self.best_params_ = candidates[self.best_index_]
+        self.best_estimator_ = self._candidate(self.best_params_, refit, len(candidates) + 1).fit(X, y, groups)
+        self.privacy_: Guarantee = joint([*(one.privacy_ for one in fitted), chosen, self.best_estimator_.privacy_])
+        self.n_features_in_ = self.best_estimator_.n_features_in_
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        return self
+
+    def _check(self) -> tuple[Budget, list[dict[str, Any]]]:
+        if not (isinstance(self.estimator, PrivateEstimator) and hasattr(self.estimator, "_model")):
+            raise TypeError(f"estimator must be a linear model of discreet, got {type(self.estimator).__name__}")
+        if len(getattr(self.estimator, "classes", (0, 1))) > 2:
+            raise ValueError("PrivateGridSearchCV compares two-class models only")
+        candidates = list(ParameterGrid(self.param_grid))
+        if len(candidates) < 2:
+            raise ValueError(f"param_grid must have at least two candidates, got {len(candidates)}")
+        if fixed := sorted(_FIXED & {name for params in candidates for name in params}):
+            raise ValueError(f"param_grid must not vary {', '.join(fixed)}: rows and prices are the same for all")
+        if not (isinstance(self.held_out, (int, np.integer)) and self.held_out >= 2):
+            raise ValueError(f"held_out must be a whole number >= 2, got {self.held_out!r}")
+        if len(self.shares) != 3 or not all(share > 0 for share in self.shares):
+            raise ValueError(f"shares must be three numbers > 0, got {self.shares!r}")
+        if self.loss_bound is not None and not 1e-50 < self.loss_bound < 1e50:
+            raise ValueError(f"loss_bound must be a finite number > 0, got {self.loss_bound!r}")
+        budget = self.estimator._check_parameters()
+        for params in candidates:  # a wrong parameter must not be found after others were paid for
+            clone(self.estimator).set_params(**params)._check_parameters()
+        return budget, candidates
+
+    def _costs(self, budget: Budget, candidates: int) -> list[GDP]:
+        fits, choice, refit = self.shares
+        return budget.split([*([fits / candidates] * candidates), choice, refit])
+
+    def _candidate(self, params: dict[str, Any], cost: GDP, number: int) -> Any:
+        made = clone(self.estimator).set_params(**params)
+        # Back from epsilon to mu is a root that is found to many digits; the margin is for the rest.
+        made.set_params(epsilon=GDP(cost.mu * (1 - 1e-9)).epsilon(self.delta))
+        if isinstance(made.random_state, (int, np.integer)):
+            made.set_params(random_state=int(made.random_state) + number)
+        return made
+
+    def _choose(self, fitted: list[Any], cost: GDP, X: Any, y: Any, groups: Any) -> tuple[int, Guarantee]:
+        opener = self._candidate({}, cost, len(fitted))
+        encoder: Encoder = fitted[0]._encoder
+        table = check_table(opener, X, reset=True)
+        target = opener._target(getattr(y, "name", None))
+        labels = opener._label_numbers(check_target(table, y, opener), target)
+        family, canonical = _family(self.estimator)
+        encode = partial(
+            _losses,
+            encoder,
+            LinearMap(np.vstack([_encoded(one, encoder) for one in fitted])),
+            Labels(target.centre, target.half_width),
+            (family, canonical),
+            self._bound(family, require_target(encoder).half_width),
+        )
+        engine = MemoryEngine(encode, table, labels, used=rows_used(groups, len(labels), opener.rows_per_person))
+        curator = opener._curator(engine, encoder, groups is not None, None)
+        picked = curator.select(LossRanking(len(fitted)), picks_within(cost, 1))
+        return int(picked.indices[0]), curator.guarantee
+
+    def _bound(self, family: Family, half_width: float) -> float:
+        if self.loss_bound is not None:
+            return float(self.loss_bound)
+        return _BOUNDS.get(family.name, (half_width / 2) ** 2)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """As the refitted model."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """The refitted model's own score; on private rows this is not private."""
+        check_is_fitted(self, "best_estimator_")
+        return float(self.best_estimator_.score(X, y))
+
+    @property
+    def classes_(self) -> np.ndarray:
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.classes_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
+
+def _part(X: Any, y: Any, groups: Any, rows: np.ndarray) -> tuple[Any, Any, Any]:
+    return tuple(None if cells is None else _safe_indexing(cells, rows) for cells in (X, y, groups))  # type: ignore[return-value]
+
+
+def _family(estimator: Any) -> tuple[Family, Link]:
+    return estimator._family() if hasattr(estimator, "_family") else (Gaussian(), link("identity"))
+
+
+def _encoded(fitted: Any, encoder: Encoder) -> np.ndarray:
+    """A fitted model's coefficients of (1, encoded x)."""
+    coef, intercept = np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0])
+    return np.concatenate([[intercept + encoder.centre @ coef], coef * encoder.half_width])
+
+
+def _losses(
+    encoder: Encoder, models: LinearMap, labels: Labels, kind: tuple[Family, Link], bound: float, table: Any, y: Any
+) -> LossBlock:
+    """Unit deviances of all models on a chunk of rows."""
+    family, canonical = kind
+
+    def loss(label: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        return np.asarray(family.deviance(label, canonical.mean(eta)))
+
+    return LossBlock(encoder.encode(table, y), models, labels, loss, bound)

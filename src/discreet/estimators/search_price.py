@@ -1,0 +1,73 @@
+"""What a search or a cross-validation costs, from its settings alone: before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.privacy import GDP, Budget
+
+
+@dataclass(frozen=True)
+class SearchPrice:
+    """So many fits at ``each``, which all rows pay; ``total`` at the same delta. Read it with ``print``."""
+
+    fits: int
+    each: Budget
+    total: Budget
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.fits} fits at {self.each}", f"together {self.total}", *self.notes]
+        return "\n".join(lines)
+
+
+def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
+    """The price of a scikit-learn search, a PrivateGridSearchCV, or (with ``cv``) the cross-validation of an estimator.
+
+    A person is in all training parts but one, or in all of them where parts overlap, so all fits are counted.
+    """
+    from discreet.estimators.search import PrivateGridSearchCV
+
+    if isinstance(search, PrivateGridSearchCV):
+        return _price_of_private(search)
+    if hasattr(search, "estimator") and (hasattr(search, "param_grid") or hasattr(search, "n_iter")):
+        estimator, folds = search.estimator, _folds(search.cv)
+        fits = _candidates(search) * folds + bool(search.refit)
+    elif cv is not None:
+        estimator, folds = search, _folds(cv)
+        fits = folds
+    else:
+        raise TypeError("pass a search, or an estimator and cv=")
+    each = Budget.of(estimator.epsilon, estimator.delta)
+    total = Budget.from_mu(each.mu * math.sqrt(fits), each.delta)
+    note = (
+        "NOT COUNTED: scikit-learn scores each fit on the held-out rows themselves, without noise. Showing or acting "
+        "on those scores is not private; PrivateGridSearchCV chooses privately, at the price of one fit"
+    )
+    return SearchPrice(fits, each, total, (note,))
+
+
+def _price_of_private(search: Any) -> SearchPrice:
+    budget, candidates = search._check()
+    *fits, choice, refit = search._costs(budget, len(candidates))
+    share = [math.sqrt(math.fsum(cost.mu**2 for cost in part)) for part in (fits, [choice], [refit])]
+    names = (f"{len(fits)} candidates together", "the choice", "the refit")
+    notes = tuple(
+        f"  {name}: mu {mu:.4g} (epsilon {GDP(mu).epsilon(budget.delta):.4g} alone)"
+        for name, mu in zip(names, share, strict=True)
+    )
+    return SearchPrice(len(fits) + 1, Budget.from_mu(fits[0].mu, budget.delta), budget, notes)
+
+
+def _folds(cv: Any) -> int:
+    from sklearn.model_selection import check_cv
+
+    return int(check_cv(cv).get_n_splits())
+
+
+def _candidates(search: Any) -> int:
+    from sklearn.model_selection import ParameterGrid
+
+    return len(ParameterGrid(search.param_grid)) if hasattr(search, "param_grid") else int(search.n_iter)

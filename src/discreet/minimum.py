@@ -1,0 +1,142 @@
+"""Minimising a noisy objective behind the door: the curator's third verb (docs/papers/objective.md has the proof).
+
+    J(theta) = rows' losses + theta penalty theta / 2 + Lambda |theta - centre|^2 / 2 + b theta,   b ~ N(0, s^2 I)
+
+is minimised until its gradient is provably shorter than ``tolerance``, and the point is released with a little Gaussian
+noise that hides what is left. So no digit of the result rests on how, or how well, the minimiser was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise import Bits, discrete_gaussian
+from discreet.privacy import Neighbours, Perturbed, Release
+from discreet.rows import Answer, Floats, LogisticLoss
+from discreet.rows.logistic_loss import WholeTheta
+
+Integers = NDArray[np.object_]
+# One pass over the rows: gradient and Hessian of their losses.
+Look = Callable[[WholeTheta], tuple[Floats, Floats]]
+
+# The objective's noise in units of its grid; it is a continuous Gaussian to within 20 units but for a chance of
+# 2 exp(-20^2 / 8) < 1e-21 an entry (noise/gaussian.py).
+_NOISE_UNITS = 2.0**38
+_COUPLED_WITHIN = 20.0
+COUPLING_FAILURE = 1e-21
+# The gradient's tolerance, in lengths of a row. A pass is exact to 2^-47 a row: for a row count n it must stay above
+# 2^-46 n. Where n is private this serves 2^24 rows.
+_TOLERANCE, _FINEST, _PER_ROW = 2.0**-22, 2.0**-30, 2.0**-46
+# The smoothing noise in units of its grid.
+_SMOOTHING_UNITS = 2.0**24
+# Newton's method ends in a dozen passes; this many never happen within the row counts above.
+_MOST_PASSES = 500
+_SHORTEST = 2.0**-12
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveNoise:
+    """All numbers of one release, from public facts alone."""
+
+    query: LogisticLoss
+    cost: Perturbed
+    strength: float
+    noise_unit: float
+    tolerance: float
+    smoothing_scale: float
+    smoothing_unit: float
+
+    @classmethod
+    def covering(cls, query: LogisticLoss, cost: Perturbed, public_rows: int | None) -> ObjectiveNoise:
+        bound, size = query.bound, query.size
+        if cost.slack < size * COUPLING_FAILURE:
+            raise ValueError(f"the cost's slack must be at least {size * COUPLING_FAILURE:.3g}, got {cost.slack}")
+        # A hair above what the two ratios need, for the rounding of these lines.
+        strength = bound**2 / (4 * cost.curvature) * (1 + 1e-12)
+        noise_unit = bound / cost.gradient_mu / math.sqrt(_NOISE_UNITS**2 - 4) * (1 + 1e-12)
+        share = _TOLERANCE if public_rows is None else max(_FINEST, _PER_ROW * public_rows)
+        tolerance = share * bound
+        # |theta - exact minimiser| <= (|gradient| + |noise - its continuous twin|) / Lambda, on both data sets.
+        apart = 2 * (tolerance + _COUPLED_WITHIN * math.sqrt(size) * noise_unit) / strength
+        smoothing_unit = 2.0 ** math.floor(math.log2(apart / cost.smoothing_mu / _SMOOTHING_UNITS))
+        reach = apart / smoothing_unit + 2 * math.sqrt(size)
+        smoothing_scale = math.sqrt((reach / cost.smoothing_mu * (1 + 1e-12)) ** 2 + 4)
+        return cls(query, cost, strength, noise_unit, tolerance, smoothing_scale, smoothing_unit)
+
+    @property
+    def noise_std(self) -> float:
+        """That of the linear term b."""
+        return _NOISE_UNITS * self.noise_unit
+
+    @property
+    def smoothing_std(self) -> float:
+        return self.smoothing_scale * self.smoothing_unit
+
+    @property
+    def quadratic(self) -> Floats:
+        """The second derivative of everything but the losses; rounding can take no eigenvalue below the strength."""
+        penalty = (self.query.penalty + self.query.penalty.T) / 2
+        margin = 1e-12 * float(np.trace(penalty))
+        return penalty + (self.strength + margin) * np.eye(self.query.size)
+
+    def release(self, neighbours: Neighbours) -> Release:
+        rows = 2 if neighbours == "replace_one" else 1
+        return Release(self.query.label, rows * self.query.bound, self.noise_std, self.cost)
+
+    def answer(self, whole: Integers) -> Answer:
+        return Answer((whole.astype(np.float64) * self.smoothing_unit)[:, np.newaxis], self.smoothing_std)
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """A minimised objective as it looks from behind the door, for the replay audit."""
+
+    release: Release
+    noise: ObjectiveNoise
+    linear: Integers
+    theta: WholeTheta
+    look: Look
+
+    @property
+    def whole(self) -> Integers:
+        """The point in whole units of the grid that it is released on."""
+        return np.array([round(entry) for entry in self.theta.value / self.noise.smoothing_unit], dtype=object)
+
+
+def find_minimum(release: Release, noise: ObjectiveNoise, look: Look, bits: Bits) -> Minimum:
+    """Draw the linear term and minimise; nothing that is seen outside depends on the number of passes."""
+    size = noise.query.size
+    linear = discrete_gaussian(_NOISE_UNITS, size, bits=bits).astype(object)
+    quadratic = noise.quadratic
+    b = linear.astype(np.float64) * noise.noise_unit - noise.strength * noise.query.centre
+
+    def total(theta: WholeTheta) -> tuple[Floats, Floats]:
+        gradient, hessian = look(theta)
+        return gradient + quadratic @ theta.value + b, hessian + quadratic
+
+    theta = WholeTheta.near(np.zeros(size))
+    gradient, hessian = total(theta)
+    passes, length = 1, 1.0
+    while float(np.linalg.norm(gradient)) > noise.tolerance / 2 and passes < _MOST_PASSES:
+        # Newton's direction shortens the gradient, if the step is short enough: so halve it until it does.
+        step = np.linalg.solve(hessian, gradient)
+        tried = WholeTheta.near(theta.value - length * step)
+        new_gradient, new_hessian = total(tried)
+        passes += 1
+        shorter = np.linalg.norm(new_gradient) <= (1 - length / 4) * np.linalg.norm(gradient)
+        if shorter or length < _SHORTEST:
+            theta, gradient, hessian, length = tried, new_gradient, new_hessian, 1.0
+        else:
+            length /= 2
+    return Minimum(release, noise, linear, theta, look)
+
+
+def smoothed(minimum: Minimum, bits: Bits) -> Integers:
+    """The released point, in whole units of its grid."""
+    noise = discrete_gaussian(minimum.noise.smoothing_scale, minimum.noise.query.size, bits=bits)
+    return np.asarray(minimum.whole + noise.astype(object), dtype=object)

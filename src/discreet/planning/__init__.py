@@ -1,0 +1,16 @@
+"""What can be had for a budget, from public numbers alone: forecasts, and bounds that no method beats."""
+
+from discreet.planning.attacker import Attacker
+from discreet.planning.forecast import Forecast, plan
+from discreet.planning.lower_bounds import LowerBound, glm_lower_bound, relu_lower_bound
+from discreet.planning.sparse_bounds import sparse_glm_lower_bound
+
+__all__ = [
+    "Attacker",
+    "Forecast",
+    "LowerBound",
+    "glm_lower_bound",
+    "plan",
+    "relu_lower_bound",
+    "sparse_glm_lower_bound",
+]

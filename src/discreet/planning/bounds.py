@@ -1,0 +1,39 @@
+"""The lower bound that stands beside a forecast, in the forecast's own units."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.planning.design import Design
+from discreet.planning.lower_bounds import glm_lower_bound
+from discreet.privacy import GDP
+
+# The bound is about the worst of all coefficients up to so many times as large as the design's.
+_ROOM = 2.0
+
+
+def coefficient_bound(design: Design, n: int, mu: float, neighbours: str) -> float:
+    """Root mean square error of a coefficient that every mu-GDP method has, somewhere in the box about the design.
+
+    Information: 1 / sigma^2 of linear and 1/4 of logistic models. Of Poisson models E exp(eta) x x^T has the largest
+    eigenvalue exp(a + s^2 / 2) (1 + s^2), a the intercept and s^2 <= d b^2 the variance of eta in the box.
+    """
+    box = _ROOM * design.effect / math.sqrt(design.d)
+    spread = design.d * box**2
+    curvature = {
+        "linear": 1.0,
+        "logistic": 0.25,
+        "poisson": math.exp(-(design.effect**2) / 2 + spread / 2) * (1 + spread),
+    }[design.family]
+    bound = glm_lower_bound(
+        n,
+        design.d,
+        GDP(mu),
+        dispersion=design.dispersion,
+        curvature=curvature,
+        x_variance=1.0,
+        x_norm=math.sqrt(design.d),
+        coef_bound=box,
+        neighbours=neighbours,
+    )
+    return math.sqrt(bound.value / design.d)

@@ -1,0 +1,131 @@
+"""The people that a forecast imagines: independent standard normal features, all equally telling. No private row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.glm import Bernoulli, Family, Gaussian, Link, Poisson, link
+
+Floats = NDArray[np.float64]
+
+FAMILIES = ("linear", "logistic", "poisson")
+# Bounds are declared so many standard deviations from the middle, as by somebody who knows the units well.
+DECLARED = 4.0
+# How far the linear predictor spreads where nothing is said: half of the variance, odds that triple, counts that vary.
+_EFFECTS = {"linear": math.sqrt(0.5), "logistic": 1.0, "poisson": 0.5}
+_MOST_COUNTS = 15.0
+
+
+@dataclass(frozen=True)
+class Design:
+    """d features x ~ N(0, 1), a predictor of standard deviation ``effect``, labels of the family.
+
+    Linear labels have the variance 1, so ``effect``^2 is R^2; half of binary labels are 1; counts have the mean 1.
+    """
+
+    family: str
+    d: int
+    effect: float
+
+    @classmethod
+    def of(cls, family: str, d: int, effect: float | None = None) -> Design:
+        if family not in FAMILIES:
+            raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
+        if d < 1:
+            raise ValueError(f"d must be at least 1, got {d}")
+        effect = _EFFECTS[family] if effect is None else effect
+        if not 0 < effect < (1 if family == "linear" else 5):
+            raise ValueError(f"effect must be > 0 and below {1 if family == 'linear' else 5}, got {effect}")
+        return cls(family, int(d), float(effect))
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are, with the intercept."""
+        return self.d + 1
+
+    @property
+    def coefficients(self) -> Floats:
+        """Of (1, x): signs alternate, so that no direction is special."""
+        intercept = -(self.effect**2) / 2 if self.family == "poisson" else 0.0
+        signs = np.where(np.arange(self.d) % 2 == 0, 1.0, -1.0)
+        return np.concatenate([[intercept], self.effect / math.sqrt(self.d) * signs])
+
+    @property
+    def model(self) -> tuple[Family, Link]:
+        made: dict[str, tuple[Family, str]] = {
+            "linear": (Gaussian(), "identity"),
+            "logistic": (Bernoulli(), "logit"),
+            "poisson": (Poisson(), "log"),
+        }
+        family, name = made[self.family]
+        return family, link(name)
+
+    @property
+    def dispersion(self) -> float:
+        return 1 - self.effect**2 if self.family == "linear" else 1.0
+
+    @property
+    def label_bounds(self) -> tuple[float, float]:
+        return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, _MOST_COUNTS)}[self.family]
+
+    def rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """So many made-up people: features and labels, within what is declared."""
+        X = np.clip(rng.standard_normal((n, self.d)), -DECLARED, DECLARED)
+        return X, self.labels(self.predictor(X), rng)
+
+    def predictor(self, X: Floats) -> Floats:
+        return np.asarray(self.coefficients[0] + X @ self.coefficients[1:])
+
+    def labels(self, eta: Floats, rng: np.random.Generator) -> Floats:
+        if self.family == "linear":
+            labels = eta + math.sqrt(self.dispersion) * rng.standard_normal(len(eta))
+        elif self.family == "logistic":
+            labels = (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(np.float64)
+        else:
+            labels = rng.poisson(np.exp(eta)).astype(np.float64)
+        return np.clip(labels, *self.label_bounds)
+
+    def risk(self, coefficients: Floats, X: Floats) -> Floats:
+        """The expected loss per row beyond the true model's, for each column of coefficients of (1, x).
+
+        Squared error of linear models (in units of var(y), so it is the R^2 that is lost); otherwise nats: minus the
+        log-likelihood.
+        """
+        family, _ = self.model
+        eta, other = self.predictor(X)[:, np.newaxis], coefficients[0] + X @ coefficients[1:]
+        if self.family == "linear":
+            return np.asarray(np.mean((other - eta) ** 2, axis=0))
+        mean = family.cumulant_slope(eta)
+        lost = family.cumulant(other) - family.cumulant(eta) - mean * (other - eta)
+        return np.asarray(np.mean(lost, axis=0))
+
+    @property
+    def information(self) -> float:
+        """What a row tells about a coefficient: the mean weight, in the mean over directions."""
+        X, _, eta = typical_rows(self)
+        family, canonical = self.model
+        weight = family.weight(eta, canonical)
+        # The harmonic way would be exact for each coefficient; the mean is within a few per cent of it.
+        return float(np.mean(weight[:, np.newaxis] * X**2)) / self.dispersion
+
+    @property
+    def constant_risk(self) -> float:
+        """What the constant model loses: all that there is to be lost by a careful method."""
+        X, _, eta = typical_rows(self)
+        family, canonical = self.model
+        mean = float(np.mean(family.cumulant_slope(eta)))
+        flat = np.concatenate([[float(canonical.predictor(mean))], np.zeros(self.d)])
+        return float(self.risk(flat[:, np.newaxis], X)[0])
+
+
+@lru_cache(maxsize=16)
+def typical_rows(design: Design) -> tuple[Floats, Floats, Floats]:
+    """Made-up rows over which expectations are taken: features, labels and predictors, the same at every call."""
+    rng = np.random.default_rng(20_240)
+    X, y = design.rows(4000, rng)
+    return X, y, design.predictor(X)

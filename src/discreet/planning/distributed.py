@@ -1,0 +1,91 @@
+"""Forecasts where nobody is trusted with all rows: devices that report themselves, and organisations that mix."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from discreet.domain import Domain, Numeric, Public
+from discreet.local import Task, new_task
+from discreet.local.forecasting import forecast
+from discreet.parties import Party, Plan
+from discreet.parties.plan import good_number_of_mixes
+from discreet.planning.design import DECLARED, Design, typical_rows
+from discreet.privacy import Budget
+
+LOCAL_MODELS = {"linear": "identity", "logistic": "logistic", "poisson": "poisson"}
+
+
+def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
+    """Each device adds its own noise: the collector's own forecast, for a task over this design."""
+    if public <= 2 * design.size:
+        raise ValueError(
+            f"trust='local' is forecast with public rows, more than {2 * design.size} of them, got {public}: without "
+            "them the covariance is collected too, and nothing short of a rehearsal (discreet local simulate) tells "
+            "what becomes of it"
+        )
+    task = local_task(design, budget.epsilon, budget.delta, public)
+    errors = np.array(forecast(task, n, LOCAL_MODELS[design.family])["std_errors"][1:])
+    error = float(np.sqrt(np.mean(errors**2)))
+    return error, _spread_risk(design, error)
+
+
+@lru_cache(maxsize=64)
+def local_task(design: Design, epsilon: float, delta: float, public: int) -> Task:
+    """The task that such a collection would publish."""
+    known = Public(rows=np.resize(typical_rows(design)[0], (public, design.d)))
+    low, high = design.label_bounds
+    return new_task(
+        "forecast",
+        domain=Domain(tuple(Numeric(f"x{j}", -DECLARED, DECLARED) for j in range(design.d))),
+        target=Numeric("y", low, high),
+        epsilon=epsilon,
+        delta=delta,
+        goal=100_000,
+        public=known,
+    )
+
+
+def parties(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
+    """Two organisations: about the blur of a correlation between their columns."""
+    drawn = parties_plan(design, n, budget)
+    blur = math.sqrt(np.mean([drawn.blur(party, n) ** 2 for party in drawn.parties]))
+    error = math.hypot(blur, math.sqrt(design.dispersion / n))
+    return error, _spread_risk(design, error)
+
+
+def parties_plan(design: Design, n: int, budget: Budget) -> Plan:
+    """Half of the columns at each of two organisations, the label at the first."""
+    columns = [Numeric(f"x{j}", -DECLARED, DECLARED) for j in range(design.d)]
+    half = (design.d + 1) // 2
+    members = (
+        Party("first", Domain((*columns[:half], Numeric("y", -DECLARED, DECLARED))), budget),
+        Party("second", Domain(tuple(columns[half:]) or (Numeric("z", -DECLARED, DECLARED),)), budget),
+    )
+    return Plan(
+        name="forecast",
+        key="person",
+        people=n,
+        guarantee="per_party",
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        method="rmgm",
+        calibration="tight",
+        mixes=good_number_of_mixes(n, members),
+        seed="forecast",
+        label="y",
+        parties=members,
+    )
+
+
+def _spread_risk(design: Design, error: float) -> float:
+    """The risk of coefficients that are off by so much each, but no more than a careful reader of them would lose.
+
+    Linear shrinkage by the share that is signal loses s^2 v / (s^2 + v) of a coefficient s with the variance v.
+    """
+    signal = design.effect**2 / design.d
+    left = signal * error**2 / (signal + error**2)
+    scale = 1.0 if design.family == "linear" else design.information / 2
+    return min(scale * (design.d * left + error**2), 4 * design.constant_risk)

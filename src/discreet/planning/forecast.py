@@ -1,0 +1,229 @@
+"""What can be had for a budget, before anybody pays: a forecast from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.planning.attacker import Attacker
+from discreet.planning.bounds import coefficient_bound
+from discreet.planning.central import central
+from discreet.planning.descent import descent_errors
+from discreet.planning.design import Design
+from discreet.planning.distributed import local, parties
+from discreet.planning.simulation import simulate_central
+from discreet.planning.solving import least
+from discreet.privacy import Budget, check_neighbours
+
+TRUSTS = ("central", "local", "parties")
+_EPSILONS, _COUNTS = (0.01, 50.0), (50, 10**9)
+# So many cells are simulated within seconds; beyond, a forecast stays one by formula.
+MOST_CELLS = 2_000_000
+# Where the formula is not sharp, errors have heavy tails: fewer fits would not show them.
+_REPEATS = 20
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect of one fit; errors of a coefficient are in units of one standard deviation of its feature.
+
+    standard_error: of a coefficient, privacy noise and sampling together. plain_standard_error: without privacy.
+    bound: what no private method can beat over coefficients up to twice as large; 0 where none is known.
+    excess_risk: per row beyond the true model's; squared error in units of var(y) for linear models, else nats.
+    method: ``formula`` or ``simulation``; ``sharp``: whether the formula was measured to hold in this corner.
+    """
+
+    family: str
+    n: int
+    d: int
+    epsilon: float
+    delta: float
+    neighbours: str
+    trust: str
+    public: int
+    effect: float
+    mu: float
+    standard_error: float
+    plain_standard_error: float
+    bound: float
+    excess_risk: float
+    plain_excess_risk: float
+    constant_risk: float
+    method: str
+    sharp: bool
+    solved: str | None = None
+
+    @property
+    def r2(self) -> float | None:
+        """R^2 on new rows, of linear models."""
+        return self.effect**2 - self.excess_risk if self.family == "linear" else None
+
+    @property
+    def plain_r2(self) -> float | None:
+        return self.effect**2 - self.plain_excess_risk if self.family == "linear" else None
+
+    @property
+    def coefficient(self) -> float:
+        """How large a coefficient is supposed to be."""
+        return self.effect / math.sqrt(self.d)
+
+    @property
+    def drowned(self) -> bool:
+        return self.excess_risk > 0.8 * self.constant_risk
+
+    @property
+    def attacker(self) -> Attacker:
+        return Attacker(self.mu)
+
+    def along(self, axis: str, points: int = 15) -> Levels:
+        """The error with ``axis`` ("epsilon" or "n") varied by up to a factor of 30 about where it is, by formula."""
+        middle, low, high = (self.epsilon, 0.02, 20.0) if axis == "epsilon" else (float(self.n), 100.0, 1e8)
+        values = tuple(np.geomspace(max(middle / 30, low), min(middle * 30, high), points).tolist())
+        design = Design.of(self.family, self.d, self.effect)
+        question = _Question(design, self.delta, self.neighbours, self.trust, self.public)
+        asked = [(self.n, value) if axis == "epsilon" else (round(value), self.epsilon) for value in values]
+        return Levels(
+            values,
+            tuple(question.standard_error(n, epsilon) for n, epsilon in asked),
+            tuple(math.sqrt(1 / (n * design.information)) for n, _ in asked),
+            tuple(
+                coefficient_bound(design, n, Budget.of(epsilon, self.delta).mu, self.neighbours) for n, epsilon in asked
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Errors of a coefficient along one axis: forecast, without privacy, and the lower bound."""
+
+    values: tuple[float, ...]
+    private: tuple[float, ...]
+    plain: tuple[float, ...]
+    bound: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Question:
+    design: Design
+    delta: float
+    neighbours: str
+    trust: str
+    public: int
+
+    def is_sharp(self, n: int, mu: float) -> bool:
+        """Whether the formula is known to be good; experiments/plan_grid.md shows where it is not.
+
+        It takes the descent to arrive. Noise of the size of the signal keeps it from that, and so does, for counts of
+        a wide declared range, a first look that hardly tells their mean: a few of such fits end far away.
+        """
+        if self.trust != "central":
+            return True
+        if self.design.family == "poisson" and mu * n < 1000:
+            return False
+        return mu * n / self.design.size >= 6
+
+    def standard_error(self, n: int, epsilon: float) -> float:
+        """The error alone, which is all that solving asks for."""
+        budget = Budget.of(epsilon, self.delta)
+        if self.trust == "central":
+            replaced = self.neighbours == "replace_one"
+            return descent_errors(self.design, n, budget, replaced=replaced, public=self.public > 0).standard_error
+        return {"local": local, "parties": parties}[self.trust](self.design, n, budget, self.public)[0]
+
+    def decided(self, n: int, epsilon: float, simulate: bool | None, *, solved: str | None = None) -> Forecast:
+        """By simulation if that is asked for, or needed and quick."""
+        few = n * self.design.d <= MOST_CELLS
+        if simulate and not few:
+            raise ValueError(f"simulation is for at most {MOST_CELLS:,} cells, got {n} x {self.design.d}")
+        if simulate is None:
+            simulate = few and not self.is_sharp(n, Budget.of(epsilon, self.delta).mu)
+        return self.answer(n, epsilon, solved=solved, simulate=simulate)
+
+    def answer(self, n: int, epsilon: float, *, solved: str | None = None, simulate: bool = False) -> Forecast:
+        design, budget = self.design, Budget.of(epsilon, self.delta)
+        if simulate:
+            seen = simulate_central(
+                design, n, epsilon, self.delta, neighbours=self.neighbours, public=self.public, repeats=_REPEATS
+            )
+            error, risk = seen.standard_error, seen.excess_risk
+        elif self.trust == "central":
+            error, risk = central(design, n, budget, neighbours=self.neighbours, public=self.public)
+        else:
+            error, risk = {"local": local, "parties": parties}[self.trust](design, n, budget, self.public)
+        plain = math.sqrt(1 / (n * design.information))
+        return Forecast(
+            family=design.family,
+            n=n,
+            d=design.d,
+            epsilon=epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            trust=self.trust,
+            public=self.public,
+            effect=design.effect,
+            mu=budget.mu,
+            standard_error=error,
+            plain_standard_error=plain,
+            bound=coefficient_bound(design, n, budget.mu, self.neighbours),
+            excess_risk=risk,
+            plain_excess_risk=design.size / n * (design.dispersion if design.family == "linear" else 0.5),
+            constant_risk=design.constant_risk,
+            method="simulation" if simulate else "formula",
+            sharp=simulate or self.is_sharp(n, budget.mu),
+            solved=solved,
+        )
+
+
+def plan(
+    family: str = "linear",
+    *,
+    d: int,
+    n: int | None = None,
+    epsilon: float | None = None,
+    error: float | None = None,
+    delta: float = 1e-6,
+    public: int = 0,
+    trust: str = "central",
+    neighbours: str = "replace_one",
+    effect: float | None = None,
+    simulate: bool | None = None,
+) -> Forecast:
+    """Forecast a fit, or solve for the one of n, epsilon and error that is left out when the other two are given.
+
+    error: the standard error of a coefficient that is wanted, in units of one standard deviation of its feature.
+    public: rows that are public anyway, with labels. effect: standard deviation of the true linear predictor.
+    simulate: fit the estimator itself to made-up people instead of using the formula; central fits only. By default
+    where the formula is known not to be sharp, if that takes seconds only.
+    """
+    if trust not in TRUSTS:
+        raise ValueError(f"trust must be one of {', '.join(TRUSTS)}, got {trust!r}")
+    if trust == "parties" and family != "linear":
+        raise ValueError("trust='parties' is forecast for family='linear' only")
+    if simulate and trust != "central":
+        raise ValueError("simulate=True fits the central estimator: leave trust at 'central'")
+    if public < 0:
+        raise ValueError(f"public must be a number of rows >= 0, got {public}")
+    question = _Question(Design.of(family, d, effect), delta, check_neighbours(neighbours), trust, int(public))
+    if error is None:
+        if n is None or epsilon is None:
+            raise ValueError("give two of n, epsilon and error: the third is solved for")
+        return question.decided(_checked_n(n), epsilon, simulate)
+    if not error > 0:
+        raise ValueError(f"error must be > 0, got {error}")
+    if (n is None) == (epsilon is None):
+        raise ValueError("with error give one of n and epsilon: the other is solved for")
+    if n is not None:
+        n = _checked_n(n)
+        found = least(lambda value: question.standard_error(n, value), error, *_EPSILONS)
+        return question.decided(n, found, simulate, solved="epsilon")
+    assert epsilon is not None
+    many = least(lambda value: question.standard_error(round(value), epsilon), error, *_COUNTS)
+    return question.decided(math.ceil(many), epsilon, simulate, solved="n")
+
+
+def _checked_n(n: int) -> int:
+    if not _COUNTS[0] <= n <= _COUNTS[1]:
+        raise ValueError(f"n must be between {_COUNTS[0]} and {_COUNTS[1]:,}, got {n}")
+    return int(n)

@@ -1,0 +1,25 @@
+"""The least price of an error: where a falling curve first reaches a level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+
+def least(error_at: Callable[[float], float], wanted: float, low: float, high: float) -> float:
+    """The least value between low and high with an error of at most ``wanted``, to one part in 500.
+
+    Errors fall with n and epsilon but for small steps where a plan changes; any crossing is then as good as another.
+    """
+    if error_at(high) > wanted:
+        raise ValueError(f"no value up to {high:,.4g} brings the error down to {wanted:.4g}: ask for a larger error")
+    if error_at(low) <= wanted:
+        return low
+    left, right = math.log(low), math.log(high)
+    while right - left > 2e-3:
+        middle = (left + right) / 2
+        if error_at(math.exp(middle)) <= wanted:
+            right = middle
+        else:
+            left = middle
+    return math.exp(right)

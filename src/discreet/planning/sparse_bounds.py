@@ -1,0 +1,103 @@
+"""The lower bound for sparse coefficients (COST, Theorem 6), with what its proof really gives.
+
+The printed proof draws a Gaussian vector, keeps its s largest entries, and applies Stein's lemma to each coordinate as
+if it had a density. It has jumps, where a coordinate enters the support, and their terms take away the factor log(d/s):
+the completeness identity itself says that the attack on a method with E M = beta sums to s, not to s log(d/s). So the
+score attack gives the bound of a known support, s in place of d. What not knowing the support costs is bounded from
+below by Fano's inequality over a packing of supports, for guarantees that compose over groups (GDP, zCDP, pure):
+distance k costs k^2 rho at most. The larger of both counts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from discreet.planning.lower_bounds import LowerBound, glm_lower_bound
+from discreet.privacy import Pure, Unit, check_neighbours
+
+
+def sparse_glm_lower_bound(
+    n: int,
+    n_features: int,
+    sparsity: int,
+    privacy: Unit,
+    *,
+    dispersion: float,
+    curvature: float,
+    x_variance: float,
+    x_norm: float,
+    coef_bound: float = math.inf,
+    neighbours: str = "replace_one",
+) -> LowerBound:
+    """``glm_lower_bound`` for vectors of which at most ``sparsity`` coefficients are not 0; x_norm: of so many columns.
+
+    The two parts are as of ``LowerBound``; each is the larger of the bound for a known support and of Fano's.
+    """
+    if not 1 <= sparsity <= n_features:
+        raise ValueError(f"sparsity must be between 1 and n_features, got {sparsity} of {n_features}")
+    known = glm_lower_bound(
+        n,
+        sparsity,
+        privacy,
+        dispersion=dispersion,
+        curvature=curvature,
+        x_variance=x_variance,
+        x_norm=x_norm,
+        coef_bound=coef_bound,
+        neighbours=neighbours,
+    )
+    information = curvature * x_variance / dispersion
+    steps = 1 if check_neighbours(neighbours) == "replace_one" else 2
+    fano = _fano(n, n_features, sparsity, information, coef_bound, steps**2 * privacy.rho, _epsilon(privacy, steps))
+    plain = _fano(n, n_features, sparsity, information, coef_bound, math.inf, math.inf)
+    return LowerBound(
+        max(known.privacy, fano),
+        max(known.statistics, plain),
+        known.loss,
+        f"largest mean error over all vectors with at most {sparsity} of {n_features} coefficients, {known.applies}",
+    )
+
+
+def _epsilon(privacy: Unit, steps: int) -> float:
+    return steps * privacy.parameter if isinstance(privacy, Pure) else math.inf
+
+
+def _fano(n: int, d: int, s: int, information: float, coef_bound: float, rho: float, epsilon: float) -> float:
+    """Fano's bound over supports that differ in at least ``apart`` places, at the best height of the coefficients.
+
+    Vectors of height h on different supports: |b - b'|^2 is between 2 apart h^2 and 2 s h^2. One row's distributions
+    differ by KL <= information |b - b'|^2 / 2, so in variation by t <= sqrt(KL / 2). The mutual information is at most
+    n KL without privacy, and with it at most rho E K^2 (or epsilon E K), K ~ Binomial(n, t) the rows to exchange.
+    """
+    best = 0.0
+    heights = np.geomspace(1e-8, 1e4, 600) / math.sqrt(information * s)
+    heights = heights[heights <= coef_bound]
+    divergence = information * s * heights**2
+    variation = np.minimum(1.0, np.sqrt(divergence / 2))
+    known = n * divergence
+    if math.isfinite(rho):
+        known = np.minimum(known, rho * (n * variation * (1 - variation) + (n * variation) ** 2))
+    if math.isfinite(epsilon):
+        known = np.minimum(known, epsilon * n * variation)
+    for apart in sorted({max(1, math.ceil(s * share)) for share in (0.25, 0.5, 0.75, 1.0)}):
+        supports = log_packing(d, s, apart)
+        if supports > math.log(2):
+            error = np.maximum(0.0, 1 - (known + math.log(2)) / supports)
+            best = max(best, float(np.max(error * apart * heights**2 / 2, initial=0.0)))
+    return best
+
+
+def log_packing(d: int, s: int, apart: int) -> float:
+    """Log of a number of s-element sets, any two of which differ in ``apart`` elements: all sets over one's nearest."""
+    near = np.arange(apart)
+    around = logsumexp(_log_choose(s, near) + _log_choose(d - s, near))
+    return float(_log_choose(d, np.array([s]))[0] - around)
+
+
+def _log_choose(n: int, k: np.ndarray) -> np.ndarray:
+    chosen = np.minimum(k, n)
+    value = gammaln(n + 1) - gammaln(chosen + 1) - gammaln(n - chosen + 1)
+    return np.where(k <= n, value, -np.inf)

@@ -1,0 +1,121 @@
+"""The planner as a page on this computer: one file, no other host, no data."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from discreet.errors import DiscreetError
+from discreet.planning.forecast import Levels, plan
+from discreet.planning.words import error_rows, headline, model_sentences
+
+_HOSTS = {"127.0.0.1", "localhost"}
+_CURVE_POINTS = 13
+# Nothing may be loaded from anywhere else, and no other page may frame this one.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+_NUMBERS = {"n": int, "d": int, "epsilon": float, "delta": float, "error": float, "public": int, "effect": float}
+_TEXTS = {"family", "trust", "neighbours"}
+
+
+class PlanServer(ThreadingHTTPServer):
+    """Listens on this computer only; ``port`` 0 takes any free one."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        # A page elsewhere could have its own name point here; this one only answers to its own.
+        if self.headers.get("Host", "").rsplit(":", 1)[0] not in _HOSTS:
+            self._send(403, "text/plain", "this planner answers to localhost only")
+        elif asked.path == "/":
+            self._send(200, "text/html", _page())
+        elif asked.path == "/forecast":
+            self._forecast(asked.query)
+        else:
+            self._send(404, "text/plain", "not found")
+
+    def _forecast(self, query: str) -> None:
+        try:
+            self._send(200, "application/json", answer(query))
+        except (DiscreetError, ValueError, OverflowError) as error:
+            self._send(400, "application/json", json.dumps({"problem": " ".join(str(error).split())}))
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", f"{kind}; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", _POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: a person at a terminal has no use for a line per slider move."""
+
+
+@lru_cache(maxsize=1)
+def _page() -> str:
+    return (files("discreet.planning") / "page.html").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=512)
+def answer(query: str) -> str:
+    """The forecast that a query asks for, with its words and curves, as JSON."""
+    asked: dict[str, Any] = {}
+    for name, value in parse_qsl(query):
+        if name in _NUMBERS:
+            asked[name] = _NUMBERS[name](value)
+        elif name in _TEXTS:
+            asked[name] = value
+        else:
+            raise ValueError(f"unknown setting {name!r}")
+    if asked.get("d", 1) > 1000:
+        raise ValueError(f"d must be at most 1000 on this page, got {asked['d']}")
+    family = asked.pop("family", "linear")
+    forecast = plan(family, simulate=False, **asked)
+    attacker = forecast.attacker
+    return json.dumps(
+        {
+            "headline": headline(forecast),
+            "solved": forecast.solved,
+            "n": forecast.n,
+            "epsilon": forecast.epsilon,
+            "error": forecast.standard_error,
+            "plain": forecast.plain_standard_error,
+            "bound": forecast.bound,
+            "sharp": forecast.sharp,
+            "drowned": forecast.drowned,
+            "kept": max(0.0, 1 - forecast.excess_risk / forecast.constant_risk),
+            "rows": error_rows(forecast),
+            "model": model_sentences(forecast),
+            "right": attacker.right,
+            "belief": attacker.from_half,
+            "attacker": attacker.sentences(),
+            "curves": {axis: _curve(forecast.along(axis, _CURVE_POINTS)) for axis in ("epsilon", "n")},
+        }
+    )
+
+
+def _curve(levels: Levels) -> dict[str, tuple[float, ...]]:
+    return vars(levels)

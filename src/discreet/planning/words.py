@@ -1,0 +1,63 @@
+"""A forecast in plain words, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from discreet.planning.forecast import Forecast
+
+_LOSS = {"linear": "of the variance of y", "logistic": "nats per row", "poisson": "nats per row"}
+_MODEL = {"linear": "linear regression", "logistic": "logistic regression", "poisson": "Poisson regression"}
+_TRUST = {
+    "central": "one trusted curator",
+    "local": "devices that add noise themselves",
+    "parties": "two organisations that mix their columns",
+}
+
+
+def headline(forecast: Forecast) -> str:
+    return (
+        f"{_MODEL[forecast.family]} on {forecast.d} columns of {forecast.n:,} people, epsilon "
+        f"{forecast.epsilon:.3g} at delta {forecast.delta:.3g} (mu {forecast.mu:.3g}), {_TRUST[forecast.trust]}"
+    )
+
+
+def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
+    """Quantity, private, not private, lower bound."""
+    rows = [
+        (
+            "standard error of a coefficient",
+            f"{forecast.standard_error:.3g}",
+            f"{forecast.plain_standard_error:.3g}",
+            f"{forecast.bound:.3g}",
+        ),
+        (
+            f"excess risk, {_LOSS[forecast.family]}",
+            f"{forecast.excess_risk:.3g}",
+            f"{forecast.plain_excess_risk:.3g}",
+            f"{forecast.d * forecast.bound**2:.3g}" if forecast.family == "linear" else "",
+        ),
+    ]
+    if forecast.r2 is not None and forecast.plain_r2 is not None:
+        rows.append(("R^2 on new people", f"{forecast.r2:.3f}", f"{forecast.plain_r2:.3f}", ""))
+    return rows
+
+
+def model_sentences(forecast: Forecast) -> list[str]:
+    """What the model would lose."""
+    times = forecast.standard_error / forecast.plain_standard_error
+    wider = f"{times:.1f} times as wide as" if times >= 1.05 else "as wide as"
+    lines = [
+        f"Intervals are about {wider} without privacy: a coefficient is known to within "
+        f"+-{1.96 * forecast.standard_error:.2g} per standard deviation of its column, in 95 of 100 cases.",
+    ]
+    if forecast.drowned:
+        lines.append(
+            "The noise drowns the signal: expect the constant model. More people or a larger epsilon are needed."
+        )
+    else:
+        kept = 1 - forecast.excess_risk / forecast.constant_risk
+        lines.append(f"The model keeps {max(0.0, kept):.1%} of what a perfect one would explain.")
+    visible = forecast.coefficient / forecast.standard_error
+    lines.append(
+        f"A coefficient of typical size ({forecast.coefficient:.2g}) would stand {visible:.1f} standard errors from 0."
+    )
+    return lines

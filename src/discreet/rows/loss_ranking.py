@@ -1,0 +1,76 @@
+"""Which of several models has the least loss on rows that none of them has seen.
+
+Every model is a "column", a row's cell in it is its loss there, cut to [0, bound] and measured from the middle. The
+code here cuts and puts on the grid, so that one row adds at most LIMIT^2 in absolute value to any column's sum,
+whatever it holds: the reach that ``ranking_reach`` counts on, for every neighbour relation. Linear predictors are exact
+(see linear_map.py) and all that follows is elementwise: a row's losses depend on that row alone, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.rows.grid import Parts
+from discreet.rows.linear_map import LinearMap
+from discreet.rows.query import Block, Floats
+from discreet.rows.ranking import Indices, Sides, WideBlock
+from discreet.rows.scores import Labels
+from discreet.rows.wide_kernels import LIMIT
+
+# Elementwise: a row's loss from its label and linear predictor.
+Loss = Callable[[Floats, Floats], Floats]
+_CARRY_BITS = 26
+# More rows than any table has: the offset minus a sum of so many losses is still positive.
+_MORE_THAN_ALL_ROWS = 2.0**31
+
+
+@dataclass(frozen=True, eq=False)
+class LossRanking:
+    """Ranks models by |offset - sum of losses|, with an offset above all sums: the least loss comes first.
+
+    Were there more rows than the offset covers, the absolute value would fold scores over. That moves no two scores
+    apart, so it costs no privacy.
+    """
+
+    width: int
+    label: str = "choice among candidates"
+    sides: Sides = "absolute"
+    weight_bound: float = 1.0
+    cell_bound: float = 1.0
+    excluded: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def offset(self) -> Floats:
+        return np.full(self.width, _MORE_THAN_ALL_ROWS)
+
+    def weights(self, block: WideBlock) -> Floats:
+        return np.ones(block.records)
+
+
+class LossBlock:
+    """Some rows, seen through the losses that the models have on them."""
+
+    def __init__(self, block: Block, models: LinearMap, labels: Labels, loss: Loss, bound: float) -> None:
+        self._block = block
+        self._models = models
+        self._labels = labels
+        self._loss = loss
+        self._bound = bound
+
+    @property
+    def records(self) -> int:
+        return self._block.records
+
+    def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
+        """See the protocol; a row that has no loss in some model, as one with a missing cell, adds nothing at all."""
+        eta = self._models.apply(self._block)
+        with np.errstate(all="ignore"):
+            losses = self._loss(self._labels.of(self._block)[np.newaxis], eta)
+            cells = np.rint(np.clip((losses * (2 / self._bound) - 1) * (LIMIT / cell_bound), -LIMIT, LIMIT))
+        cells[:, np.isnan(cells).any(axis=0)] = 0.0
+        # Whole numbers below 2^20, fewer than 2^33 of them: float64 adds them exactly, in any order.
+        sums = (cells @ weights).astype(np.int64)
+        return np.stack([sums >> _CARRY_BITS, sums & (2**_CARRY_BITS - 1)])

@@ -1,0 +1,75 @@
+"""A part of the rows has the same bits on every engine, and so have the queries of index models."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from test_engines import ENCODER, NAMES, from_file, in_memory, parquet, rows, total, write_csv
+
+from discreet.engines import MemoryEngine
+from discreet.engines.arrow import CsvEngine, ParquetEngine
+from discreet.glm.index_links import INDEX_LINKS
+from discreet.rows import Labels, LinearMap, PowerSums, Residues, exact_sum, product_parts
+from discreet.rows.histograms import Look, ResidualCounts, ResidualHistogram, Residuals
+from discreet.rows.index_sums import IndexGradient, IndexMoment
+
+LABELS = Labels(ENCODER.target.centre, ENCODER.target.half_width)
+MAP = LinearMap(np.random.default_rng(5).normal(size=(4, 4)))
+EDGES = np.array([0.1, 0.5, 2.0])
+
+
+def queries(link):
+    residuals = Residuals(MAP, LABELS, link.mean)
+    return [
+        IndexGradient(MAP, LABELS, link.mean, link.slope, 1.2, 0.7, 2.0, 0.1),
+        IndexMoment(MAP, LABELS, link.mean, link.slope, 1.2, 1.0, 2.0, 0.5, 0.4),
+        Look(LABELS, 3, EDGES, EDGES),
+        ResidualHistogram(residuals, EDGES),
+        ResidualCounts(residuals, EDGES),
+    ]
+
+
+@pytest.mark.parametrize("link", list(INDEX_LINKS))
+def test_queries_of_index_models_do_not_see_how_rows_are_cut(link, tmp_path):
+    table = rows(1500)
+    shuffled = np.random.default_rng(1).permutation(table)
+    path = parquet(tmp_path / "rows.parquet", table, 333)
+    for query in queries(INDEX_LINKS[link]):
+        expected = in_memory(table, query, block_rows=400, workers=1)
+        assert expected.any()
+        assert np.array_equal(in_memory(shuffled, query, block_rows=7, workers=2), expected)
+        assert np.array_equal(from_file(ParquetEngine, path, query, batch_rows=100, block_rows=33), expected)
+
+
+@pytest.mark.parametrize(
+    "part", [Residues(7, 2, 3), Residues(5, 1, 4), Residues(900, 17, 18), Residues(2000, 1500, 1999)]
+)
+def test_a_part_has_the_same_rows_on_every_engine(part, tmp_path):
+    table, query = rows(900), PowerSums(3, ENCODER.radius)
+    chosen = [i for i in range(900) if part.low <= i % part.modulus < part.high]
+    expected = in_memory(table[chosen], query)
+    path = parquet(tmp_path / "rows.parquet", table, 130)
+    csv_path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], table.tolist())
+    engines = [
+        MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3], block_rows=64),
+        ParquetEngine(path, ENCODER.encode, NAMES, "y", batch_rows=50, workers=2),
+        CsvEngine(csv_path, ENCODER.encode, NAMES, "y", read_bytes=900),
+    ]
+    for frame in (pd.DataFrame(table[:, :3], columns=NAMES), pl.DataFrame(table[:, :3], schema=NAMES)):
+        engines.append(MemoryEngine(ENCODER.encode, nw.from_native(frame), table[:, 3]))
+    for engine in engines:
+        assert np.array_equal(exact_sum(engine.sum_rows(partial(product_parts, query), 1, part)), expected)
+        assert total(engine, query).shape == expected.shape
+
+
+def test_a_part_cannot_be_thinned():
+    table = rows(20)
+    with pytest.raises(ValueError, match="summed whole"):
+        MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3]).sum_rows(
+            partial(product_parts, PowerSums(3, ENCODER.radius)), 2, Residues(3, 0, 1)
+        )

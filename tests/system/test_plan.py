@@ -1,0 +1,163 @@
+"""``discreet plan`` in the terminal and on its page, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+import xml.etree.ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+from tests.browser import browsing, program
+from tests.system.test_service_page import CONTRAST, DESK, PHONE, TAB
+
+from discreet.cli import main
+from discreet.planning import plan
+from discreet.planning.web import PlanServer
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["plan", *arguments])
+
+
+def test_patients_to_an_epsilon_and_a_standard_error():
+    told = run("--family", "logistic", "--n", "20000", "--d", "12", "--error", "0.05")
+    assert told.exit_code == 0, told.output
+    forecast = plan("logistic", n=20_000, d=12, error=0.05)
+    assert f"needed     epsilon {forecast.epsilon:.3g}" in told.output
+    assert f"{forecast.standard_error:.3g}" in told.output
+    assert "What an attacker could learn" in told.output
+    assert "no data was read" in told.output
+
+
+def test_every_option_of_a_study(tmp_path):
+    told = run(
+        *("--family", "linear", "--n", "50000", "--d", "20", "--epsilon", "1", "--delta", "1e-6", "--public", "500"),
+        *("--neighbours", "add_or_remove_one", "--plot", str(tmp_path / "plan.svg")),
+    )
+    assert told.exit_code == 0, told.output
+    assert "R^2" in told.output
+    picture = ET.parse(tmp_path / "plan.svg").getroot()
+    texts = " ".join("".join(node.itertext()) for node in picture.iter() if node.tag.endswith("text"))
+    assert "no private method is below" in texts
+    assert "epsilon" in texts
+
+
+def test_a_wrong_question_is_one_line():
+    told = run("--n", "1000", "--d", "5")
+    assert told.exit_code == 1
+    assert told.output.startswith("Error: give two of n, epsilon and error")
+    assert "Traceback" not in told.output
+
+
+@pytest.fixture(scope="module")
+def address():
+    with PlanServer(0) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.address
+        server.shutdown()
+        thread.join()
+
+
+def test_the_page_answers_to_this_computer_only(address):
+    stranger = urllib.request.Request(address, headers={"Host": "elsewhere.example"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(stranger)
+    with urllib.request.urlopen(address) as reply:
+        assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+        page = reply.read().decode()
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_the_page_and_the_function_say_the_same(address):
+    with urllib.request.urlopen(f"{address}forecast?family=poisson&n=30000&d=7&epsilon=0.5") as reply:
+        told = json.load(reply)
+    forecast = plan("poisson", n=30_000, d=7, epsilon=0.5)
+    assert told["error"] == forecast.standard_error
+    assert told["right"] == forecast.attacker.right
+    assert len(told["curves"]["n"]["private"]) == len(told["curves"]["n"]["values"])
+    for wrong in (
+        "n=x",
+        "family=cubic&n=1000&d=3&epsilon=1",
+        "n=1000&d=3&epsilon=-1",
+        "seed=3",
+        "n=1000&d=9999&epsilon=1",
+    ):
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            urllib.request.urlopen(f"{address}forecast?{wrong}")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if program() is None:
+        pytest.skip("Chromium is not installed")
+    with browsing() as browser:
+        yield browser
+
+
+def open_page(browser, address, width=DESK):
+    browser.open(address, width=width)
+    browser.wait("document.body.dataset.shown !== undefined", seconds=60)
+
+
+def slide(browser, name, value):
+    before = browser.evaluate("document.body.dataset.shown")
+    found = f"document.getElementById('{name}')"
+    browser.evaluate(f"{found}.value = {value!r}; {found}.dispatchEvent(new Event('input'))")
+    browser.wait(f"document.body.dataset.shown !== '{before}'", seconds=60)
+
+
+def text_of(browser, name):
+    return browser.evaluate(f"document.getElementById('{name}').textContent")
+
+
+def test_sliding_epsilon_down_hides_more_and_blurs_more(browser, address):
+    open_page(browser, address)
+    assert text_of(browser, "n-shown") == "20,000"
+    error, right = float(text_of(browser, "error")), text_of(browser, "right")
+    assert right == "55 %"
+    slide(browser, "epsilon", "-1")
+    assert text_of(browser, "epsilon-shown") == "0.1"
+    assert float(text_of(browser, "error")) > error
+    assert text_of(browser, "right") == "51 %"
+    slide(browser, "family", "logistic")
+    assert "logistic regression on 12 columns" in text_of(browser, "headline")
+
+
+def test_what_cannot_be_forecast_is_said_on_the_page(browser, address):
+    open_page(browser, address)
+    browser.evaluate("var e = document.getElementById('trust'); e.value = 'local'; e.dispatchEvent(new Event('input'))")
+    browser.wait("!document.getElementById('problem').hidden", seconds=60)
+    assert "public rows" in text_of(browser, "problem")
+    browser.evaluate("var e = document.getElementById('public'); e.value = 2000; e.dispatchEvent(new Event('input'))")
+    browser.wait("document.getElementById('problem').hidden", seconds=60)
+    assert "devices that add noise" in text_of(browser, "headline")
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_the_screen_and_can_be_read(browser, address, width, scheme):
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    open_page(browser, address, width)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert browser.evaluate("document.querySelectorAll('svg').length") == 2
+    ratio, text = browser.evaluate(CONTRAST)
+    assert ratio >= 4.5, text
+    assert browser.complaints() == []
+
+
+def test_everything_is_reached_by_keyboard(browser, address):
+    open_page(browser, address)
+    reached = []
+    for _ in range(8):
+        browser.press(*TAB)
+        reached.append(browser.evaluate("document.activeElement.id"))
+    assert {"family", "n", "d", "epsilon", "public", "trust", "neighbours"} <= set(reached)
+    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+    sliders = [n for n in nodes if not n.get("ignored") and n["role"]["value"] == "slider"]
+    assert len(sliders) == 4
+    assert all(node["name"]["value"] for node in sliders)

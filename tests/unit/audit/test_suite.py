@@ -1,0 +1,68 @@
+"""A suite of audits adds up its own false alarms, and its page says what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from discreet.audit.black_box import BlackBox
+from discreet.audit.confidence import ErrorRates
+from discreet.audit.suite import Finding, Settings, Suite, audit_estimator
+from discreet.report.audit_page import audit_page
+
+
+def box(caught: bool, confidence: float = 1 - 1e-5) -> BlackBox:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(1, 1, 200), rng.normal(-1, 1, 200)
+    rates = ErrorRates(30, 30, 200, confidence)
+    return BlackBox(2.0, 11.0, 1e-6, rates, "number 1", caught, *scores)
+
+
+def suite(*findings: Finding) -> Suite:
+    return Suite(Settings(runs=400), list(findings))
+
+
+HONEST = Finding("LinearRegression", "Estimators", True, None, box(False), 1.0)
+BUG = Finding("bug: <half> the noise", "Planted bugs", False, None, box(True), 1.0)
+
+
+def test_honest_models_that_stand_and_bugs_that_are_caught_pass():
+    assert suite(HONEST, BUG).passed
+    assert not suite(HONEST, dataclasses.replace(BUG, box=box(False))).passed
+    assert not suite(dataclasses.replace(HONEST, box=box(True))).passed
+
+
+def test_the_false_alarm_rate_counts_honest_models_only():
+    assert suite(HONEST, HONEST, BUG).false_alarm_rate == pytest.approx(2e-5)
+    # The full audit has at most 40 honest black boxes and some 600 releases: within 1 in 1,000.
+    assert 40 * 1e-5 + 600 * 4e-9 < 1e-3
+
+
+def test_the_page_is_complete_in_itself_and_escapes_names():
+    page = audit_page(suite(HONEST, BUG).to_dict(), command="discreet audit", curves=[("a curve", "<svg></svg>")])
+    assert "No claim of 1 was refuted. 1 of 1 models that are broken on purpose were caught." in page
+    assert "&lt;half&gt; the noise" in page
+    assert "1 of 1 claims are false" in audit_page(suite(dataclasses.replace(HONEST, box=box(True))).to_dict())
+    for outside in ("<script", " src=", "url(h", "@import"):
+        assert outside not in page
+
+
+def test_state_files_have_plain_names():
+    assert Settings().state("a b") is None
+    assert Settings(state_folder="there").state("bug: a/b").endswith("bug__a_b.npz")
+
+
+def test_an_audit_that_goes_on_keeps_its_neighbours(tmp_path):
+    """A new search would find others, and runs on others cannot be put together."""
+    from discreet import LinearRegression
+
+    model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1), solver="moments")
+    settings = Settings(runs=40, rows=300, climbs=5, workers=1, state_folder=str(tmp_path))
+    first, again = audit_estimator(model, settings), audit_estimator(model, settings)
+    assert not first.caught
+    assert first.box is not None
+    assert again.box is not None
+    assert first.box.rates == again.box.rates
+    assert np.array_equal(first.box.first_scores, again.box.first_scores)

@@ -1,0 +1,126 @@
+"""PrivateGridSearchCV: what it costs, what it chooses, how it parts rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from discreet import Ledger, LinearRegression, LogisticRegression, PrivateGridSearchCV, Ridge, price_of_search
+from discreet.errors import BudgetError
+from discreet.estimators.held_out import held_out_rows
+from discreet.privacy import Budget
+
+
+def rows(n=20_000):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4)).clip(-3, 3)
+    return X, np.clip(X @ [1.0, -0.5, 0.5, 0.0] + 0.5 * rng.normal(size=n), -5, 5)
+
+
+def ridge(**more):
+    return Ridge(**{"epsilon": 2.0, "delta": 1e-6, "bounds_X": (-3, 3), "bounds_y": (-5, 5), **more})
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+def test_the_useful_candidate_is_chosen_and_all_costs_the_budget(neighbours):
+    """The other two predict the mean; their held-out losses are 4,000 rows' worth apart: no luck is involved."""
+    X, y = rows()
+    found = PrivateGridSearchCV(ridge(neighbours=neighbours), {"alpha": [1e9, 1.0, 1e8]}).fit(X, y)
+    assert found.best_params_ == {"alpha": 1.0}
+    assert found.best_index_ == 1
+    assert found.score(X, y) > 0.8
+    assert 1.999 < found.privacy_.epsilon(1e-6) <= 2.0
+    assert found.privacy_.neighbours == neighbours
+
+
+def test_a_choice_among_equals_is_as_good_as_random():
+    """100 searches among two equal candidates; 20 to 80 of one kind but for 1 in 10^9 under a fair coin."""
+    X, y = rows(60)
+    search = PrivateGridSearchCV(ridge(solver="moments"), {"alpha": [1.0, 1.0]})
+    first = sum(search.fit(X, y).best_index_ == 0 for _ in range(100))
+    assert 20 <= first <= 80
+
+
+def test_a_frame_with_names_and_a_classifier():
+    X, y = rows(3000)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = LogisticRegression(epsilon=3.0, delta=1e-6, bounds_X=(-3, 3), classes=("no", "yes"))
+    found = PrivateGridSearchCV(model, {"alpha": [0.0, 1e9]}).fit(frame, np.where(y > 0, "yes", "no"))
+    assert list(found.feature_names_in_) == list("abcd")
+    assert found.predict_proba(frame).shape == (3000, 2)
+    assert set(found.predict(frame)) <= {"no", "yes"}
+    assert not hasattr(PrivateGridSearchCV(ridge(), {"alpha": [0, 1]}), "predict_proba")
+    clone(found)
+
+
+def test_a_ledger_pays_once_for_everything_or_refuses_before_the_first_release(tmp_path):
+    X, y = rows(500)
+    path = tmp_path / "budget"
+    Ledger.create(path, epsilon=2.5, delta=1e-6)
+    search = PrivateGridSearchCV(ridge(ledger=str(path)), {"alpha": [0.0, 1.0]})
+    fitted = search.fit(X, y)
+    spent = math.sqrt(math.fsum(entry.cost.mu**2 for entry in Ledger(path).history))
+    assert spent == pytest.approx(fitted.privacy_.mu, rel=1e-6)
+    before = len(Ledger(path).history)
+    with pytest.raises(BudgetError):
+        search.fit(X, y)
+    assert len(Ledger(path).history) == before
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"alpha": [1.0]}, "at least two"),
+        ({"epsilon": [1.0, 2.0]}, "must not vary epsilon"),
+        ({"bounds_X": [(-1, 1), (-2, 2)]}, "must not vary bounds_X"),
+        ({"alpha": [1.0, -1.0]}, "alpha must be finite"),
+    ],
+)
+def test_a_wrong_grid_is_refused_before_anything_is_spent(grid, message, tmp_path):
+    Ledger.create(tmp_path / "budget", epsilon=5.0, delta=1e-6)
+    with pytest.raises(ValueError, match=message):
+        PrivateGridSearchCV(ridge(ledger=str(tmp_path / "budget")), grid).fit(*rows(100))
+    assert not Ledger(tmp_path / "budget").history
+
+
+def test_parts_depend_on_one_row_at_a_time():
+    X, y = rows(2000)
+    model = ridge(neighbours="add_or_remove_one")
+    aside = held_out_rows(model, X, y, None, 5)
+    assert 320 < aside.sum() < 480  # 400 with a standard deviation of 18: outside once in 10^5
+    order = np.random.default_rng(0).permutation(2000)
+    np.testing.assert_array_equal(held_out_rows(model, X[order], y[order], None, 5), aside[order])
+    frame = pd.DataFrame(X.astype(object), columns=list("abcd"))
+    np.testing.assert_array_equal(held_out_rows(model, frame, y, None, 5), aside)
+    ids = np.arange(2000) // 4
+    by_person = held_out_rows(model, X, y, ids, 5).reshape(-1, 4)
+    assert (by_person.all(axis=1) | ~by_person.any(axis=1)).all()
+    np.testing.assert_array_equal(held_out_rows(model, X, y, ids.astype(str), 5), by_person.ravel())
+    assert held_out_rows(ridge(), X, y, None, 5)[4::5].all()
+
+
+def test_groups_need_a_private_number_of_rows():
+    X, y = rows(100)
+    with pytest.raises(ValueError, match="add_or_remove_one"):
+        PrivateGridSearchCV(ridge(), {"alpha": [0, 1]}).fit(X, y, np.arange(100))
+
+
+def test_the_price_is_known_before_anything_runs(capsys):
+    model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-3, 3), bounds_y=(-5, 5))
+    each = Budget.of(1.0, 1e-6)
+    plain = price_of_search(GridSearchCV(model, {"alpha": [0, 1, 2]}, cv=5))
+    assert plain.fits == 16
+    assert plain.total.mu == pytest.approx(4 * each.mu)
+    assert "NOT COUNTED" in str(plain)
+    assert price_of_search(model, cv=4).total.mu == pytest.approx(2 * each.mu)
+    private = PrivateGridSearchCV(model, {"alpha": [0, 1, 2]}, verbose=1)
+    assert price_of_search(private).total.mu == pytest.approx(each.mu)
+    with pytest.raises(TypeError):
+        price_of_search(model)
+    private.fit(*rows(200))
+    assert "together epsilon 1 " in capsys.readouterr().out

@@ -1,0 +1,133 @@
+"""Forecasts: within a factor of what is measured, solvable, never below the bound, and honest about attackers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.algorithms.gd import _shrunk
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.local import Local
+from discreet.planning import Attacker, plan
+from discreet.planning.descent import descent_errors, shrunk
+from discreet.planning.design import FAMILIES, Design
+from discreet.planning.simulation import central_estimator, simulate_central
+from discreet.privacy import GDP, Budget
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_forecast_is_within_a_factor_of_what_is_measured(family):
+    """12 coefficients of 3 fits: the root mean square spreads by about 12 %, so a factor of 1.7 is 5 sigma away."""
+    told = plan(family, n=4000, d=12, epsilon=2.0)
+    seen = simulate_central(Design.of(family, 12), 4000, 2.0, 1e-6, repeats=3, seed=5)
+    assert 1 / 1.7 < seen.standard_error / told.standard_error < 1.7
+    assert 1 / 2.5 < seen.excess_risk / told.excess_risk < 2.5
+    assert told.method == "formula"
+    assert told.sharp
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+def test_the_noise_is_what_the_fit_itself_reports(neighbours):
+    """The estimate's own standard error from noise, known to the fit, against the forecast of it; no luck involved."""
+    design, budget = Design.of("linear", 8), Budget.of(1.0, 1e-6)
+    X, y = design.rows(5000, np.random.default_rng(1))
+    fitted = central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y)
+    told = descent_errors(design, 5000, budget, replaced=neighbours == "replace_one")
+    noise = math.sqrt(np.mean(np.diag(fitted.result_.noise_covariance)[1:]))
+    sampling = math.sqrt(np.mean(np.diag(fitted.result_.sampling_covariance)[1:]))
+    assert noise == pytest.approx(math.sqrt(told.noise), rel=0.35)
+    assert sampling == pytest.approx(math.sqrt(told.sampling), rel=0.25)
+
+
+@pytest.mark.parametrize("ease", [3.0, 50.0])
+@pytest.mark.parametrize("size", [0.001, 0.3])
+def test_shrinkage_is_that_of_the_descent(ease, size):
+    rng = np.random.default_rng(4)
+    draws, noise, caution = size * rng.standard_normal((6, 20)), 0.0004, 1 + (4 / ease) ** 2
+    local = Local(Coordinates(np.eye(6), True), np.zeros(6), 1.0, 1.0)
+    mine = shrunk(draws, np.zeros((6, 1)), noise, caution, 0.01, None)
+    for column, draw in zip(mine.T, draws.T, strict=True):
+        theirs = _shrunk(local, draw, np.full(6, noise), caution, (0.0, 0.01), None)
+        np.testing.assert_allclose(column, theirs, atol=1e-12)
+
+
+def test_any_of_n_epsilon_and_error_is_solved_for():
+    whole = plan("logistic", n=50_000, d=20, epsilon=0.3)
+    by_epsilon = plan("logistic", n=50_000, d=20, error=whole.standard_error)
+    by_n = plan("logistic", epsilon=0.3, d=20, error=whole.standard_error)
+    assert by_epsilon.solved == "epsilon"
+    assert by_n.solved == "n"
+    for found in (by_epsilon, by_n):
+        assert found.standard_error <= whole.standard_error * 1.0001
+        assert found.standard_error == pytest.approx(whole.standard_error, rel=0.02)
+    assert by_epsilon.epsilon <= 0.31
+    assert by_n.n <= 51_000
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("n", [500, 20_000, 10**6])
+def test_no_forecast_is_below_the_bound_or_the_error_without_privacy(family, n):
+    for epsilon in (0.1, 1.0, 8.0):
+        told = plan(family, n=n, d=6, epsilon=epsilon, simulate=False)
+        assert told.standard_error >= 0.98 * told.plain_standard_error
+        assert told.standard_error >= told.bound > 0
+
+
+def test_more_people_or_epsilon_cost_no_accuracy_over_a_decade():
+    for family in FAMILIES:
+        few, many = (plan(family, n=n, d=10, epsilon=1.0, simulate=False) for n in (2000, 20_000))
+        tight, loose = (plan(family, n=20_000, d=10, epsilon=e, simulate=False) for e in (0.1, 1.0))
+        assert many.standard_error < few.standard_error
+        assert loose.standard_error < tight.standard_error
+
+
+def test_local_collections_and_parties_pay_more_than_a_curator():
+    asked = {"n": 100_000, "d": 6, "epsilon": 2.0}
+    central = plan("linear", **asked).standard_error
+    assert plan("linear", **asked, trust="local", public=2000).standard_error > 3 * central
+    assert plan("linear", **asked, trust="parties").standard_error > 3 * central
+    with pytest.raises(ValueError, match="public rows"):
+        plan("linear", **asked, trust="local")
+    with pytest.raises(ValueError, match="family='linear'"):
+        plan("logistic", **asked, trust="parties")
+
+
+def test_corners_where_the_formula_is_not_sharp_are_simulated_or_said_to_be_a_guess():
+    assert plan("linear", n=300, d=20, epsilon=0.3).method == "simulation"
+    assert not plan("linear", n=300, d=20, epsilon=0.3, simulate=False).sharp
+    with pytest.raises(ValueError, match="cells"):
+        plan("linear", n=10**7, d=20, epsilon=0.3, simulate=True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"n": 1000}, {"n": 1000, "epsilon": 1.0, "error": 0.1}, {"n": 5, "epsilon": 1.0}, {"n": 1000, "error": -1.0}],
+)
+def test_a_question_that_has_no_answer_is_refused(wrong):
+    with pytest.raises(ValueError):
+        plan("linear", d=3, **wrong)
+
+
+def test_an_error_out_of_reach_says_so():
+    with pytest.raises(ValueError, match="ask for a larger error"):
+        plan("linear", n=1000, d=10, error=0.0001)
+
+
+def test_what_an_attacker_could_learn_is_the_trade_off_of_the_guarantee():
+    weak, strong = Attacker(0.1), Attacker(3.0)
+    assert weak.right == pytest.approx(0.51994, abs=1e-4)
+    assert strong.right == pytest.approx(0.93319, abs=1e-4)
+    for attacker in (weak, strong):
+        # The best guess is right (1 + total variation) / 2 of the time, and the variation is delta at epsilon 0.
+        assert attacker.right == pytest.approx((1 + GDP(attacker.mu).delta(1e-12)) / 2, abs=1e-9)
+        odds = math.log(attacker.from_half / (1 - attacker.from_half))
+        samples = attacker.mu**2 / 2 + attacker.mu * np.random.default_rng(0).standard_normal(10**6)
+        assert np.mean(samples > odds) < 2e-5
+        assert len(attacker.sentences()) == 3
+
+
+def test_the_function_is_a_public_name():
+    assert discreet.plan is plan

@@ -1,0 +1,69 @@
+"""The cost of objective perturbation is what its proof says, and never less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from discreet.privacy import GDP, Perturbed, Pure, compose, gaussian_delta, largest_gradient_mu, unit_from_dict
+
+
+def simulated_delta(epsilon, gradient_mu, curvature, draws=200_001):
+    """E[(1 - exp(epsilon - loss))+] for the worst row and q at each Z, at evenly spaced quantiles of Z: no luck."""
+    z = ndtri((np.arange(draws) + 0.5) / draws)
+    worst = np.full(draws, np.log1p(curvature))  # a row far out: all of the curvature, next to no gradient
+    for q in np.linspace(0, 1, 201):
+        loss = np.log1p(4 * curvature * q * (1 - q)) + q * gradient_mu * z + (q * gradient_mu) ** 2 / 2
+        worst = np.maximum(worst, loss)
+    return float(np.mean(np.maximum(0.0, 1 - np.exp(epsilon - worst))))
+
+
+@pytest.mark.parametrize("curvature", [0.01, 0.3, 2.0])
+@pytest.mark.parametrize(("epsilon", "gradient_mu"), [(0.5, 0.3), (2.0, 1.0)])
+def test_the_profile_is_the_expected_worst_loss_and_no_less(epsilon, gradient_mu, curvature):
+    claimed = Perturbed(gradient_mu, curvature, 1e-4, replaced=False).delta(epsilon)
+    exact = simulated_delta(epsilon, gradient_mu, curvature)
+    assert exact * (1 - 1e-3) <= claimed <= 1.1 * exact + 1e-9
+
+
+def test_without_curvature_it_is_a_gaussian_release():
+    for epsilon in (0.1, 1.0, 3.0):
+        claimed = Perturbed(0.5, 1e-12, 1e-4, replaced=False).delta(epsilon)
+        exact = gaussian_delta(epsilon, 0.5)
+        assert exact <= claimed <= 1.12 * exact
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("besides", [0.0, 0.05])
+def test_calibration_stays_within_the_budget_and_close_to_it(replaced, besides):
+    m = largest_gradient_mu(1.0, 1e-6, 0.1, replaced=replaced, smoothing=0.05, slack=1e-19, besides=besides)
+    cost = Perturbed(m, 0.1, 0.05 * m, replaced, 1e-19)
+    assert compose([cost, GDP(besides)] if besides else [cost]).epsilon(1e-6) <= 1.0
+    ideal = np.sqrt(GDP.from_epsilon(1.0, 1e-6).mu ** 2 - besides**2) / (2 if replaced else 1)
+    assert 0.97 * ideal < m < ideal
+
+
+def test_replacing_costs_more_than_removing_and_more_curvature_more():
+    one = Perturbed(0.2, 0.3, 0.01, replaced=False)
+    assert one.delta(1.0) < Perturbed(0.2, 0.3, 0.01, replaced=True).delta(1.0)
+    assert one.delta(1.0) < Perturbed(0.2, 1.0, 0.01, replaced=False).delta(1.0)
+    assert one.delta(1.0) < one.beside(0.2).delta(1.0)
+
+
+def test_a_curvature_that_is_too_much_is_told():
+    assert largest_gradient_mu(0.1, 1e-6, 5.0, replaced=False, smoothing=0.05) is None
+
+
+def test_profile_falls_with_epsilon_and_epsilon_inverts_it():
+    cost = Perturbed(0.3, 0.2, 0.01, replaced=True)
+    deltas = cost.deltas(np.linspace(-2, 3, 60))
+    assert np.all(np.diff(deltas) <= 1e-12)
+    assert cost.delta(cost.epsilon(1e-5)) <= 1e-5
+
+
+def test_it_composes_with_other_units_and_survives_being_written():
+    cost = Perturbed(0.1, 0.1, 0.005, replaced=False, slack=1e-19)
+    assert unit_from_dict(cost.to_dict()) == cost
+    together = compose([cost, Pure(0.1)]).epsilon(1e-6)
+    assert cost.epsilon(1e-6) < together <= cost.epsilon(1e-6) + 0.1 + 1e-3
