@@ -40,22 +40,14 @@ PUBLIC = {
 }
 
 
-ELSEWHERE = pytest.mark.xfail(
-    strict=False,
-    reason="at little budget, public rows that lie elsewhere are not told from private ones before they have whitened",
-)
-
-
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 @pytest.mark.parametrize("labelled", [False, True], ids=["rows", "rows and labels"])
 @pytest.mark.parametrize("what", list(PUBLIC))
-def test_public_data_never_makes_a_fit_worse_by_more_than_chance(what, labelled, epsilon, request):
+def test_public_data_never_makes_a_fit_worse_by_more_than_chance(what, labelled, epsilon):
     """Mean test log-loss of 12 fits each, paired by data set; the constant model's is .69 and the best possible .57.
 
     At epsilon .3 a difference of means strays by about .015 (one sd), so equal fits differ by .06 once in 10^4 runs.
     """
-    if what == "another distribution" and epsilon < 1:
-        request.applymarker(ELSEWHERE)
     rng = np.random.default_rng(0)
     test = draw(rng, 4000)
     losses = {"private": [], "public": [], "both": []}

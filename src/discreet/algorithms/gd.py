@@ -42,13 +42,15 @@ def descend(
 
     Privacy: a number of sums that depends on public and released quantities alone, whose costs together are the budget.
     """
-    known = None if guess is None else guess.scaling
-    look, rest = DescentPlan.look_share(known is not None), 1 - DescentPlan.look_share(known is not None)
+    # Public rows may lie elsewhere, so the first look is at x even where they are given.
+    look = DescentPlan.look_share(x_is_known=False)
     exposure = 0.0 if model.exposure is None else _EXPOSURE_SHARE * look
-    scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, known)
+    scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, None)
     offset = _mean_offset(source, _part(budget, exposure), model, scaling.count)
     two_starts = guess is not None and guess.coefficients is not None
-    plan = DescentPlan.of(source, budget, scaling.least_count, model.size, steps, two_starts=two_starts).within(rest)
+    plan = DescentPlan.of(source, budget, scaling.least_count, model.size, steps, two_starts=two_starts).within(
+        1 - look
+    )
     inquiry = Inquiry(source, model, plan, scaling.count)
 
     local = start(source, _part(budget, plan.whitening), model, plan, scaling, offset, guess)

@@ -50,7 +50,7 @@ def _releases(estimator: Any) -> tuple[list[str], list[float]]:
     """
     if estimator.solver == "moments":
         return [PowerSums.label, SecondMoment.label], [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
-    look = DescentPlan.look_share(estimator.public is not None)
+    look = DescentPlan.look_share(x_is_known=False)
     return [PowerSums.label, "second moments, gradients and curvature"], [look, 1 - look]
 
 

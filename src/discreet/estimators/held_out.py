@@ -2,8 +2,8 @@
 
 Where a row is replaced, the rule is the row's place: the new row takes the old one's, and both parts keep their
 (public) numbers of rows. Where one is added or removed, places would shift, so the rule is a fixed hash of what the
-person is known by: the id, or the row's own encoded cells. One person more or less is then one more or less in one part, and
-nothing else moves.
+person is known by: the id, or the row's own encoded cells. One person more or less is then one more or less in one
+part, and nothing else moves.
 """
 
 from __future__ import annotations

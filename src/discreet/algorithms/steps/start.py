@@ -45,12 +45,20 @@ def _label_scale(model: GlmModel, scaling: Scaling) -> LabelScale:
 
 
 def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
-    if guess is not None and guess.coordinates is not None:
+    if guess is not None and guess.coordinates is not None and _agree(scaling, guess):
         return guess.coordinates
     if model.origin is None:
         return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
     distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
     return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+
+
+def _agree(scaling: Scaling, guess: Guess) -> bool:
+    """Whether the private rows lie about where the public ones do, as far as the first look's noise lets one tell."""
+    noise = 2 * scaling.y_noise_std  # every mean of the first look has the same noise
+    apart = float(np.sqrt(np.mean((scaling.x_centre - guess.scaling.centre) ** 2)))
+    wide, narrow = max(scaling.x_scale, guess.scaling.scale), min(scaling.x_scale, guess.scaling.scale)
+    return apart < narrow + noise and wide < 2 * narrow + noise
 
 
 def _linked(model: GlmModel, label: LabelScale, linear: LinearStart, offset: float) -> Local:
