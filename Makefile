@@ -32,13 +32,24 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.speed
 	sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m benchmarks.linear_accuracy
+	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.sparse accuracy
+	$(BIN)/python -m benchmarks.sparse size
 	$(BIN)/python -m benchmarks.service --write
 
 reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of intervals; writes experiments
 	$(BIN)/python -m experiments.interval_coverage
+	$(BIN)/python -m experiments.glm_coverage
+	$(BIN)/python -m experiments.pmt_figures
+	$(BIN)/python -m experiments.cost_figures
+	$(BIN)/python -m experiments.cost_swarm
+	$(BIN)/python -m experiments.relu_accuracy
+	$(BIN)/python -m experiments.relu_figures
+	$(BIN)/python -m experiments.attack_lower_bounds
 	$(BIN)/python -m experiments.nldp_accuracy
 	$(BIN)/python -m experiments.mpr_table1
 	$(BIN)/python -m experiments.mpr_figures
+	$(BIN)/python -m experiments.mpr_coverage
 
 audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracing attacks; fails if a bug is not caught
 	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_planted_bugs.py
