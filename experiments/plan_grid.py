@@ -43,11 +43,14 @@ class Cell:
     trust: str = "central"
     neighbours: str = "replace_one"
     public: int = 0
+    rate: float | None = None
 
 
 def cells() -> list[Cell]:
     grid = [Cell(family, *size) for family in ("linear", "logistic", "poisson") for size in CENTRAL]
     grid += [Cell(f, 5000, 8, 1.0, neighbours="add_or_remove_one") for f in ("linear", "logistic", "poisson")]
+    grid += [Cell("logistic", n, 8, 1.0, rate=0.1) for n in (5000, 20_000)]
+    grid += [Cell("poisson", n, 8, 1.0, rate=4.0) for n in (5000, 20_000)]
     grid += [Cell(family, 5000, 8, 1.0, public=300) for family in ("linear", "logistic")]
     grid += [Cell(f, n, d, e, trust="local", public=2000) for f in ("linear", "logistic") for n, d, e in LOCAL]
     grid += [Cell("linear", n, d, e, trust="parties") for n, d, e in PARTIES]
@@ -55,7 +58,7 @@ def cells() -> list[Cell]:
 
 
 def measure(cell: Cell, repeats: int) -> Measured:
-    design = Design.of(cell.family, cell.d)
+    design = Design.of(cell.family, cell.d, rate=cell.rate)
     if cell.trust == "central":
         more = {"neighbours": cell.neighbours, "public": cell.public, "repeats": repeats, "seed": SEED}
         return simulate_central(design, cell.n, cell.epsilon, DELTA, **more)
@@ -102,8 +105,9 @@ def main() -> int:
             risk_ratios.append(seen.excess_risk / told.excess_risk)
             risk = f"{told.excess_risk:.3g} | {seen.excess_risk:.3g} | {risk_ratios[-1]:.2f}"
         kind = cell.trust + (", n private" if cell.neighbours != "replace_one" else "")
+        name = cell.family if cell.rate is None else f"{cell.family}, mean {cell.rate:g}"
         lines.append(
-            f"| {cell.family} | {kind} | {cell.n:,} | {cell.d} | {cell.epsilon:g} | {cell.public or ''} | "
+            f"| {name} | {kind} | {cell.n:,} | {cell.d} | {cell.epsilon:g} | {cell.public or ''} | "
             f"{told.method} | {told.standard_error:.3g} | {seen.standard_error:.3g} | {error_ratios[-1]:.2f} | "
             f"{risk or '| | '} | {told.bound:.3g} |"
         )

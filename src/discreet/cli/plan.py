@@ -32,6 +32,7 @@ from discreet.cli.printing import clean_errors, echo_table
 @click.option(
     "--effect", type=float, help="Standard deviation of the true predictor; for linear models the root of R^2."
 )
+@click.option("--rate", type=float, help="Share of ones (logistic, 0.5 by default) or mean count (poisson, 1).")
 @click.option(
     "--simulate/--formula",
     default=None,
@@ -40,7 +41,7 @@ from discreet.cli.printing import clean_errors, echo_table
 @click.option(
     "--plot", "plot_path", type=click.Path(dir_okay=False), help="Write the error against epsilon and n, as SVG."
 )
-@click.option("--web", is_flag=True, help="Open the planner as a page on this computer, with sliders.")
+@click.option("--web", is_flag=True, help="Serve the planner as a page on this computer, with sliders.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="With --web; 0: any free one."
 )

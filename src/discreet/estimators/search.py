@@ -44,6 +44,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
     held_out: one row in so many is kept for the choice. loss_bound: unit deviance (squared error for linear models) at
     which a row's loss is cut; by default from the family and the declared range.
     verbose: above 0, print the price before anything is spent.
+    random_state: for tests only; it makes the result not private.
 
     Fitted: ``best_params_``, ``best_index_``, ``best_estimator_``, ``privacy_`` (all releases together).
     """
@@ -57,6 +58,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         shares: tuple[float, float, float] = (0.35, 0.05, 0.6),
         loss_bound: float | None = None,
         verbose: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -64,6 +66,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.shares = shares
         self.loss_bound = loss_bound
         self.verbose = verbose
+        self.random_state = random_state
 
     @property
     def epsilon(self) -> float:
@@ -86,6 +89,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         makes neighbours of its parts.
         """
         budget, candidates = self._check()
+        X, y = self._cells(X, y)
         ledger = open_ledger(self.estimator.ledger)
         if ledger is not None:
             refuse_what_cannot_be_paid(ledger, budget, None)
@@ -130,6 +134,13 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             clone(self.estimator).set_params(**params)._check_parameters()
         return budget, candidates
 
+    def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """X and y as what can be cut into parts; frames and named labels stay what they are."""
+        opener = clone(self.estimator)
+        table = check_table(opener, X, reset=True)
+        labels = check_target(table, y, opener)
+        return table if isinstance(table, np.ndarray) else X, y if hasattr(y, "name") else labels
+
     def _costs(self, budget: Budget, candidates: int) -> list[GDP]:
         fits, choice, refit = self.shares
         return budget.split([*([fits / candidates] * candidates), choice, refit])
@@ -138,8 +149,9 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         made = clone(self.estimator).set_params(**params)
         # Back from epsilon to mu is a root that is found to many digits; the margin is for the rest.
         made.set_params(epsilon=GDP(cost.mu * (1 - 1e-9)).epsilon(self.delta))
-        if isinstance(made.random_state, (int, np.integer)):
-            made.set_params(random_state=int(made.random_state) + number)
+        seed = made.random_state if self.random_state is None else self.random_state
+        if isinstance(seed, (int, np.integer)):  # other noise for every fit
+            made.set_params(random_state=int(seed) + number)
         return made
 
     def _choose(self, fitted: list[Any], cost: GDP, X: Any, y: Any, groups: Any) -> tuple[int, Guarantee]:

@@ -23,7 +23,7 @@ def coefficient_bound(design: Design, n: int, mu: float, neighbours: str) -> flo
     curvature = {
         "linear": 1.0,
         "logistic": 0.25,
-        "poisson": math.exp(-(design.effect**2) / 2 + spread / 2) * (1 + spread),
+        "poisson": math.exp(design.intercept + spread / 2) * (1 + spread),
     }[design.family]
     bound = glm_lower_bound(
         n,

@@ -25,15 +25,17 @@ _MOST_COUNTS = 15.0
 class Design:
     """d features x ~ N(0, 1), a predictor of standard deviation ``effect``, labels of the family.
 
-    Linear labels have the variance 1, so ``effect``^2 is R^2; half of binary labels are 1; counts have the mean 1.
+    Linear labels have the variance 1, so ``effect``^2 is R^2. ``rate`` is the share of binary labels that are 1, or the
+    mean of counts.
     """
 
     family: str
     d: int
     effect: float
+    rate: float
 
     @classmethod
-    def of(cls, family: str, d: int, effect: float | None = None) -> Design:
+    def of(cls, family: str, d: int, effect: float | None = None, rate: float | None = None) -> Design:
         if family not in FAMILIES:
             raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
         if d < 1:
@@ -41,7 +43,12 @@ class Design:
         effect = _EFFECTS[family] if effect is None else effect
         if not 0 < effect < (1 if family == "linear" else 5):
             raise ValueError(f"effect must be > 0 and below {1 if family == 'linear' else 5}, got {effect}")
-        return cls(family, int(d), float(effect))
+        usual = {"linear": 0.0, "logistic": 0.5, "poisson": 1.0}[family]
+        if rate is not None and (family == "linear" or not 0 < rate < (1 if family == "logistic" else 1000)):
+            raise ValueError(
+                f"rate is the share of ones (logistic) or the mean count (poisson), got {rate} for {family}"
+            )
+        return cls(family, int(d), float(effect), usual if rate is None else float(rate))
 
     @property
     def size(self) -> int:
@@ -51,9 +58,15 @@ class Design:
     @property
     def coefficients(self) -> Floats:
         """Of (1, x): signs alternate, so that no direction is special."""
-        intercept = -(self.effect**2) / 2 if self.family == "poisson" else 0.0
         signs = np.where(np.arange(self.d) % 2 == 0, 1.0, -1.0)
-        return np.concatenate([[intercept], self.effect / math.sqrt(self.d) * signs])
+        return np.concatenate([[self.intercept], self.effect / math.sqrt(self.d) * signs])
+
+    @property
+    def intercept(self) -> float:
+        """What gives labels their mean."""
+        if self.family == "poisson":
+            return math.log(self.rate) - self.effect**2 / 2
+        return _logistic_intercept(self.effect, self.rate) if self.family == "logistic" else 0.0
 
     @property
     def model(self) -> tuple[Family, Link]:
@@ -71,7 +84,8 @@ class Design:
 
     @property
     def label_bounds(self) -> tuple[float, float]:
-        return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, _MOST_COUNTS)}[self.family]
+        counts = math.ceil(_MOST_COUNTS * max(self.rate, 1.0))
+        return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, counts)}[self.family]
 
     def rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """So many made-up people: features and labels, within what is declared."""
@@ -121,6 +135,16 @@ class Design:
         mean = float(np.mean(family.cumulant_slope(eta)))
         flat = np.concatenate([[float(canonical.predictor(mean))], np.zeros(self.d)])
         return float(self.risk(flat[:, np.newaxis], X)[0])
+
+
+@lru_cache(maxsize=64)
+def _logistic_intercept(effect: float, rate: float) -> float:
+    """Where the mean of 1 / (1 + exp(-intercept - effect Z)) over normal Z is the rate."""
+    from scipy.optimize import brentq
+
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights = weights / weights.sum()
+    return float(brentq(lambda a: weights @ (1 / (1 + np.exp(-a - effect * nodes))) - rate, -60.0, 60.0))
 
 
 @lru_cache(maxsize=16)

@@ -44,6 +44,7 @@ class Forecast:
     trust: str
     public: int
     effect: float
+    rate: float
     mu: float
     standard_error: float
     plain_standard_error: float
@@ -81,7 +82,7 @@ class Forecast:
         """The error with ``axis`` ("epsilon" or "n") varied by up to a factor of 30 about where it is, by formula."""
         middle, low, high = (self.epsilon, 0.02, 20.0) if axis == "epsilon" else (float(self.n), 100.0, 1e8)
         values = tuple(np.geomspace(max(middle / 30, low), min(middle * 30, high), points).tolist())
-        design = Design.of(self.family, self.d, self.effect)
+        design = Design.of(self.family, self.d, self.effect, self.rate or None)
         question = _Question(design, self.delta, self.neighbours, self.trust, self.public)
         asked = [(self.n, value) if axis == "epsilon" else (round(value), self.epsilon) for value in values]
         return Levels(
@@ -163,6 +164,7 @@ class _Question:
             trust=self.trust,
             public=self.public,
             effect=design.effect,
+            rate=design.rate,
             mu=budget.mu,
             standard_error=error,
             plain_standard_error=plain,
@@ -188,12 +190,14 @@ def plan(
     trust: str = "central",
     neighbours: str = "replace_one",
     effect: float | None = None,
+    rate: float | None = None,
     simulate: bool | None = None,
 ) -> Forecast:
     """Forecast a fit, or solve for the one of n, epsilon and error that is left out when the other two are given.
 
     error: the standard error of a coefficient that is wanted, in units of one standard deviation of its feature.
     public: rows that are public anyway, with labels. effect: standard deviation of the true linear predictor.
+    rate: the share of ones of a logistic model, 0.5 by default; the mean count of a Poisson model, 1 by default.
     simulate: fit the estimator itself to made-up people instead of using the formula; central fits only. By default
     where the formula is known not to be sharp, if that takes seconds only.
     """
@@ -205,7 +209,7 @@ def plan(
         raise ValueError("simulate=True fits the central estimator: leave trust at 'central'")
     if public < 0:
         raise ValueError(f"public must be a number of rows >= 0, got {public}")
-    question = _Question(Design.of(family, d, effect), delta, check_neighbours(neighbours), trust, int(public))
+    question = _Question(Design.of(family, d, effect, rate), delta, check_neighbours(neighbours), trust, int(public))
     if error is None:
         if n is None or epsilon is None:
             raise ValueError("give two of n, epsilon and error: the third is solved for")

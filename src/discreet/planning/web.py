@@ -20,7 +20,16 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-_NUMBERS = {"n": int, "d": int, "epsilon": float, "delta": float, "error": float, "public": int, "effect": float}
+_NUMBERS = {
+    "n": int,
+    "d": int,
+    "epsilon": float,
+    "delta": float,
+    "error": float,
+    "public": int,
+    "effect": float,
+    "rate": float,
+}
 _TEXTS = {"family", "trust", "neighbours"}
 
 

@@ -129,5 +129,17 @@ def test_what_an_attacker_could_learn_is_the_trade_off_of_the_guarantee():
         assert len(attacker.sentences()) == 3
 
 
+def test_rare_outcomes_cost_more_and_labels_have_the_rate_that_was_said():
+    rare, even = (plan("logistic", n=20_000, d=6, epsilon=1.0, rate=rate) for rate in (0.05, 0.5))
+    assert rare.plain_standard_error > 1.5 * even.plain_standard_error
+    assert rare.standard_error > 1.5 * even.standard_error
+    for family, rate in (("logistic", 0.05), ("poisson", 3.0)):
+        labels = Design.of(family, 6, rate=rate).rows(100_000, np.random.default_rng(0))[1]
+        assert labels.mean() == pytest.approx(rate, rel=0.05)  # five standard deviations of the rarer one
+    for family, wrong in (("linear", 0.5), ("logistic", 1.0), ("poisson", 0.0)):
+        with pytest.raises(ValueError, match="rate is"):
+            plan(family, n=1000, d=3, epsilon=1.0, rate=wrong)
+
+
 def test_the_function_is_a_public_name():
     assert discreet.plan is plan

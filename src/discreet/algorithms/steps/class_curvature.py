@@ -63,7 +63,7 @@ class Curvature:
         return float(np.sum(np.linalg.inv(self.blocks).trace(axis1=1, axis2=2)))
 
     def solve(self, gradient: Floats) -> Floats:
-        return self._times(np.linalg.inv(self.blocks), gradient)
+        return self._times(np.asarray(np.linalg.inv(self.blocks)), gradient)
 
     def solve_damped(self, gradient: Floats, noise_over_size: float) -> Floats:
         """(H^2 + c)^-1 H g: as ``solve`` where the curvature exceeds sqrt(c), and next to nothing far below it.
@@ -129,7 +129,7 @@ def foreseen(psi: Floats, constant: bool, radius: float, clip: float, norm: floa
         return Curvature(np.repeat(across[np.newaxis], size, axis=0))
     outside = np.eye(size) - basis @ basis.T
     wide = np.kron(basis, np.eye(free))
-    return Curvature((np.kron(outside, across) + wide @ along @ wide.T)[np.newaxis])
+    return Curvature(np.asarray(np.kron(outside, across) + wide @ along @ wide.T)[np.newaxis])
 
 
 def calibrated(psi: Floats, shares: Floats) -> Floats:
