@@ -1,15 +1,14 @@
 """The one door: the only code that sees rows and draws noise.
 
-Everything that privacy rests on is on this page: what one person can move (``reach``), the noise for it, and the order
-of steps. The charge is durable before a row is read, so that a crash wastes budget and never leaks.
+Everything that privacy rests on is here and in ``grid_noise.py``: what one person can move (``reach``), the noise for
+it, and the order of steps. The charge is durable before a row is read, so that a crash wastes budget and never leaks.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol, cast
 
@@ -17,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.choice import Choice
+from discreet.grid_noise import GridNoise, Integers
 from discreet.minimum import Minimum, ObjectiveNoise, find_minimum, smoothed
-from discreet.noise import Bits, SystemBits, discrete_gaussian
+from discreet.noise import Bits, SystemBits
 from discreet.noise.order import random_order
 from discreet.noise.ranking import RankNoise
 from discreet.parts import Part
@@ -27,7 +27,6 @@ from discreet.privacy import (
     Approximate,
     Guarantee,
     Ledger,
-    Neighbours,
     Perturbed,
     Release,
     Repeated,
@@ -40,7 +39,6 @@ from discreet.rows import (
     Answer,
     Block,
     Floats,
-    Geometry,
     LogisticLoss,
     Parts,
     Picked,
@@ -49,18 +47,12 @@ from discreet.rows import (
     Residues,
     candidates,
     exact_sum,
-    left_grid,
     product_parts,
     ranked_parts,
     ranking_reach,
     ranking_unit,
-    reach,
-    right_grid,
 )
 from discreet.rows.logistic_loss import WholeTheta
-
-# Python's unbounded integers: a sum over very many rows may exceed 64 bits, and nothing may depend on whether it does.
-Integers = NDArray[np.object_]
 
 
 class Engine(Protocol):
@@ -307,70 +299,3 @@ class Curator:
 def sum_of(parts: Sequence[Parts]) -> Parts:
     """Two 64-bit integers for each sum, worth 2^26 and 1, hold far more rows than there are: no carry is needed."""
     return np.asarray(np.sum(np.stack(parts), axis=0))
-
-
-@dataclass(frozen=True)
-class GridNoise:
-    """Discrete Gaussian noise for one query, in units of a public grid; nothing here depends on the rows.
-
-    ``shift`` makes the grid coarser than that of the factors, until the noise is at most 2^39 units. Rounding the sum
-    to it moves each of m entries by at most half a unit, so the reach grows by at most sqrt(m) units. A square answer
-    is symmetric: its off-diagonal entries stand twice in the Frobenius norm, so half the variance is enough there.
-    docs/papers/discrete_gaussian.md proves that s^2 = (reach/mu)^2 + 4 makes the discrete noise mu-GDP.
-    """
-
-    scales: NDArray[np.float64]
-    shift: int
-    unit: float
-    reach: float
-    geometry: Geometry
-
-    @classmethod
-    def covering(cls, query: Query, cost: GDP, neighbours: Neighbours, rows_per_person: int) -> GridNoise:
-        if not 0 < cost.mu < math.inf:
-            raise ValueError(f"a release must cost a finite mu > 0, got {cost.mu}")
-        rows, columns = query.shape
-        left_scale, left = left_grid(query)
-        right_scale, right = right_grid(query)
-        fine_reach = reach(query.geometry, neighbours, left * right, rows_per_person)
-        shift = max(0, math.ceil(math.log2(fine_reach / cost.mu)) - 38)
-        coarse_reach = fine_reach / 2**shift + math.sqrt(rows * columns)
-        # The margin covers the rounding of this line and the proof's factor e^(m eta).
-        variance = np.full((rows, columns), (coarse_reach / cost.mu * (1 + 1e-12)) ** 2)
-        if query.geometry == "square":
-            variance[~np.eye(rows, dtype=bool)] /= 2
-        unit = 2.0**shift / (left_scale * right_scale)
-        return cls(np.sqrt(variance + 4), shift, unit, coarse_reach, query.geometry)
-
-    @property
-    def independent(self) -> NDArray[np.bool_]:
-        """The entries that have noise of their own: in a square the upper triangle, which the lower one mirrors."""
-        entries = np.ones(self.scales.shape, dtype=bool)
-        return np.triu(entries) if self.geometry in ("square", "printed_square") else entries
-
-    def release(self, label: str, cost: GDP) -> Release:
-        return Release(label, self.reach * self.unit, float(self.scales[0, 0]) * self.unit, cost)
-
-    def coarse(self, exact: Integers) -> Integers:
-        """The exact sum rounded to nearest on the coarser grid."""
-        half = (1 << self.shift) >> 1
-        return np.asarray((exact + half) // (1 << self.shift), dtype=object)
-
-    def draw(self, bits: Bits) -> Integers:
-        """Fresh noise; symmetric if the answer is."""
-        noise = np.zeros(self.scales.shape, dtype=np.int64)
-        if self.geometry not in ("square", "printed_square"):
-            noise[:] = discrete_gaussian(self.scales[0, 0], self.scales.shape, bits=bits)
-            return noise.astype(object)
-        size = len(noise)
-        noise[np.diag_indices(size)] = discrete_gaussian(self.scales[0, 0], size, bits=bits)
-        if size > 1:
-            upper = np.triu_indices(size, 1)
-            noise[upper] = discrete_gaussian(self.scales[0, 1], len(upper[0]), bits=bits)
-            noise.T[upper] = noise[upper]
-        return noise.astype(object)
-
-    def answer(self, noisy: Integers) -> Answer:
-        return Answer(
-            noisy.astype(np.float64) * self.unit, float(self.scales[0, 0]) * self.unit, self.geometry == "square"
-        )

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from discreet.curator import Curator, GridNoise
+from discreet.curator import Curator
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError
+from discreet.grid_noise import GridNoise
 from discreet.noise import SeededBits
 from discreet.privacy import GDP, Ledger
 from discreet.rows import CrossMoment, PowerSums, SecondMoment, grid_scale

@@ -26,7 +26,8 @@ from scipy.special import chdtr, chdtrc
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
 from discreet.audit.replay_objective import RecordedMinimum
 from discreet.choice import Choice
-from discreet.curator import GridNoise, Integers, listening
+from discreet.curator import listening
+from discreet.grid_noise import GridNoise, Integers
 from discreet.minimum import Minimum
 from discreet.privacy import Guarantee, Release
 from discreet.rows import Picked

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator import Curator, GridNoise, listening
+from discreet.curator import Curator, listening
 from discreet.errors import DomainError
+from discreet.grid_noise import GridNoise
 from discreet.noise import discrete_gaussian
 from discreet.parties.plan import Party, Plan
 from discreet.parties.signs import slots
