@@ -67,8 +67,7 @@ class Categorical:
 
     def encode(self, values: Values) -> Floats:
         """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared."""
-        declared = {spelling(value): level for level, value in enumerate(self.values)}
-        levels = np.array([declared.get(spelling(value), -1) for value in values], dtype=np.int64)
+        levels = np.array(levels_of(values, self.values), dtype=np.int64)
         indicators: Floats = (levels == np.arange(1, len(self.values))[:, np.newaxis]).astype(np.float64)
         indicators[:, levels < 0] = np.nan
         return indicators
@@ -91,6 +90,27 @@ def _as_float(value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except Exception:
         return math.nan
+
+
+# Values of these types that are equal are also spelt alike, so one may be remembered for the other.
+_PLAIN = (str, int, float, bool)
+
+
+def levels_of(values: Values, declared: Sequence[object]) -> list[int]:
+    """The position of each value among the declared ones, -1 for others; each plain value is spelt out once only."""
+    positions = {spelling(value): level for level, value in enumerate(declared)}
+    seen: dict[tuple[type, object], int] = {}
+    levels = []
+    for value in values.tolist() if isinstance(values, np.ndarray) else values:
+        kind = type(value)
+        if kind not in _PLAIN:
+            levels.append(positions.get(spelling(value), -1))
+            continue
+        level = seen.get((kind, value))
+        if level is None:
+            level = seen[kind, value] = positions.get(spelling(value), -1)
+        levels.append(level)
+    return levels
 
 
 def spelling(value: object) -> str:
