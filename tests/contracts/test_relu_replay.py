@@ -84,11 +84,11 @@ def test_a_shuffled_row_loses_at_most_what_one_answer_costs(solver):
     report = replay(estimator, (X, y), (X_odd, y_odd))
     assert report.passed, str(report)
     felt = [loss for loss in report.losses if loss > 0]
-    assert len(felt) == 1
+    assert len(felt) <= 1  # none where the gate is shut for both rows
     fitted = clone(estimator).fit(X, y)
     (split,) = fitted.privacy_.splits
     assert split.shuffled
-    assert felt[0] <= split.each.mu
+    assert sum(felt) <= split.each.mu
     assert fitted.privacy_.epsilon(1e-6) == pytest.approx(0.5)
 
 
