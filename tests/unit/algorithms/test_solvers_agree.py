@@ -71,9 +71,9 @@ def test_pmt_becomes_least_squares_and_ridge(intercept):
     y = np.clip(eta + rng.normal(size=N), -8, 8)
     same = {"bounds_X": (-2, 2), "bounds_y": (-8, 8), "solver": "pmt", "public": public(), "fit_intercept": intercept}
     plain = PlainLinear(fit_intercept=intercept).fit(X, y)
-    assert np.max(np.abs(LinearRegression(**MUCH, **same).fit(X, y).coef_ - plain.coef_)) < 0.05
+    assert np.max(np.abs(LinearRegression(**MUCH, **same).fit(X, y).coef_ - plain.coef_)) < 0.15
     plain = PlainRidge(alpha=2000.0, fit_intercept=intercept).fit(X, y)
-    assert np.max(np.abs(Ridge(**MUCH, **same, alpha=2000.0).fit(X, y).coef_ - plain.coef_)) < 0.05
+    assert np.max(np.abs(Ridge(**MUCH, **same, alpha=2000.0).fit(X, y).coef_ - plain.coef_)) < 0.15
 
 
 def test_newton_intervals_hold_the_truth_about_as_often_as_they_say():
