@@ -244,7 +244,7 @@ class _Run:
 
     def _finish(self, path: ClassPath) -> MultinomialFit:
         psi, variance = path.target()
-        inverse = np.linalg.inv(path.curvature.blocks)
+        inverse = np.linalg.pinv(path.curvature.blocks, hermitian=True)
         noise = np.asarray(inverse @ inverse * variance)
         # Scores are weighed by at most 1, so their covariance is at most the curvature: errors are never too small.
         sampling = np.asarray(inverse / self.count)

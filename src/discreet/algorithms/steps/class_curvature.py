@@ -60,10 +60,10 @@ class Curvature:
 
     @property
     def trace_of_inverse(self) -> float:
-        return float(np.sum(np.linalg.inv(self.blocks).trace(axis1=1, axis2=2)))
+        return float(np.sum(np.linalg.pinv(self.blocks, hermitian=True).trace(axis1=1, axis2=2)))
 
     def solve(self, gradient: Floats) -> Floats:
-        return self._times(np.asarray(np.linalg.inv(self.blocks)), gradient)
+        return self._times(np.asarray(np.linalg.pinv(self.blocks, hermitian=True)), gradient)
 
     def solve_damped(self, gradient: Floats, noise_over_size: float) -> Floats:
         """(H^2 + c)^-1 H g: as ``solve`` where the curvature exceeds sqrt(c), and next to nothing far below it.

@@ -37,5 +37,5 @@ def shrunk(psi: Floats, goal: Floats, noise: Floats, size: float, first: int) ->
     prior[:first] = _CONSTANT_VARIANCE
     variance = prior.reshape(len(noise), -1)
     expected = variance[:, :, np.newaxis] * np.eye(variance.shape[1])
-    step = np.linalg.solve(expected + noise, (psi - goal).reshape(len(noise), -1, 1))
+    step = np.linalg.pinv(expected + noise, hermitian=True) @ (psi - goal).reshape(len(noise), -1, 1)
     return np.asarray(goal + (expected @ step).reshape(psi.shape))
