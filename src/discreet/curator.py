@@ -48,6 +48,7 @@ from discreet.rows import (
     candidates,
     exact_sum,
     product_parts,
+    query_sum,
     ranked_parts,
     ranking_reach,
     ranking_unit,
@@ -268,6 +269,8 @@ class Curator:
         first, engine = queries[0], cast(PartEngine, self._engine)
         if len({(query.geometry, query.shape, query.left_norm, query.right_norm) for query in queries}) > 1:
             raise ValueError("queries that are added up must have the same shape and bounds")
+        if first.geometry == "mapped" and len(queries) > 1:
+            raise ValueError("rows that are mapped after they are added up must have one map")
         release = replace(self._noise(first, cost).release(first.label, cost), split=split, part=number)
 
         def add_up() -> Parts:
@@ -287,7 +290,7 @@ class Curator:
                 self._releases.append(release)
                 return noise.answer(np.array(stored["whole"], dtype=object))
         self._releases.append(release)
-        exact = noise.coarse(exact_sum(add_up()))
+        exact = noise.coarse(query_sum(query, add_up()))
         noisy = exact + noise.draw(self._bits)
         if (tape := listening.get()) is not None:
             noisy = tape.release(release, noise, exact, noisy)

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -84,9 +85,13 @@ def test_kill_during_the_recovery_from_a_kill_loses_nothing(ledger):
 def test_kill_at_random_times_loses_nothing(ledger):
     chance = random.Random(11)
     finished = 0
+    start = time.perf_counter()
+    for number in range(5):
+        assert killed_at(partial(release, ledger, f"not killed {number}"), 60.0) is not None
+    longest = 2 * (time.perf_counter() - start) / 5  # by now about half of the releases are over
     for number in range(150):
         key = f"killed at random {number}"
-        handed_out = killed_at(partial(release, ledger, key), chance.uniform(0, 0.03))
+        handed_out = killed_at(partial(release, ledger, key), chance.uniform(0, longest))
         finished += handed_out is not None
         if number % 3 == 0:  # let some crashes pile up
             check_after_crash(ledger.path, key, handed_out)

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.domain.columns import Column, Floats, Numeric, as_floats
 from discreet.domain.domain import Domain
-from discreet.rows import Columns, encode_table
+from discreet.rows import Columns, encode_rows, encode_table, scratch, turned
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,13 @@ class Encoder:
         numeric = [column for column in self.domain.columns if isinstance(column, Numeric)]
         if len(numeric) < len(self.domain.columns):
             return None
-        return np.array([column.low for column in numeric]), np.array([column.high for column in numeric])
+        limits = np.array([self._limits(column) for column in numeric])
+        return limits[:, 0].copy(), limits[:, 1].copy()
+
+    def _limits(self, column: Numeric) -> tuple[float, float]:
+        """A column's bounds, within the norm that no row exceeds: encoded numbers lie in [-1, 1], whatever a cell says."""
+        norm = self.domain.data_norm
+        return (column.low, column.high) if norm is None else (max(column.low, -norm), min(column.high, norm))
 
     @property
     def radius(self) -> float:
@@ -96,6 +102,17 @@ class Encoder:
         if self.domain.missing == "centre":
             out[np.isnan(out)] = 0.0
 
+    def write_whole(self, table: Any, out: Floats, scale: float) -> None:
+        """Encode the features of a chunk in whole numbers into ``out``, as ``WholeBlock`` says."""
+        if isinstance(table, np.ndarray) and self._all_bounds is not None and table.dtype.kind in "fiub":
+            encode_rows(table, *self._all_bounds, self.centre, 1 / self.half_width, scale, out)
+            if self.domain.missing == "centre":
+                out[np.isnan(out)] = 0.0
+            return
+        x = scratch("x before rounding", (self.width, len(table)))
+        self.write(table, x)
+        turned(x, scale, out)
+
     def _write_columns(self, columns: Any, out: Floats) -> None:
         start = 0
         for column, values in zip(self.domain.columns, columns, strict=True):
@@ -103,11 +120,11 @@ class Encoder:
             start += len(column.names)
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
-                np.clip(as_floats(values), column.low, column.high, out=part[0])
+                np.clip(as_floats(values), *self._limits(column), out=part[0])
                 part -= centre
                 part *= 1 / half_width
             else:
-                np.divide(column.encode(values), half_width, out=part)
+                np.divide(column.encode(values), max(half_width, 1.0), out=part)
 
 
 class EncodedBlock:
@@ -117,6 +134,7 @@ class EncodedBlock:
         self._encoder = encoder
         self._table = table
         self._y = y
+        self.memory: dict[str, Any] = {}
 
     @property
     def records(self) -> int:
@@ -138,6 +156,9 @@ class EncodedBlock:
 
     def write_x(self, out: Floats) -> None:
         self._encoder.write(self._table, out)
+
+    def write_whole(self, out: Floats, scale: float) -> None:
+        self._encoder.write_whole(self._table, out, scale)
 
     @property
     def x(self) -> Floats:

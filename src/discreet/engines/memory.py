@@ -45,6 +45,7 @@ class MemoryEngine:
         self._used = used
         self._block_rows = block_rows
         self._workers = workers or available_cores()
+        self._memories: dict[int | None, dict[str, Any]] = {}
 
     @property
     def rows(self) -> int:
@@ -68,6 +69,8 @@ class MemoryEngine:
 
         def of_block(rows: slice) -> NDArray[np.int64]:
             block = self._encode(table[rows], None if y is None else y[rows])
+            if table is self._table:  # the same rows will stand here the next time
+                block.memory = self._memories.setdefault(rows.start, {})
             return function(block, None if used is None else used[rows])
 
         if 0 < len(table) <= FEW_ROWS:

@@ -39,7 +39,8 @@ class ClippedScore:
 
     def score(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
         if isinstance(self.family, Bernoulli):
-            return self.family.score(y, eta, self.link) * self._binary_weight(eta, bound)
+            mean, gain = self.link.mean(eta), self.family.gain(eta, self.link)
+            return np.asarray((mean - y) * gain * _binary_weight(mean, gain, bound))
         if isinstance(self.family, (Poisson, Gamma)):
             return self._corrected(y, eta, bound)
         return np.clip(self.family.score(y, eta, self.link), -bound, bound)
@@ -48,13 +49,8 @@ class ClippedScore:
         """How steeply the expected score rises with eta: the row's weight in the information."""
         weight = self.family.weight(eta, self.link)
         if isinstance(self.family, Bernoulli):
-            return weight * self._binary_weight(eta, bound)
+            return weight * _binary_weight(self.link.mean(eta), self.family.gain(eta, self.link), bound)
         return weight * (np.abs(self.family.score(y, eta, self.link)) < bound)
-
-    def _binary_weight(self, eta: Floats, bound: Floats) -> Floats:
-        mean = self.link.mean(eta)
-        largest = np.maximum(mean, 1 - mean) * self.family.gain(eta, self.link)
-        return np.minimum(1.0, bound / np.maximum(largest, 1e-300))
 
     def _corrected(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
         """-gain (clip(y - c) - E clip(Y - c)), for labels that are cut to their declared range first.
@@ -81,6 +77,11 @@ class ClippedScore:
             return np.clip(raw, 1e-12, 1e12), gain
         mean = np.clip(raw, 1e-12, _FARTHEST_MEAN * self.y_high)
         return mean, gain * np.maximum(raw / mean, 1.0)
+
+
+def _binary_weight(mean: Floats, gain: Floats, bound: Floats) -> Floats:
+    largest = np.maximum(mean, 1 - mean) * gain
+    return np.minimum(1.0, bound / np.maximum(largest, 1e-300))
 
 
 def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:

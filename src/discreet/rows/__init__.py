@@ -1,9 +1,10 @@
 """Queries, clipping onto the grid, noisy answers, and the protocol of whatever answers."""
 
 from discreet.rows.answer import Answer
+from discreet.rows.carries import Parts, exact_sum
 from discreet.rows.columns import Columns
-from discreet.rows.grid import Parts, exact_sum, grid_norm, grid_scale, left_grid, product_parts, right_grid
-from discreet.rows.kernels import column_norms, compile_kernels, encode_table, scratch
+from discreet.rows.grid import grid_norm, grid_scale, left_grid, product_parts, query_sum, right_grid
+from discreet.rows.kernels import column_norms, compile_kernels, encode_rows, encode_table, scratch, turned
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
@@ -62,17 +63,20 @@ __all__ = [
     "candidates",
     "column_norms",
     "compile_kernels",
+    "encode_rows",
     "encode_table",
     "exact_sum",
     "grid_norm",
     "grid_scale",
     "left_grid",
     "product_parts",
+    "query_sum",
     "ranked_parts",
     "ranking_reach",
     "ranking_unit",
     "reach",
     "right_grid",
     "scratch",
+    "turned",
     "wide_block_rows",
 ]

@@ -15,15 +15,17 @@ reach is what it was.
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum
 from discreet.rows.kernels import column_norms, place, scratch
+from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_sum
 from discreet.rows.query import Block, Floats, Query
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
-_HALF_BITS = 22
 _EXACT_ROWS = 512
 # Up to this many entries a factor has two halves: four part products of so small matrices still cost little.
 _FEW_ENTRIES = 16
@@ -31,15 +33,10 @@ _FEW_ENTRIES = 16
 # Signs become numbers so many records at a time: as they are multiplied they lie in the second cache.
 _SIGN_ROWS = 512
 
-# Sums are carried as two 64-bit integers, worth 2^26 and 1, which hold more than 2^40 rows.
-_CARRY_BITS = 26
-
-Parts = NDArray[np.int64]
-
 
 def grid_bits(entries: int) -> int:
     """How many bits the norm of a factor with this many entries has."""
-    return 2 * _HALF_BITS if entries <= _FEW_ENTRIES else _HALF_BITS
+    return 2 * HALF_BITS if entries <= _FEW_ENTRIES else HALF_BITS
 
 
 def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> float:
@@ -63,6 +60,8 @@ def grid_norm(norm_bound: float, entries: int, bits: int | None = None) -> float
 def left_grid(query: Query) -> tuple[float, float]:
     """Grid units per unit of the left factor, and the norm that it never exceeds in them; signs are whole already."""
     entries = query.shape[0]
+    if query.geometry == "mapped":
+        return mapped_grid(cast(MappedQuery, query))
     if query.geometry == "signs":
         return 1.0, math.sqrt(entries)
     return grid_scale(query.left_norm, entries), grid_norm(query.left_norm, entries)
@@ -71,25 +70,25 @@ def left_grid(query: Query) -> tuple[float, float]:
 def right_grid(query: Query) -> tuple[float, float]:
     """The same of the right factor; beside signs it has one half, as random signs average any rounding out."""
     entries = query.shape[1]
-    if query.geometry == "sum":
+    if query.geometry == "mapped":
         return 1.0, 1.0
-    bits = _HALF_BITS if query.geometry == "signs" else grid_bits(entries)
+    bits = HALF_BITS if query.geometry == "signs" else grid_bits(entries)
     return grid_scale(query.right_norm, entries, bits), grid_norm(query.right_norm, entries, bits)
 
 
 def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The block's exact sum of products, as integer matrices that ``exact_sum`` puts together: what an engine adds up.
+    """The block's exact sum of products, as integer matrices that ``query_sum`` puts together: what an engine adds up.
 
     ``used`` marks the rows that may contribute at all.
     """
+    if query.geometry == "mapped":
+        return mapped_parts(cast(MappedQuery, query), block, used)
     left, right = query.factors(block)
     square = query.geometry in ("square", "printed_square")
     if (len(left), len(right)) != query.shape or (square and left is not right):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
     if query.geometry == "signs":
         return _signed_parts(query, left, right, used)
-    if query.geometry == "sum":
-        return _summed_parts(query, left, used)
     if query.geometry == "nonnegative":
         np.maximum(left, 0.0, out=left)
         np.maximum(right, 0.0, out=right)
@@ -122,29 +121,12 @@ def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bo
         signs = buffer[: some.shape[1]]
         np.copyto(signs, plus[:, start : start + _SIGN_ROWS].T)
         total += some @ signs
-    return _split((2 * total - right.sum(axis=1)[:, np.newaxis]).T[np.newaxis])
+    return carried((2 * total - right.sum(axis=1)[:, np.newaxis]).T[np.newaxis])
 
 
-def _summed_parts(query: Query, left: Floats, used: NDArray[np.bool_] | None) -> Parts:
-    """The sum of the left factors: whole numbers of 22 bits a half, which float64 adds exactly up to 2^31 records."""
-    if query.shape[1] != 1 or query.right_norm != 1:
-        raise TypeError(f"query {query.label!r} is a plain sum, so its right factor must be 1")
-    _on_grid(left, query.left_norm, left_grid(query)[0], np.zeros(left.shape[1]))
-    if used is not None:
-        left[:, ~used] = 0.0
-    total = _halves(left).sum(axis=1)
-    return np.concatenate([_split(half[np.newaxis, :, np.newaxis]) for half in total.reshape(-1, len(left))])
-
-
-def exact_sum(parts: Parts) -> NDArray[np.object_]:
-    """The parts put together, as unbounded Python integers in grid units of the two factors.
-
-    Pairs of matrices, worth 2^26 and 1; one pair, or, where factors have halves, a pair for each power of 2^22.
-    """
-    total = np.zeros(parts.shape[1:], dtype=object)
-    for high, low in zip(parts[::2], parts[1::2], strict=True):
-        total = (total << _HALF_BITS) + (high.astype(object) << _CARRY_BITS) + low.astype(object)
-    return total
+def query_sum(query: Query, parts: Parts) -> NDArray[np.object_]:
+    """What the parts of all blocks make together, as unbounded Python integers in grid units of the two factors."""
+    return mapped_sum(cast(MappedQuery, query), parts) if query.geometry == "mapped" else exact_sum(parts)
 
 
 def _on_grid(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floats:
@@ -173,13 +155,13 @@ def _product_of_halves(left: Floats, right: Floats) -> Parts:
 
 def _halves(factor: Floats) -> Floats:
     """High above low half, of 22 bits each; a long factor has one only and stays as it is."""
-    if grid_bits(len(factor)) == _HALF_BITS:
+    if grid_bits(len(factor)) == HALF_BITS:
         return factor
     stacked = np.empty((2 * len(factor), factor.shape[1]))
     high, low = stacked[: len(factor)], stacked[len(factor) :]
-    np.multiply(factor, 2.0**-_HALF_BITS, out=high)
+    np.multiply(factor, 2.0**-HALF_BITS, out=high)
     np.floor(high, out=high)
-    np.multiply(high, -(2.0**_HALF_BITS), out=low)
+    np.multiply(high, -(2.0**HALF_BITS), out=low)
     low += factor
     return stacked
 
@@ -196,15 +178,10 @@ def _exact_product(left: Floats, right: Floats) -> Parts:
     """
     rows = left.shape[1]
     whole_runs = rows // _EXACT_ROWS * _EXACT_ROWS
-    total = _split((left[:, whole_runs:] @ right[:, whole_runs:].T)[np.newaxis])
+    total = carried((left[:, whole_runs:] @ right[:, whole_runs:].T)[np.newaxis])
     if whole_runs:
-        total += _split(np.matmul(_runs(left, whole_runs), _runs(right, whole_runs).transpose(0, 2, 1)))
+        total += carried(np.matmul(_runs(left, whole_runs), _runs(right, whole_runs).transpose(0, 2, 1)))
     return total
-
-
-def _split(runs: Floats) -> Parts:
-    whole = runs.astype(np.int64)
-    return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
 
 
 def _runs(factor: Floats, stop: int) -> Floats:

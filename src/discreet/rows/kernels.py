@@ -27,6 +27,24 @@ def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats,
     kernels.encode_table(table, low, high, centre, per_unit, out)
 
 
+def encode_rows(
+    table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, scale: float, out: Floats
+) -> None:
+    """The same in whole numbers, each record's entries side by side: out[:, 1:] is what encode_table says times scale.
+
+    Rounded to nearest; out[:, 0] is the scale, a whole number. The scale is a power of two.
+    """
+    kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
+    kernels.encode_rows(table, low, high, centre, per_unit, scale, out)
+
+
+def turned(x: Floats, scale: float, out: Floats) -> None:
+    """What ``encode_rows`` writes, from entries that are encoded already, one line per entry."""
+    out[:, 0] = scale
+    np.multiply(x.T, scale, out=out[:, 1:])
+    np.rint(out[:, 1:], out=out[:, 1:])
+
+
 def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:
     """(x - centre) * per_unit, each record then shortened to the radius, in place; returns by how much."""
     shrink = np.zeros(x.shape[1])
@@ -46,9 +64,17 @@ def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floa
     return norms
 
 
-def round_scaled(factor: Floats, scale: float) -> None:
-    """Each entry times the scale, to the nearest whole number, in place."""
-    _kernels.round_scaled(factor, scale)
+def weighted_sum(
+    rows: Floats, weight: Floats, length: Floats, bound: float, shortest: float, scale: float, digit: float
+) -> Floats:
+    """The sum of whole rows, each times its weight, which is cut to bound / length and put on a grid.
+
+    The weight becomes trunc(weight * scale), which three digits to the base ``digit`` spell: one line of the answer for
+    each, the highest, which has the sign, first. A row whose weight or length is not a finite number counts as 0.
+    """
+    total = np.zeros((3, rows.shape[1]))
+    _kernels.weighted_sum(rows, weight, length, bound, shortest, scale, digit, total)
+    return total
 
 
 def scaled_norms(factor: Floats, unit: Floats) -> Floats:
@@ -100,6 +126,16 @@ def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, o
     out *= per_unit[:, np.newaxis]
 
 
+def _encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
+    out[:, 0] = scale
+    x = out[:, 1:]
+    np.clip(table, low, high, out=x)
+    x -= centre
+    x *= per_unit
+    x *= scale
+    np.rint(x, out=x)
+
+
 def _shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
     x -= centre[:, np.newaxis]
     x *= per_unit
@@ -119,9 +155,18 @@ def _place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) 
     factor[:, ~np.isfinite(norms)] = 0.0
 
 
-def _round_scaled(factor: Any, scale: float) -> None:
-    factor *= scale
-    np.rint(factor, out=factor)
+def _weighted_sum(
+    rows: Any, weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, total: Any
+) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        most = bound / np.maximum(length, shortest)
+        whole = np.trunc(np.clip(weight, -most, most) * scale)
+        counted = np.isfinite(whole) & np.isfinite(length)
+    if not counted.all():  # no number times 0 is no number
+        rows, whole = rows[counted], whole[counted]
+    above = np.floor(whole * (1 / digit))
+    highest = np.floor(above * (1 / digit))
+    total += np.stack([highest, above - highest * digit, whole - above * digit]) @ rows
 
 
 def _scaled_norms(factor: Any, unit: Any, norms: Any) -> None:
@@ -131,9 +176,10 @@ def _scaled_norms(factor: Any, unit: Any, norms: Any) -> None:
 
 _NUMPY = SimpleNamespace(
     encode_table=_encode_table,
+    encode_rows=_encode_rows,
     shorten=_shorten,
     place=_place,
-    round_scaled=_round_scaled,
+    weighted_sum=_weighted_sum,
     scaled_norms=_scaled_norms,
 )
 _kernels = _NUMPY
@@ -149,9 +195,10 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     return SimpleNamespace(
         encode_table=jit(_encode_table_loop),
+        encode_rows=jit(_encode_rows_loop),
         shorten=jit(_shorten_loop),
         place=jit(_place_loop),
-        round_scaled=jit(_round_scaled_loop),
+        weighted_sum=jit(_weighted_sum_loop),
         scaled_norms=jit(_scaled_norms_loop),
     )
 
@@ -167,11 +214,24 @@ def _encode_table_loop(table: Any, low: Any, high: Any, centre: Any, per_unit: A
         rows = table[start : start + tile]
         for column in range(columns):
             target = out[column, start : start + tile]
+            # The compiler cannot know that writing the target leaves these as they are.
+            least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
             for i in range(len(target)):
                 value = np.float64(rows[i, column])
-                value = low[column] if value < low[column] else value
-                value = high[column] if value > high[column] else value
-                target[i] = (value - centre[column]) * per_unit[column]
+                value = least if value < least else value
+                value = most if value > most else value
+                target[i] = (value - middle) * worth
+
+
+def _encode_rows_loop(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
+    for record in range(len(table)):
+        row, target = table[record], out[record]
+        target[0] = scale
+        for i in range(len(row)):
+            value = np.float64(row[i])
+            value = low[i] if value < low[i] else value
+            value = high[i] if value > high[i] else value
+            target[i + 1] = np.rint((value - centre[i]) * per_unit[i] * scale)
 
 
 def _shorten_loop(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
@@ -217,11 +277,26 @@ def _place_loop(factor: Any, norm_bound: float, scale: float, seed: Any, norms: 
                 factor[:, start + i] = 0.0
 
 
-def _round_scaled_loop(factor: Any, scale: float) -> None:
-    for entry in range(factor.shape[0]):
-        values = factor[entry]
-        for i in range(len(values)):
-            values[i] = np.rint(values[i] * scale)
+def _weighted_sum_loop(
+    rows: Any, weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, total: Any
+) -> None:
+    high, middle, low = total[0], total[1], total[2]
+    for i in range(len(rows)):
+        norm, value = length[i], weight[i]
+        most = bound / (shortest if norm < shortest else norm)
+        value = -most if value < -most else value
+        value = most if value > most else value
+        value = np.trunc(value * scale)
+        if not (np.isfinite(value) and np.isfinite(norm)):
+            continue
+        above = np.floor(value * (1 / digit))
+        highest = np.floor(above * (1 / digit))
+        above, value = above - highest * digit, value - above * digit
+        row = rows[i]
+        for j in range(len(row)):
+            high[j] += row[j] * highest
+            middle[j] += row[j] * above
+            low[j] += row[j] * value
 
 
 def _scaled_norms_loop(factor: Any, unit: Any, norms: Any) -> None:

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.rows.kernels import round_scaled, scaled_norms, scratch
-from discreet.rows.query import Block, Floats
+from discreet.rows.kernels import scaled_norms, scratch, turned
+from discreet.rows.query import Block, Floats, WholeBlock
 
 _EXACT_BITS = 53
 # Encoded numbers lie in [-1, 1]. A grid of this many bits is finer than any noise on a sum of them.
-_ROW_BITS = 26
+ROW_BITS = 23
 # A row of the matrix below this is nothing: its scale would overflow.
-_LEAST_ENTRY = 2.0**-900
+_LEAST_ENTRY = 2.0**-200
+# Outputs so many bits smaller than the largest one have no bits of their own any more.
+_SPREAD_BITS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class LinearMap:
     def _bits(self) -> tuple[int, int]:
         """Bits of a row's entries and of the matrix's: with 2^k entries to add, 53 - k are left for both together."""
         together = _EXACT_BITS - math.ceil(math.log2(self.matrix.shape[1])) - 1
-        row = min(_ROW_BITS, together // 2)
+        row = min(ROW_BITS, together // 2)
         return row, together - row
 
     @cached_property
@@ -47,7 +50,9 @@ class LinearMap:
         row_bits, matrix_bits = self._bits
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
         # A power of two, so that scaling is exact; a row of zeros, or of numbers too small to scale, becomes zero.
-        scale = 2.0 ** (matrix_bits - np.ceil(np.log2(np.where(largest > _LEAST_ENTRY, largest, 1.0))))
+        used = largest > _LEAST_ENTRY
+        scale = 2.0 ** (matrix_bits - np.ceil(np.log2(np.where(used, largest, 1.0))))
+        scale = np.minimum(scale, np.min(scale, where=used, initial=np.inf) * 2.0**_SPREAD_BITS)
         return np.rint(self.matrix * scale[:, np.newaxis]), 1.0 / (scale * 2.0**row_bits)
 
     @cached_property
@@ -67,12 +72,62 @@ class LinearMap:
         out, unit = self._product(block)
         return out, scaled_norms(out, unit)
 
+    def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
+        """The records (1, x) in whole numbers (scratch memory), their first output with offset, the others' norm.
+
+        Lengths stay the same while only the first output changes, so the rows' holder remembers them.
+        """
+        whole, unit = self._whole
+        rows = self._whole_rows(block)
+        memory = block.memory if isinstance(block, WholeBlock) else {}
+        known, length = memory.get("lengths", (None, None))
+        if known != self._length_key:
+            mapped = scratch("mapped", (self.outputs, block.records))
+            np.matmul(whole, rows.T, out=mapped)
+            length = scaled_norms(mapped, unit)
+            memory["lengths"] = self._length_key, length
+        return rows, with_offset((rows @ whole[0]) * unit[0], block), length
+
+    @cached_property
+    def _length_key(self) -> bytes:
+        """All that lengths depend on, besides the rows."""
+        return self._whole[0][1:].tobytes() + self._whole[1][1:].tobytes()
+
+    @cached_property
+    def fine_scale(self) -> float:
+        """Whole units of the finest output (but the first) per unit of it, for records in whole numbers."""
+        return float(1.0 / self._whole[1][1:].min(initial=1.0))
+
+    @cached_property
+    def fine_matrix(self) -> NDArray[np.object_]:
+        """The matrix without its first row, in Python's integers: applied to whole records it counts fine units."""
+        whole, unit = self._whole
+        worth = np.array([int(one * self.fine_scale) for one in unit[1:]], dtype=object)
+        return np.array([[int(entry) for entry in row] for row in whole[1:]], dtype=object) * worth[:, np.newaxis]
+
+    @property
+    def row_bits(self) -> int:
+        """Whole records count units of 2^-row_bits."""
+        return self._bits[0]
+
+    def _whole_rows(self, block: Block) -> Floats:
+        """The records (1, x), one per line."""
+        rows, scale = scratch("rows in whole numbers", (block.records, self.matrix.shape[1])), 2.0**self.row_bits
+        if isinstance(block, WholeBlock):
+            block.write_whole(rows, scale)
+        else:
+            x = scratch("x before rounding", (self.matrix.shape[1] - 1, block.records))
+            block.write_x(x)
+            turned(x, scale, rows)
+        return rows
+
     def _product(self, block: Block) -> tuple[Floats, Floats]:
         whole, unit = self._whole
-        row = scratch("row in whole numbers", (self.matrix.shape[1], block.records))
-        block.write_x(row[1:])
-        row[0] = 1.0
-        round_scaled(row, 2.0 ** self._bits[0])
         out = scratch("mapped", (self.outputs, block.records))
-        np.matmul(whole, row, out=out)
+        np.matmul(whole, self._whole_rows(block).T, out=out)
         return out, unit
+
+
+def with_offset(eta: Floats, block: Block) -> Floats:
+    """The linear predictor with what every model adds to it."""
+    return eta if block.offset is None else eta + block.offset

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from discreet.rows.grid import Parts, grid_norm, grid_scale
+from discreet.rows.carries import Parts
 from discreet.rows.grid import _exact_product as exact_product
+from discreet.rows.grid import grid_norm, grid_scale
 from discreet.rows.kernels import column_norms, place
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.rows.grid import Parts
+from discreet.rows.carries import Parts
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats
 from discreet.rows.ranking import Indices, Sides, WideBlock

@@ -8,7 +8,7 @@ that a wrong query can give a useless answer but never a leak.
 from __future__ import annotations
 
 import math
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,12 @@ Floats = NDArray[np.float64]
 #   "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
 #   "nonnegative"  every entry of both factors is >= 0, so again no two contributions point apart
 #   "free"         nothing is known, so they may be opposite
-#   "sum"          right is 1 in every row, so the left factors are added up as they are; they may be opposite
+#   "mapped"       left is a row seen through a linear map, right its weight; only their product is bounded, and two
+#                  may be opposite (rows/mapped.py)
 #   "signs"        left is an array of truth values, one for each sign, so its norm is sqrt(entries) without any clip;
 #                  two people's signs may be opposite
 # A "printed_square" is a square whose noise is laid out as the papers print it, at full variance in every entry.
-Geometry = Literal["square", "printed_square", "nonnegative", "free", "sum", "signs"]
+Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs"]
 
 
 class Block(Protocol):
@@ -50,6 +51,20 @@ class Block(Protocol):
 
     def write_x(self, out: Floats) -> None:
         """Write x into ``out``: into the query's own array, so that it is written once."""
+        ...
+
+
+@runtime_checkable
+class WholeBlock(Protocol):
+    """A block that writes its rows in whole numbers, and keeps things for the next look at the same rows."""
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What queries keep for the next time that they see these very rows; it belongs to whoever has the rows."""
+        ...
+
+    def write_whole(self, out: Floats, scale: float) -> None:
+        """Write each record's (1, x) times the scale, a power of two, rounded to nearest: one record per line."""
         ...
 
 
@@ -92,4 +107,4 @@ def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_
     together = contribution * rows_per_person
     if neighbours == "add_or_remove_one":
         return together
-    return together * (2.0 if geometry in ("free", "sum", "signs") else math.sqrt(2.0))
+    return together * (2.0 if geometry in ("free", "mapped", "signs") else math.sqrt(2.0))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
-from discreet.rows.grid import Parts
+from discreet.rows.carries import Parts
 from discreet.rows.query import Block, Floats
 from discreet.rows.wide_kernels import LIMIT
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.rows.kernels import column_norms, scratch
-from discreet.rows.linear_map import LinearMap
+from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
 
 # Elementwise: the derivative in eta of a row's loss, from its label and eta ...
@@ -51,7 +51,7 @@ class ScoreSum:
     radius: float
     clip: float
     label: str = "gradient"
-    geometry: Geometry = "sum"
+    geometry: Geometry = "mapped"
     right_norm: float = 1.0
 
     @property
@@ -62,10 +62,14 @@ class ScoreSum:
     def shape(self) -> tuple[int, int]:
         return self.map.outputs - 1, 1
 
+    def weights(self, block: Block, eta: Floats, length: Floats) -> Floats:
+        shrink = self.radius / np.maximum(length, self.radius)
+        bound = self.clip / np.maximum(length * shrink, 1e-100)
+        return shrink * self.score(self.labels.of(block), eta, bound)
+
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        eta, z, shrink, length = coordinates_of(self.map, block, self.radius)
-        z *= shrink * self.score(self.labels.of(block), eta, self.clip / length)
-        return z, np.broadcast_to(1.0, (1, block.records))
+        mapped, length = self.map.with_norms(block)
+        return mapped[1:], self.weights(block, with_offset(mapped[0], block), length)[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +169,6 @@ class ExposureSum:
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
     """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
     mapped, length = linear_map.with_norms(block)
-    eta, z = (mapped[0] if block.offset is None else mapped[0] + block.offset), mapped[1:]
+    eta, z = with_offset(mapped[0], block), mapped[1:]
     shrink = radius / np.maximum(length, radius)
     return eta, z, shrink, np.maximum(length * shrink, 1e-100)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.grid import Parts
+from discreet.rows.carries import Parts
 from discreet.rows.kernels import encode_table
 from discreet.rows.query import Block, Floats
 from discreet.rows.ranking import Indices

@@ -94,6 +94,55 @@ def test_both_kernels_encode_every_type_and_layout_alike(seed, width, n, kind):
         kernel.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), out)
         results.append(out + 0.0)
     assert same_bits(*results)
+    if layout != "F":  # one more layout to compile for
+        whole = []
+        for kernel in (NUMPY, COMPILED):
+            rows = np.empty((n, width + 1))
+            kernel.encode_rows(table, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, rows)
+            whole.append(rows + 0.0)
+        assert same_bits(*whole)
+        assert same_bits(whole[0][:, 1:].T.copy(), np.rint(results[0] * 2.0**23) + 0.0)
+        assert (whole[0][:, 0] == 2.0**23).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records)
+def test_both_kernels_scale_and_measure_alike(seed, width, n):
+    results = []
+    for kernel in (NUMPY, COMPILED):
+        factor, norms = values(seed, (width, n)), np.zeros(n)
+        with np.errstate(all="ignore"):
+            kernel.scaled_norms(factor, 2.0 ** np.arange(width), norms)
+        results.append((factor, norms))
+    assert same_bits(results[0][0], results[1][0])
+    assert same_bits(results[0][1], results[1][1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records, st.floats(1e-3, 1e3))
+def test_both_kernels_sum_weighted_rows_alike_and_exactly(seed, width, n, bound):
+    rng = np.random.default_rng(seed)
+    rows = np.rint(rng.uniform(-1, 1, (n, width)) * 2.0**23)
+    weight, length = values(seed, (2, n))
+    length = np.abs(length)
+    rows[~np.isfinite(length), 0] = np.nan  # whose length is no number is no number itself
+    shortest = 2.0**-12
+    scale = 2.0 ** np.floor(np.log2(2.0**47 * shortest / bound))
+    totals = []
+    for kernel in (NUMPY, COMPILED):
+        total = np.zeros((3, width))
+        with np.errstate(all="ignore"):
+            kernel.weighted_sum(rows, weight, length, bound, shortest, scale, 2.0**16, total)
+        totals.append(total + 0.0)
+    assert same_bits(*totals)
+    exact = [0] * width
+    for row, one, norm in zip(rows, weight, length, strict=True):
+        if np.isfinite(norm) and not np.isnan(one):
+            most = bound / max(norm, shortest)
+            whole = int(np.trunc(min(max(one, -most), most) * scale))
+            exact = [total + int(entry) * whole for total, entry in zip(exact, row, strict=True)]
+    high, middle, low = ([int(entry) for entry in line] for line in totals[0])
+    assert [(a << 32) + (b << 16) + c for a, b, c in zip(high, middle, low, strict=True)] == exact
 
 
 @pytest.mark.parametrize("dtype", ["f2", "g", ">f8", ">i4"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from discreet.rows import (
     LinearMap,
     MappedMoment,
     ScoreSum,
-    exact_sum,
+    left_grid,
     product_parts,
+    query_sum,
 )
 
 PAIRS = [(one, link(name)) for one in FAMILIES.values() for name in one.allowed_links]
@@ -37,6 +39,7 @@ class GlmBlock:
     x: np.ndarray
     y: np.ndarray
     offset: np.ndarray | None = None
+    memory: dict = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -44,6 +47,10 @@ class GlmBlock:
 
     def write_x(self, out: np.ndarray) -> None:
         out[:] = self.x
+
+    def write_whole(self, out: np.ndarray, scale: float) -> None:
+        out[:, 0] = scale
+        out[:, 1:] = np.rint(self.x.T * scale)
 
     def part(self, rows) -> GlmBlock:
         return GlmBlock(self.x[:, rows], self.y[rows], None if self.offset is None else self.offset[rows])
@@ -147,7 +154,7 @@ def test_neither_order_nor_blocks_change_a_bit_of_a_sum(seed, pair, cuts):
     for query in queries(*PAIRS[pair], map_of(rng), 1.5, 0.8):
         parts = [product_parts(query, block.part(order[a:b])) for a, b in itertools.pairwise(edges)]
         total = functools.reduce(np.add, parts)
-        assert (exact_sum(total) == exact_sum(product_parts(query, block))).all()
+        assert (query_sum(query, total) == query_sum(query, product_parts(query, block))).all()
 
 
 # Norms: what a query writes is within its declaration by itself, up to the correction that the grid's clip then cuts.
@@ -169,10 +176,57 @@ def test_contributions_keep_their_declared_norms(seed, pair, radius, clip, far):
         left, right = query.factors(block)
         assert np.isfinite(left).all()
         assert (len(left), len(right)) == query.shape
+        if isinstance(query, ScoreSum):  # the bound is on the two together
+            left, right = left * right, np.ones_like(right)
         # Giving back what a cut takes from the mean can add as much as the bound again.
         room = 2.0 if isinstance(query, ScoreSum) and one.name in ("poisson", "gamma") else 1.0
         assert np.linalg.norm(left, axis=0).max() <= room * query.left_norm * (1 + 1e-9)
         assert np.linalg.norm(right, axis=0).max() <= query.right_norm * (1 + 1e-9)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(range(len(PAIRS))),
+    st.floats(1e-6, 1e6),
+    st.floats(1e-6, 1e6),
+    st.floats(1e-12, 1e12),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_row_moves_a_gradient_by_more_than_its_grid_says(seed, pair, radius, clip, spread):
+    """In whole numbers, so without any rounding: also where coordinates differ by many powers of ten."""
+    rng = np.random.default_rng(seed)
+    one, other = PAIRS[pair]
+    block = block_of(rng, one, 12, exposed=seed % 2 == 0)
+    linear = map_of(rng, far=10.0)
+    linear = LinearMap(linear.matrix * np.geomspace(1, spread, WIDTH + 2)[:, np.newaxis])
+    query = next(iter(queries(one, other, linear, radius, clip)))
+    unit, bound = left_grid(query)
+    left, right = (factor.copy() for factor in query.factors(block))
+    for i in range(block.records):
+        whole = query_sum(query, product_parts(query, block.part(slice(i, i + 1))))[:, 0]
+        assert sum(entry * entry for entry in whole) <= Fraction(bound) ** 2
+        # And it is the contribution that the factors declare, cut to its bound; very short rows are cut more.
+        if np.linalg.norm(left[:, i]) < radius / 1e4:
+            continue
+        declared = left[:, i] * right[0, i]
+        declared *= min(1.0, clip / max(np.linalg.norm(declared), 1e-300))
+        far = max(1.0, np.linalg.norm(left[:, i]) / radius)
+        assert whole.astype(float) / unit == pytest.approx(declared, rel=1e-9, abs=2.0**-30 * clip * far)
+
+
+def test_a_gradient_at_another_point_sees_the_same_lengths():
+    """Lengths are remembered with the rows; the memory must notice when coordinates change, and only then."""
+    rng = np.random.default_rng(8)
+    block, labels = block_of(rng, family("poisson"), 90), label_range(family("poisson"))
+    score = ClippedScore(family("poisson"), link("log"), labels.low, labels.high).score
+    first = map_of(rng)
+    moved, turned = first.matrix.copy(), first.matrix.copy()
+    moved[0] += 0.1
+    turned[2] *= 0.5
+    for matrix in (first.matrix, moved, turned, moved, first.matrix):
+        query = ScoreSum(LinearMap(matrix), labels, score, 1.5, 0.8)
+        fresh = query_sum(query, product_parts(query, block.part(slice(None))))
+        assert (query_sum(query, product_parts(query, block)) == fresh).all()
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=NAMES)
@@ -186,7 +240,7 @@ def test_a_short_row_with_a_small_score_is_not_cut(one, other):
     mapped = linear.apply(block).copy()
     expected = mapped[1:] * one.score(labels.of(block), mapped[0], other)
     scale = np.abs(expected).max()
-    assert query.factors(block)[0] == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale)
+    assert np.multiply(*query.factors(block)) == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale)
 
 
 @pytest.mark.filterwarnings("error")
@@ -201,8 +255,8 @@ def test_a_label_or_feature_that_is_no_number_contributes_nothing_and_warns_of_n
     for query in queries(one, other, map_of(rng), 1.5, 0.8):
         # An infinite predictor saturates, and the moment does not look at it.
         kept_here = np.union1d(kept, [25]) if isinstance(query, MappedMoment) or math.isinf(value) else kept
-        total = exact_sum(product_parts(query, block.part(slice(None))))
-        assert (total == exact_sum(product_parts(query, block.part(kept_here)))).all()
+        total = query_sum(query, product_parts(query, block.part(slice(None))))
+        assert (total == query_sum(query, product_parts(query, block.part(kept_here)))).all()
 
 
 def test_the_sum_of_exposures_is_that_of_the_rows():

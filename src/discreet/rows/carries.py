@@ -1,0 +1,31 @@
+"""Whole numbers that float64 has summed exactly, carried on as pairs of 64-bit integers until Python's take over."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Parts = NDArray[np.int64]
+
+# Sums are carried as two 64-bit integers, worth 2^26 and 1, which hold more than 2^40 rows.
+_CARRY_BITS = 26
+# Factors that have two halves have 22 bits in each.
+HALF_BITS = 22
+
+
+def carried(runs: NDArray[np.float64]) -> Parts:
+    """The sum over the first axis as a pair: each run is split before runs are added, so that any number fits."""
+    whole = runs.astype(np.int64)
+    return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
+
+
+def exact_sum(parts: Parts, worth_bits: int = HALF_BITS) -> NDArray[np.object_]:
+    """The parts put together, as unbounded Python integers in grid units of the two factors.
+
+    Pairs of matrices, worth 2^26 and 1; one pair, or, where factors have halves, a pair for each power of
+    2^``worth_bits``, the highest first.
+    """
+    total = np.zeros(parts.shape[1:], dtype=object)
+    for high, low in zip(parts[::2], parts[1::2], strict=True):
+        total = (total << worth_bits) + (high.astype(object) << _CARRY_BITS) + low.astype(object)
+    return total
