@@ -30,6 +30,7 @@ unit: $(STAMP)
 bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/results
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.descent_speed
 	sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m benchmarks.linear_accuracy
 	$(BIN)/python -m benchmarks.accuracy

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.domain.columns import Column, Floats, Numeric, as_floats
 from discreet.domain.domain import Domain
-from discreet.rows import Columns, encode_rows, encode_table, scratch, turned
+from discreet.rows import Columns, WholeBlock, encode_rows, encode_table, scratch, turned
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Encoder:
         return limits[:, 0].copy(), limits[:, 1].copy()
 
     def _limits(self, column: Numeric) -> tuple[float, float]:
-        """A column's bounds, within the norm that no row exceeds: encoded numbers lie in [-1, 1], whatever a cell says."""
+        """A column's bounds, within the norm that no row exceeds: encoded numbers always lie in [-1, 1]."""
         norm = self.domain.data_norm
         return (column.low, column.high) if norm is None else (max(column.low, -norm), min(column.high, norm))
 
@@ -127,7 +127,7 @@ class Encoder:
                 np.divide(column.encode(values), max(half_width, 1.0), out=part)
 
 
-class EncodedBlock:
+class EncodedBlock(WholeBlock):
     """A chunk of a table as queries see it, encoded into their own arrays when they ask."""
 
     def __init__(self, encoder: Encoder, table: Any, y: Any) -> None:
@@ -140,13 +140,17 @@ class EncodedBlock:
     def records(self) -> int:
         return len(self._table)
 
-    @cached_property
+    @property
     def y(self) -> Floats:
-        target = self._encoder.target
-        if target is None or self._y is None:
-            raise TypeError("these rows have no target")
-        labels = self._y if self._encoder.exposure is None else self._y[:, 0]
-        return target.encode(labels, target.centre, target.half_width)[0]
+        if "y" not in self.memory:
+            target = self._encoder.target
+            if target is None or self._y is None:
+                raise TypeError("these rows have no target")
+            labels = self._y if self._encoder.exposure is None else self._y[:, 0]
+            encoded = target.encode(labels, target.centre, target.half_width)[0]
+            encoded.flags.writeable = False  # the next look must find it as it was
+            self.memory["y"] = encoded
+        return np.asarray(self.memory["y"])
 
     @cached_property
     def offset(self) -> Floats | None:

@@ -14,6 +14,8 @@ from discreet.errors import DomainError
 class Public:
     """Public rows (with or without labels), or only their second-moment matrix E[x x^T] and their number.
 
+    exposure: how long or how much each public row was observed, where ``fit`` is given an exposure, too.
+
     Public data is used freely: it costs no budget and gets no protection. Never put private rows here.
     """
 
@@ -21,10 +23,13 @@ class Public:
     y: Any = None
     second_moment: Any = None
     n: int | None = None
+    exposure: Any = None
 
     def __post_init__(self) -> None:
         if (self.rows is None) == (self.second_moment is None):
             raise DomainError("Public needs either rows= or second_moment=, and not both")
+        if self.exposure is not None and self.y is None:
+            raise DomainError("exposure= belongs to labelled public rows: pass rows= and y= as well")
         if self.second_moment is not None:
             moment = np.asarray(self.second_moment, dtype=np.float64)
             if moment.ndim != 2 or moment.shape[0] != moment.shape[1] or not np.isfinite(moment).all():

@@ -8,7 +8,7 @@ from discreet.rows.kernels import column_norms, compile_kernels, encode_rows, en
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
-from discreet.rows.query import Block, Floats, Geometry, Query, reach
+from discreet.rows.query import Block, Floats, Geometry, Query, WholeBlock, reach
 from discreet.rows.ranking import (
     Indices,
     Picked,
@@ -56,6 +56,7 @@ __all__ = [
     "Source",
     "SparseRows",
     "SupportScores",
+    "WholeBlock",
     "WideBlock",
     "WideEncoding",
     "WideLook",

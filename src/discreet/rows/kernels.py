@@ -77,10 +77,10 @@ def weighted_sum(
     return total
 
 
-def scaled_norms(factor: Floats, unit: Floats) -> Floats:
-    """Each row of the factor times its unit, in place; returns the records' norms, without the first row."""
+def scaled_norms(factor: Floats, unit: Floats, skipped: int) -> Floats:
+    """Each row of the factor times its unit, in place; returns the records' norms, without the skipped first rows."""
     norms = np.zeros(factor.shape[1])
-    _kernels.scaled_norms(factor, unit, norms)
+    _kernels.scaled_norms(factor, unit, skipped, norms)
     return norms
 
 
@@ -169,9 +169,9 @@ def _weighted_sum(
     total += np.stack([highest, above - highest * digit, whole - above * digit]) @ rows
 
 
-def _scaled_norms(factor: Any, unit: Any, norms: Any) -> None:
+def _scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
     factor *= unit[:, np.newaxis]
-    norms[:] = column_norms(factor[1:])
+    norms[:] = column_norms(factor[skipped:])
 
 
 _NUMPY = SimpleNamespace(
@@ -299,14 +299,14 @@ def _weighted_sum_loop(
             low[j] += row[j] * value
 
 
-def _scaled_norms_loop(factor: Any, unit: Any, norms: Any) -> None:
+def _scaled_norms_loop(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
     for start in range(0, factor.shape[1], _TILE):
         squares = norms[start : start + _TILE]
         for entry in range(factor.shape[0]):
             values = factor[entry, start : start + _TILE]
             for i in range(len(values)):
                 values[i] *= unit[entry]
-            if entry > 0:
+            if entry >= skipped:
                 for i in range(len(values)):
                     squares[i] += values[i] * values[i]
         for i in range(len(squares)):

@@ -67,10 +67,10 @@ class LinearMap:
         out *= unit[:, np.newaxis]
         return out
 
-    def with_norms(self, block: Block) -> tuple[Floats, Floats]:
-        """The same, and the norm of each record's outputs but the first, in one go."""
+    def with_norms(self, block: Block, skipped: int = 0) -> tuple[Floats, Floats]:
+        """The same, and the norm of each record's outputs but the first ones that are skipped, in one go."""
         out, unit = self._product(block)
-        return out, scaled_norms(out, unit)
+        return out, scaled_norms(out, unit, skipped)
 
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """The records (1, x) in whole numbers (scratch memory), their first output with offset, the others' norm.
@@ -84,7 +84,7 @@ class LinearMap:
         if known != self._length_key:
             mapped = scratch("mapped", (self.outputs, block.records))
             np.matmul(whole, rows.T, out=mapped)
-            length = scaled_norms(mapped, unit)
+            length = scaled_norms(mapped, unit, 1)
             memory["lengths"] = self._length_key, length
         return rows, with_offset((rows @ whole[0]) * unit[0], block), length
 

@@ -8,7 +8,8 @@ that a wrong query can give a useless answer but never a leak.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,18 +55,15 @@ class Block(Protocol):
         ...
 
 
-@runtime_checkable
-class WholeBlock(Protocol):
+class WholeBlock(ABC):
     """A block that writes its rows in whole numbers, and keeps things for the next look at the same rows."""
 
-    @property
-    def memory(self) -> dict[str, Any]:
-        """What queries keep for the next time that they see these very rows; it belongs to whoever has the rows."""
-        ...
+    # What queries keep for the next time that they see these very rows; whoever has the rows may provide it.
+    memory: dict[str, Any]
 
+    @abstractmethod
     def write_whole(self, out: Floats, scale: float) -> None:
         """Write each record's (1, x) times the scale, a power of two, rounded to nearest: one record per line."""
-        ...
 
 
 class Query(Protocol):

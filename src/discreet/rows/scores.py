@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.rows.kernels import column_norms, scratch
+from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
 
@@ -68,7 +68,7 @@ class ScoreSum:
         return shrink * self.score(self.labels.of(block), eta, bound)
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.with_norms(block)
+        mapped, length = self.map.with_norms(block, skipped=1)
         return mapped[1:], self.weights(block, with_offset(mapped[0], block), length)[np.newaxis]
 
 
@@ -140,8 +140,8 @@ class MappedMoment:
         return self.map.outputs + 1, self.map.outputs + 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z = self.map.apply(block)
-        shrink = self.radius / np.maximum(column_norms(z), self.radius)
+        z, length = self.map.with_norms(block)
+        shrink = self.radius / np.maximum(length, self.radius)
         row = scratch("factor", (self.map.outputs + 1, block.records))
         np.multiply(z, shrink, out=row[:-1])
         np.clip((self.labels.of(block) - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound, out=row[-1])
@@ -168,7 +168,7 @@ class ExposureSum:
 
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
     """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
-    mapped, length = linear_map.with_norms(block)
+    mapped, length = linear_map.with_norms(block, skipped=1)
     eta, z = with_offset(mapped[0], block), mapped[1:]
     shrink = radius / np.maximum(length, radius)
     return eta, z, shrink, np.maximum(length * shrink, 1e-100)

@@ -48,5 +48,11 @@ def plain_map(self, block):
     return self.matrix @ row
 
 
+def plain_map_with_norms(self, block, skipped=0):
+    mapped = plain_map(self, block)
+    return mapped, np.linalg.norm(mapped[skipped:], axis=0)
+
+
 def without_rounding(monkeypatch):
     monkeypatch.setattr(LinearMap, "apply", plain_map)
+    monkeypatch.setattr(LinearMap, "with_norms", plain_map_with_norms)

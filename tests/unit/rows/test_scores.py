@@ -22,6 +22,7 @@ from discreet.rows import (
     LinearMap,
     MappedMoment,
     ScoreSum,
+    WholeBlock,
     left_grid,
     product_parts,
     query_sum,
@@ -33,7 +34,7 @@ WIDTH = 5
 
 
 @dataclass
-class GlmBlock:
+class GlmBlock(WholeBlock):
     """Encoded rows with labels and, perhaps, log exposures."""
 
     x: np.ndarray
