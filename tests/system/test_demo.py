@@ -17,7 +17,7 @@ COMMAND = Path(sys.executable).with_name("discreet")
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
     return lambda *words: subprocess.run(
-        [COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
     )
 
 

@@ -19,6 +19,8 @@ BLOCK_ROWS = 16384
 FEW_ROWS = 256
 # Compiling the inner loops takes longer than they save on fewer rows than this.
 MANY_ROWS = 300_000
+# A process that sums small tables again and again gains as well, once it has seen so many rows.
+_MANY_ROWS_IN_ALL = 5_000_000
 
 Function = Callable[[Any, NDArray[np.bool_] | None], NDArray[np.int64]]
 
@@ -75,11 +77,21 @@ class MemoryEngine:
 
         if 0 < len(table) <= FEW_ROWS:
             return of_block(slice(None))
-        if self.rows >= MANY_ROWS:
-            compile_kernels()
+        _compile_if_it_pays(self.rows)
         # An empty table still has one (empty) block, which gives the sum its shape.
         starts = range(0, max(len(table), 1), self._block_rows)
-        return sum_in_threads(of_block, (slice(start, start + self._block_rows) for start in starts), self._workers)
+        blocks = (slice(start, start + self._block_rows) for start in starts)
+        return sum_in_threads(of_block, blocks, min(self._workers, len(starts)))
+
+
+_rows_so_far = 0
+
+
+def _compile_if_it_pays(rows: int) -> None:
+    global _rows_so_far
+    _rows_so_far += rows
+    if rows >= MANY_ROWS or _rows_so_far >= _MANY_ROWS_IN_ALL:
+        compile_kernels()
 
 
 def _of(cells: Any, chosen: Any) -> Any:
@@ -89,7 +101,10 @@ def _of(cells: Any, chosen: Any) -> Any:
 def sum_in_threads(
     function: Callable[[Any], NDArray[np.int64]], pieces: Iterator[Any], workers: int
 ) -> NDArray[np.int64]:
-    """The sum of the function over the pieces: each worker takes the next piece and adds to a sum of its own."""
+    """The sum of the function over the pieces: each worker takes the next piece and adds to a sum of its own.
+
+    The calling thread is one of the workers: a single one starts no thread.
+    """
     pieces = _Shared(pieces)
 
     def work() -> NDArray[np.int64] | None:
@@ -99,9 +114,13 @@ def sum_in_threads(
             total = part if total is None else np.add(total, part, out=total)
         return total
 
-    with one_thread_per_block(), ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work) for _ in range(workers)]
-        totals = [future.result() for future in futures]
+    with one_thread_per_block():
+        if workers == 1:
+            totals = [work()]
+        else:
+            with ThreadPoolExecutor(workers - 1) as pool:
+                futures = [pool.submit(work) for _ in range(workers - 1)]
+                totals = [work(), *(future.result() for future in futures)]
     return sum(total for total in totals if total is not None)  # type: ignore[return-value]
 
 
