@@ -17,10 +17,21 @@ from hypothesis import strategies as st
 
 from discreet.domain import Categorical, Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
+from discreet.engines import kept as keeping
 from discreet.engines.arrow import CsvEngine, ParquetEngine
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators import LinearRegression, Ridge
-from discreet.rows import CrossMoment, PowerSums, SecondMoment, exact_sum, kernels, product_parts
+from discreet.rows import (
+    CrossMoment,
+    Labels,
+    LinearMap,
+    PowerSums,
+    ScoreSum,
+    SecondMoment,
+    kernels,
+    product_parts,
+    query_sum,
+)
 
 NAMES = ["a", "b", "c"]
 DOMAIN = Domain(tuple(Numeric(name, -2.0, 3.0) for name in [*NAMES, "y"]))
@@ -29,6 +40,13 @@ QUERIES = [
     PowerSums(3, ENCODER.radius),
     SecondMoment(np.array([0.1, 0.0, -0.2]), 0.4, 1.7, 0.05, 0.3, 2.0, 1.0, 0.6),
     CrossMoment(3, ENCODER.radius, intercept=True, with_y=True),
+    ScoreSum(
+        LinearMap(np.random.default_rng(3).normal(size=(5, 4))),
+        Labels(0.5, 2.5),
+        lambda y, eta, bound: np.clip(eta - y, -bound, bound),
+        1.5,
+        0.8,
+    ),
 ]
 SPECIAL = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0, -0.0, 1e-17]
 
@@ -53,7 +71,7 @@ def rows(count: int, seed: int = 0) -> np.ndarray:
 
 def total(engine, query, every=1):
     """The exact sum: the two integers that carry it depend on the blocks, what they are worth together does not."""
-    return exact_sum(engine.sum_rows(partial(product_parts, query), every))
+    return query_sum(query, engine.sum_rows(partial(product_parts, query), every))
 
 
 def in_memory(table, query, every=1, **options):
@@ -90,6 +108,27 @@ def test_every_engine_gives_the_same_bits(query, loops, tmp_path):
         options = {"batch_rows": batch_rows, "block_rows": block_rows}
         for workers in (1, 3):
             assert np.array_equal(from_file(ParquetEngine, path, query, workers=workers, **options), expected)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_small_file_is_read_once_and_a_large_one_again(suffix, tmp_path, monkeypatch):
+    table = rows(3000)
+    path = tmp_path / f"rows.{suffix}"
+    for most_cells, kept in ((1 << 24, True), (5000, False)):
+        parquet(path, table) if suffix == "parquet" else write_csv(path, [*NAMES, "y"], table.tolist())
+        monkeypatch.setattr(keeping, "MOST_CELLS", most_cells)
+        engine = (ParquetEngine if suffix == "parquet" else CsvEngine)(path, ENCODER.encode, NAMES, "y")
+        expected = [in_memory(table, query) for query in QUERIES]
+        assert np.array_equal(total(engine, QUERIES[0], 7), in_memory(table, QUERIES[0], 7))  # of these, none is kept
+        assert np.array_equal(total(engine, QUERIES[0]), expected[0])
+        path.unlink()
+        if kept:
+            assert all(
+                np.array_equal(total(engine, query), sums) for query, sums in zip(QUERIES, expected, strict=True)
+            )
+        else:
+            with pytest.raises(DomainError):
+                total(engine, QUERIES[0])
 
 
 def test_compiled_loops_give_numpys_bits():

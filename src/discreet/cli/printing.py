@@ -15,6 +15,8 @@ def clean_errors() -> Iterator[None]:
     """One line on stderr and exit code 1: a traceback helps nobody who typed a wrong option."""
     try:
         yield
+    except BrokenPipeError:  # whoever read our lines, such as head, has seen enough: click knows how to leave
+        raise
     except (DiscreetError, ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
 

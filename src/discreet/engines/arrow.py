@@ -1,4 +1,7 @@
-"""Rows in a Parquet or CSV file, summed as they stream by: memory does not grow with their number."""
+"""Rows in a Parquet or CSV file, summed as they stream by: memory does not grow with the number of rows.
+
+A small file is kept in memory after its first reading, as far as sums over all rows need it (kept.py).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.engines.kept import KeptBlocks
 from discreet.engines.memory import BLOCK_ROWS, MANY_ROWS, Function, available_cores, sum_in_threads
 from discreet.engines.persons import RowsPerPerson
 from discreet.errors import DiscreetError, DomainError
@@ -74,6 +78,7 @@ class _FileEngine(ABC):
         self._batch_rows = batch_rows
         self._block_rows = block_rows
         self._workers = workers or available_cores()
+        self._kept: KeptBlocks | None = None
         if not self._path.is_file():
             raise DomainError(f"there is no file {self._path}")
         self._check_columns()
@@ -115,6 +120,9 @@ class _FileEngine(ABC):
         if part is not None and every != 1:
             raise ValueError("a part of the rows is summed whole")
         part = part if part is not None or every == 1 else Residues(every, 0, 1)
+        if part is None and self._kept is not None:
+            return sum_in_threads(lambda kept: function(*kept), iter(self._kept), self._workers)
+        keeping = KeptBlocks(self._reading(lambda: self._path.stat().st_size))
 
         def of_piece(piece: Piece) -> NDArray[np.int64]:
             total: NDArray[np.int64] | None = None
@@ -127,19 +135,24 @@ class _FileEngine(ABC):
                 position += len(batch)
                 for start in range(0, len(thinned), self._block_rows):
                     mask = None if used is None else used[start : start + self._block_rows]
-                    added = function(self._block(thinned, start), mask)
+                    added = function(self._block(thinned, start, mask, keeping), mask)
                     total = added if total is None else np.add(total, added, out=total)
             # Of no rows, an empty block gives the sum its shape.
-            return function(self._block(self._empty, 0), None) if total is None else total
+            return function(self._block(self._empty, 0, None, keeping), None) if total is None else total
 
         pieces = _with_a_first(Piece(0, ()), self._pieces())
         total: NDArray[np.int64] = self._reading(lambda: sum_in_threads(of_piece, pieces, self._workers))
+        if part is None and keeping.complete:
+            self._kept = keeping
         return total
 
-    def _block(self, batch: Any, start: int) -> Any:
+    def _block(self, batch: Any, start: int, used: NDArray[np.bool_] | None, keeping: KeptBlocks) -> Any:
         rows = batch.slice(start, self._block_rows)
         y = None if self._target is None else _as_array(self._cells(rows, self._target))
-        return self._encode(Columns([_as_array(self._cells(rows, name)) for name in self._columns], len(rows)), y)
+        columns = [_as_array(self._cells(rows, name)) for name in self._columns]
+        block = self._encode(Columns(columns, len(rows)), y)
+        keeping.add(block, used, columns)
+        return block
 
     def _counted(self, batches: Iterable[Any]) -> Iterator[Piece]:
         """One piece per batch, with the persons' rows counted in the order of the file, before workers share them."""
