@@ -12,6 +12,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 
 from benchmarks.accuracy import ours
 from benchmarks.accuracy.cells import EPSILONS, RELATIONS, RESULTS, Cell, Result, Store, Table
@@ -29,7 +30,7 @@ def methods_of(cell: Cell, options: argparse.Namespace) -> Iterator[str]:
     family = family_of(cell.data_set)
     if options.only != "ours":
         for name, method in METHODS.items():
-            if family in method.families and (cell.with_public or not method.only_with_public):
+            if method.applies(family, cell.with_public):
                 yield name
     if options.only != "peers":
         for solver in ours.SOLVERS[family]:
@@ -51,11 +52,29 @@ def tasks(options: argparse.Namespace, known: Table) -> list[Task]:
                 continue
             if method in METHODS and METHODS[method].is_baseline and epsilon != options.epsilons[0]:
                 continue
-            result = known.get((cell, method))
-            done = result is not None and result.draws >= options.draws and len(result.medians) >= options.splits
-            if options.again or not done:
+            if options.again or not is_done(cell, method, options, known):
                 found.append((cell, method, options.draws, options.splits))
     return found
+
+
+def is_done(cell: Cell, method: str, options: argparse.Namespace, known: Table) -> bool:
+    """Whether every line that the task would write is in the file."""
+    results = [known.get((filled, method)) for filled in cells_filled(cell, method)]
+    return all(r is not None and r.draws >= options.draws and len(r.medians) >= options.splits for r in results)
+
+
+def cells_filled(cell: Cell, method: str) -> list[Cell]:
+    """The cells that a method's one run is good for."""
+    relations: tuple[str, ...] = (cell.neighbours,)
+    epsilons: tuple[float, ...] = (cell.epsilon,)
+    if method in METHODS and METHODS[method].one_relation:
+        relations = RELATIONS
+    if method in METHODS and METHODS[method].is_baseline:
+        epsilons = EPSILONS
+    return [
+        replace(cell, neighbours=relation, epsilon=epsilon)
+        for relation, epsilon in itertools.product(relations, epsilons)
+    ]
 
 
 def run(task: Task) -> list[Result] | str:
@@ -71,15 +90,7 @@ def run(task: Task) -> list[Result] | str:
                 return f"{method}: {error}"
         else:
             medians = peer_medians(method, cell, draws, splits)
-    relations, epsilons = [cell.neighbours], [cell.epsilon]
-    if method in METHODS and METHODS[method].one_relation:
-        relations = list(RELATIONS)
-    if method in METHODS and METHODS[method].is_baseline:
-        epsilons = list(EPSILONS)
-    return [
-        Result(Cell(cell.data_set, cell.with_public, relation, epsilon), method, draws, medians)
-        for relation, epsilon in itertools.product(relations, epsilons)
-    ]
+    return [Result(filled, method, draws, medians) for filled in cells_filled(cell, method)]
 
 
 def main() -> None:
@@ -87,20 +98,24 @@ def main() -> None:
     store = Store(RESULTS / "accuracy.csv")
     todo = tasks(options, store.read())
     notes: dict[str, None] = {}
+    crashes: list[str] = []
     with ProcessPoolExecutor(options.workers) as pool:
         # In chunks of a data set, so that a worker has its rows in memory.
-        for _, group in itertools.groupby(todo, key=lambda task: task[0].data_set):
-            chunk = list(group)
-            futures = [pool.submit(run, task) for task in chunk]
-            for future in track(as_completed(futures), f"{chunk[0][0].data_set:16}", total=len(chunk)):
-                found = future.result()
-                if isinstance(found, str):
+        for name, group in itertools.groupby(todo, key=lambda task: task[0].data_set):
+            futures = {pool.submit(run, task): task for task in group}
+            for future in track(as_completed(futures), f"{name:16}", total=len(futures)):
+                cell, method, *_ = futures[future]
+                if (error := future.exception()) is not None:
+                    crashes.append(f"{method} in {cell}: {error!r}")
+                elif isinstance(found := future.result(), str):
                     notes[found] = None
                 else:
                     store.add(found)
-    for note in notes:
-        print(f"left out: {note}", file=sys.stderr)
+    for note in (*(f"left out: {note}" for note in notes), *(f"failed: {crash}" for crash in crashes)):
+        print(note, file=sys.stderr)
     write_report(store.tidy())
+    if crashes:
+        sys.exit(f"{len(crashes)} tasks failed")  # the others are kept
 
 
 def write_report(table: Table) -> None:

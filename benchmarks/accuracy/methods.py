@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import tempfile
@@ -19,12 +20,12 @@ from benchmarks.peers import baselines, gradient_descent, objective_perturbation
 from benchmarks.peers.adassp import adassp_half_radius_weights, adassp_weights
 from benchmarks.peers.boosted_adassp import boosted_adassp
 from benchmarks.peers.double_noise_newton import double_noise_newton
+from benchmarks.peers.oracle import best_choice
 from benchmarks.peers.setting import Privacy, Rows
 from benchmarks.peers.tukey_em import tukey_em
 
 DIFFPRIVLIB_ENV = ROOT / ".venv-diffprivlib"
 DIFFPRIVLIB_SCRIPT = ROOT / "benchmarks" / "peers" / "diffprivlib_models.py"
-TUNING_DRAWS = 2
 CACHED_PARTS = 8
 
 
@@ -42,11 +43,11 @@ class Prepared:
 
 @lru_cache(CACHED_PARTS)
 def prepared(name: str, split: int, with_public: bool) -> Prepared:
-    units = Units(_problem(name, split), with_public)
+    units = Units(split_of(name, split), with_public)
     return Prepared(units, units.rows(units.problem.private))
 
 
-_problem = lru_cache(CACHED_PARTS)(problem)
+split_of = lru_cache(CACHED_PARTS)(problem)
 
 # Fits to a split, with what was tuned (None otherwise): weights, one line per noise draw.
 Run = Callable[[Prepared, Privacy, int, np.random.Generator, object], np.ndarray]
@@ -63,11 +64,15 @@ class Method:
     hindsight: bool = False  # a constant that is not in the paper and was chosen on these test sets
     is_baseline: bool = False
     only_with_public: bool = False
-    one_relation: bool = False  # has a neighbour relation of its own: the same figures in both tables
+    only_declared: bool = False  # means nothing where public rows give the units
+    one_relation: bool = False  # the same in both neighbour relations, or has one of its own: one run for both tables
 
     @property
     def is_tuned(self) -> bool:
         return self.tune is not None or self.hindsight
+
+    def applies(self, family: str, with_public: bool) -> bool:
+        return family in self.families and not (self.only_declared if with_public else self.only_with_public)
 
 
 def _of_rows(function: Callable[[Rows, Privacy, int, np.random.Generator], np.ndarray]) -> Run:
@@ -95,7 +100,7 @@ def _descend(split: Prepared, privacy: Privacy, draws: int, rng: np.random.Gener
 
 
 def _tune_descent(split: Prepared, privacy: Privacy, rng: np.random.Generator) -> object:
-    return gradient_descent.tuned(split.family, split.rows, privacy, TUNING_DRAWS, rng, split.units.test_loss)
+    return gradient_descent.tuned(split.family, split.rows, privacy, rng, split.units.test_loss)
 
 
 def _perturb(split: Prepared, privacy: Privacy, draws: int, rng: np.random.Generator, choice: object) -> np.ndarray:
@@ -104,31 +109,28 @@ def _perturb(split: Prepared, privacy: Privacy, draws: int, rng: np.random.Gener
 
 
 def _tune_perturbation(split: Prepared, privacy: Privacy, rng: np.random.Generator) -> object:
-    choices = [(s, r) for s in objective_perturbation.SHARES for r in objective_perturbation.RADIUS_SHARES]
-    losses = [
-        np.median(split.units.test_loss(_perturb(split, privacy, TUNING_DRAWS, rng, choice))) for choice in choices
-    ]
-    return choices[int(np.argmin(losses))]
+    def losses(choices: list[tuple[float, float]], draws: int) -> list[np.ndarray]:
+        return [split.units.test_loss(_perturb(split, privacy, draws, rng, choice)) for choice in choices]
+
+    choices = itertools.product(objective_perturbation.SHARES, objective_perturbation.RADIUS_SHARES)
+    return best_choice(list(choices), losses)
 
 
 def _diffprivlib(split: Prepared, privacy: Privacy, draws: int, rng: np.random.Generator, _: object) -> np.ndarray:
-    X = split.rows.X[:, :-1]
-    # With public rows the range of a column is theirs, in units where one is a standard deviation.
-    public = split.units.rows(split.units.problem.public).X[:, :-1]
-    reach = np.maximum(np.abs(public).max(axis=0), 1) if split.units.with_public else np.ones(X.shape[1])
+    low, high = split.units.intervals
     with tempfile.TemporaryDirectory() as folder:
         paths = Path(folder, "problem.npz"), Path(folder, "weights.npz")
         np.savez(
             paths[0],
-            X=X,
+            X=split.rows.X[:, :-1],
             y=split.rows.y,
-            low=-reach,
-            high=reach,
+            low=low,
+            high=high,
             y_bound=split.rows.y_bound,
-            radius=split.rows.radius,
+            feature_radius=np.sqrt(split.rows.radius**2 - 1),
             family=split.family,
             epsilon=privacy.epsilon,
-            draws=draws,
+            seeds=rng.integers(2**31, size=draws),
         )
         server = _diffprivlib_server()
         print(*paths, file=server.stdin, flush=True)
@@ -157,12 +159,12 @@ METHODS = {
     "public-only": Method(_public_only, ALL, is_baseline=True, only_with_public=True, one_relation=True),
     "AdaSSP": Method(_of_rows(adassp_weights), ("linear",)),
     "BoostedAdaSSP": Method(_of_rows(boosted_adassp), ("linear",)),
-    "TukeyEM": Method(_of_rows(tukey_em), ("linear",)),
+    "TukeyEM": Method(_of_rows(tukey_em), ("linear",), one_relation=True),
     "objective perturbation": Method(_perturb, ("logistic",)),
     "double-noise Newton": Method(_of_rows(double_noise_newton), ("logistic",)),
     "diffprivlib": Method(_diffprivlib, ("linear", "logistic"), one_relation=True),
     "DP-GD fixed": Method(_descend, ("poisson",)),
-    "AdaSSP half radius": Method(_of_rows(adassp_half_radius_weights), ("linear",), hindsight=True),
+    "AdaSSP half radius": Method(_of_rows(adassp_half_radius_weights), ("linear",), hindsight=True, only_declared=True),
     "objective perturbation oracle": Method(_perturb, ("logistic",), tune=_tune_perturbation),
     "DP-GD oracle": Method(_descend, ALL, tune=_tune_descent),
 }
@@ -178,7 +180,9 @@ def peer_medians(name: str, cell: Cell, draws: int, splits: int) -> tuple[float,
     if method.tune is not None:
         choice = method.tune(prepared(cell.data_set, 0, cell.with_public), privacy, rng)
     medians = []
+    # What uses no public rows has one figure, in one kind of units: a penalty means something else in others.
+    with_public = cell.with_public and not (method.is_baseline and not method.only_with_public)
     for split in range(splits):
-        part = prepared(cell.data_set, split, cell.with_public)
+        part = prepared(cell.data_set, split, with_public)
         medians.append(float(np.median(part.units.test_loss(method.run(part, privacy, draws, rng, choice)))))
     return tuple(medians)

@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.accuracy.cells import RELATIONS, Table
+from benchmarks.accuracy.cells import EPSILONS, RELATIONS, Table
+from benchmarks.accuracy.lines import AUTO, Line, lines_of
 from benchmarks.accuracy.methods import METHODS
 from benchmarks.accuracy.problems import ALL_SETS
-from benchmarks.accuracy.report import AUTO, Line, lines_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +47,8 @@ def plot(table: Table, with_public: bool, path: Path) -> None:
         panel.set_title(name)
     for row in panels:
         row[0].set_ylabel("excess loss\n(1: the constant)")
+    for panel in panels[-1]:
+        panel.set_xlabel("epsilon")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(
         handles,
@@ -72,6 +74,9 @@ def draw_panel(panel: Axes, lines: list[Line]) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_ylim(LOWEST, 3)
+    panel.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+    panel.minorticks_off()
+    panel.grid(alpha=0.2)
 
 
 def excess(line: Line, curve: str) -> float | None:

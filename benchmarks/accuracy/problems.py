@@ -54,6 +54,29 @@ def public_rows_of(name: str) -> int:
     return known.public_rows
 
 
+@dataclass(frozen=True)
+class Size:
+    """Rows of each part, and encoded columns (indicators counted one by one, the constant not)."""
+
+    private: int
+    public: int
+    test: int
+    columns: int
+
+
+def size_of(name: str) -> Size:
+    """Of every split."""
+    public = public_rows_of(name)
+    if name in real_sets.REAL_SETS:
+        rows = real_sets.rows_of(name)
+        test = round(TEST_SHARE * rows)
+        private, domain = rows - test - public, real_sets.domain_of(real_sets.REAL_SETS[name].columns)
+    else:
+        private, test = synthetic_sets.SYNTHETIC_SETS[name].train_rows, synthetic_sets.TEST_ROWS
+        domain = synthetic_sets.domain_of(name)
+    return Size(private, public, test, Encoder(domain).width)
+
+
 def problem(name: str, split: int) -> Problem:
     """Split number ``split``: another permutation of a real set, fresh rows of a synthetic one."""
     if name in real_sets.REAL_SETS:
@@ -141,6 +164,21 @@ class Units:
         centre, scale = self._centre_and_scale
         x = (self._encoder.encode(self.problem.public.frame).x.T - centre) / scale
         return float(np.hypot(np.quantile(np.linalg.norm(x, axis=1), PUBLIC_NORM_QUANTILE), 1))
+
+    @cached_property
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Low and high of each feature: as declared; with public rows theirs, where they vary at all."""
+        low = np.concatenate(
+            [np.full(len(c.names), -1.0 if isinstance(c, Numeric) else 0.0) for c in self.problem.domain.columns]
+        )
+        high = np.ones_like(low)
+        if not self.with_public:
+            return low, high
+        centre, scale = self._centre_and_scale
+        x = self._encoder.encode(self.problem.public.frame).x
+        varies = x.max(axis=1) > x.min(axis=1)
+        low, high = np.where(varies, x.min(axis=1), low), np.where(varies, x.max(axis=1), high)
+        return (low - centre) / scale, (high - centre) / scale
 
     @cached_property
     def y_bound(self) -> float:

@@ -168,6 +168,15 @@ def domain_of(columns: dict[str, Declared]) -> Domain:
     )
 
 
+def rows_of(name: str) -> int:
+    """How many rows are used, from what the file says of itself."""
+    from pyarrow import parquet
+
+    chosen = REAL_SETS[name]
+    rows = parquet.read_metadata(data.data_folder() / chosen.file).num_rows
+    return rows if chosen.most_rows is None else min(rows, chosen.most_rows)
+
+
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """The features as they are, and the target; of the large sets a fixed sample."""
     chosen = REAL_SETS[name]

@@ -16,24 +16,32 @@ from diffprivlib.models import LinearRegression, LogisticRegression
 def solve(problem_path: str, weights_path: str) -> None:
     problem = dict(np.load(problem_path))
     fit = linear if str(problem["family"]) == "linear" else logistic
-    np.savez(weights_path, weights=np.array([fit(problem, draw) for draw in range(int(problem["draws"]))]))
+    np.savez(weights_path, weights=np.array([fit(problem, seed) for seed in problem["seeds"].tolist()]))
 
 
-def linear(problem: dict[str, np.ndarray], draw: int) -> np.ndarray:
-    """Coefficients, then the intercept. Bounds are those of the columns in these units, declared or public."""
+def linear(problem: dict[str, np.ndarray], seed: int) -> np.ndarray:
+    """Coefficients, then the intercept; fitted where every column's interval is [-1, 1].
+
+    It takes the noise of a square from the lower bound alone: symmetric intervals keep that right, and are its best
+    units, as an interval that is not centred costs it more noise.
+    """
+    centre, half_width = (problem["high"] + problem["low"]) / 2, (problem["high"] - problem["low"]) / 2
     model = LinearRegression(
         epsilon=float(problem["epsilon"]),
-        bounds_X=(problem["low"], problem["high"]),
+        bounds_X=(-1.0, 1.0),
         bounds_y=(-float(problem["y_bound"]), float(problem["y_bound"])),
-        random_state=draw,
+        random_state=seed,
     )
-    model.fit(problem["X"], problem["y"])
-    return np.append(model.coef_, model.intercept_)
+    model.fit((problem["X"] - centre) / half_width, problem["y"])
+    coef = model.coef_ / half_width
+    return np.append(coef, model.intercept_ - centre @ coef)
 
 
-def logistic(problem: dict[str, np.ndarray], draw: int) -> np.ndarray:
-    """Coefficients, then the intercept."""
-    model = LogisticRegression(epsilon=float(problem["epsilon"]), data_norm=float(problem["radius"]), random_state=draw)
+def logistic(problem: dict[str, np.ndarray], seed: int) -> np.ndarray:
+    """Coefficients, then the intercept; data_norm is without the intercept, which it counts itself."""
+    model = LogisticRegression(
+        epsilon=float(problem["epsilon"]), data_norm=float(problem["feature_radius"]), random_state=seed
+    )
     model.fit(problem["X"], problem["y"].astype(np.int64))
     return np.append(model.coef_, model.intercept_)
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.peers.oracle import best_choice
 from benchmarks.peers.setting import Privacy, Rows
-from scipy.special import expit
 
-BLOCK_ROWS = 2_048
+BLOCK_ROWS = 1_024
 MOST_LOG_RATE = 6.0  # exp of more overflows the sums; no model of these sets predicts a rate of 400
 
 
@@ -29,7 +29,8 @@ class Choice:
     steps: int
 
 
-FIXED = Choice(clip=1.0, step=2.0, steps=50)  # of ``public_scales``
+# Of ``public_scales``. Of 45 choices the best on average over the Poisson sets, by test losses: in the peer's favour.
+FIXED = Choice(clip=1.0, step=2.0, steps=100)
 GRID = tuple(
     Choice(clip, step, steps)
     for lengths, clips, rates in (
@@ -45,7 +46,8 @@ def mean_of(family: str, predictor: np.ndarray) -> np.ndarray:
     if family == "linear":
         return predictor
     if family == "logistic":
-        return expit(predictor)
+        with np.errstate(over="ignore"):  # 1 / inf is 0; numpy's exp is faster than scipy's expit
+            return 1 / (1 + np.exp(-predictor))
     return np.exp(np.minimum(predictor, MOST_LOG_RATE))
 
 
@@ -86,23 +88,33 @@ class Block:
 
     X: np.ndarray
     y: np.ndarray
-    offset: np.ndarray
-    inverse_norms: np.ndarray
+    offset: np.ndarray | None
+    norms: np.ndarray
+    directions: np.ndarray  # the rows of X at length 1: a row's gradient is one of these, times at most the clip
+
+    @classmethod
+    def of(cls, rows: Rows, chosen: slice) -> Block:
+        X = rows.X[chosen].astype(np.float32)
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+        y, offset = (
+            None if column is None else column[chosen, None].astype(np.float32) for column in (rows.y, rows.offset)
+        )
+        return cls(X, y, offset, norms, X / norms)
 
     def clipped_gradient(self, family: str, weights: np.ndarray, clips: np.ndarray) -> np.ndarray:
-        residuals = mean_of(family, self.X @ weights + self.offset) - self.y
-        limits = self.inverse_norms * clips
-        np.clip(residuals, -limits, limits, out=residuals)
-        return self.X.T @ residuals
+        predictor = self.X @ weights
+        if self.offset is not None:
+            predictor += self.offset
+        residuals = mean_of(family, predictor)
+        residuals -= self.y
+        residuals *= self.norms
+        np.minimum(residuals, clips, out=residuals)
+        np.maximum(residuals, -clips, out=residuals)
+        return self.directions.T @ residuals
 
 
 def _blocks(rows: Rows) -> list[Block]:
-    offset = np.zeros(len(rows.y)) if rows.offset is None else rows.offset
-    columns = (rows.X, rows.y[:, None], offset[:, None], 1 / np.linalg.norm(rows.X, axis=1)[:, None])
-    return [
-        Block(*(column[start : start + BLOCK_ROWS].astype(np.float32) for column in columns))
-        for start in range(0, len(rows.y), BLOCK_ROWS)
-    ]
+    return [Block.of(rows, slice(start, start + BLOCK_ROWS)) for start in range(0, len(rows.y), BLOCK_ROWS)]
 
 
 def public_scales(rows: Rows) -> tuple[float, float]:
@@ -126,11 +138,14 @@ def tuned(
     family: str,
     rows: Rows,
     privacy: Privacy,
-    draws: int,
     rng: np.random.Generator,
     test_loss: Callable[[np.ndarray], np.ndarray],
 ) -> Choice:
-    """The choice with the least median test loss: an oracle, which no user has."""
-    found = gradient_descent(family, rows, private_scales(family, rows), privacy, list(GRID), draws, rng)
-    medians = [float(np.median(test_loss(weights))) for weights in found]
-    return GRID[int(np.nanargmin(medians))]
+    """The choice with the least median test loss."""
+    scales = private_scales(family, rows)
+
+    def losses(choices: list[Choice], draws: int) -> list[np.ndarray]:
+        found = gradient_descent(family, rows, scales, privacy, choices, draws, rng)
+        return [test_loss(weights) for weights in found]
+
+    return best_choice(GRID, losses)

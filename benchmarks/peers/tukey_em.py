@@ -18,19 +18,19 @@ ROWS_PER_COLUMN = 1.5  # rows of a part per column, where that gives fewer model
 
 
 def tukey_em(rows: Rows, privacy: Privacy, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Weights, one line per noise draw; NaN where the test failed."""
+    """Weights, one line per draw of the parts and the noise; NaN where the test failed."""
     n_models = min(MOST_MODELS, int(len(rows.y) / (ROWS_PER_COLUMN * rows.n_columns)))
     weights = np.full((draws, rows.n_columns), math.nan)
     if n_models < 8:
         return weights
     epsilon, depth = privacy.epsilon / 2, n_models // 4
-    sorted_models = np.sort(_models(rows, n_models, rng), axis=0)
-    log_volumes = _log_volumes(sorted_models)
-    distance = _distance_to_unsafety(log_volumes, depth, epsilon, privacy)
-    # The distance has sensitivity 1, so the Laplace noise has scale 1 / epsilon (of this half).
-    tests = distance + rng.laplace(scale=1 / epsilon, size=draws)
-    for draw in np.flatnonzero(tests >= math.log(1 / privacy.delta) / epsilon):
-        weights[draw] = _exponential_mechanism(sorted_models, log_volumes, depth, epsilon, rng)
+    for draw in range(draws):
+        sorted_models = np.sort(_models(rows, n_models, rng), axis=0)
+        log_volumes = _log_volumes(sorted_models)
+        # The distance has sensitivity 1, so the Laplace noise has scale 1 / epsilon (of this half).
+        distance = _distance_to_unsafety(log_volumes, depth, epsilon, privacy) + rng.laplace(scale=1 / epsilon)
+        if distance >= math.log(1 / privacy.delta) / epsilon:
+            weights[draw] = _exponential_mechanism(sorted_models, log_volumes, depth, epsilon, rng)
     return weights
 
 

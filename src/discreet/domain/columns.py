@@ -67,7 +67,14 @@ class Categorical:
 
     def encode(self, values: Values) -> Floats:
         """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared."""
-        levels = np.array(levels_of(values, self.values), dtype=np.int64)
+        return self.indicators(self.levels(values))
+
+    def levels(self, values: Values) -> NDArray[np.int32]:
+        """The position of each value among the declared ones; -1 where it is missing or undeclared."""
+        return np.array(levels_of(values, self.values), dtype=np.int32)
+
+    def indicators(self, levels: NDArray[np.int32]) -> Floats:
+        """What ``encode`` makes of values at these positions."""
         indicators: Floats = (levels == np.arange(1, len(self.values))[:, np.newaxis]).astype(np.float64)
         indicators[:, levels < 0] = np.nan
         return indicators

@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.domain.columns import Column, Floats, Numeric, as_floats
 from discreet.domain.domain import Domain
@@ -87,22 +88,26 @@ class Encoder:
             parts.append(part)
         return np.vstack(parts).T
 
-    def write(self, table: Any, out: Floats) -> None:
-        """Encode the features of a chunk into ``out``."""
+    def write(self, table: Any, out: Floats, memory: dict[str, Any] | None = None) -> None:
+        """Encode the features of a chunk into ``out``.
+
+        ``memory`` keeps the levels of categories for the next time: to look up how a value is spelt takes longest.
+        """
+        memory = {} if memory is None else memory
         if isinstance(table, np.ndarray):
             if self._all_bounds is not None and table.dtype.kind in "fiub":
                 encode_table(table, *self._all_bounds, self.centre, 1 / self.half_width, out)
             else:
-                self._write_columns(table.T, out)
+                self._write_columns(table.T, out, memory)
         elif isinstance(table, Columns):
-            self._write_columns(table.arrays, out)
+            self._write_columns(table.arrays, out, memory)
         else:
             frame = nw.from_native(table, eager_only=True)
-            self._write_columns([cells(frame[column.name]) for column in self.domain.columns], out)
+            self._write_columns([frame[column.name] for column in self.domain.columns], out, memory)
         if self.domain.missing == "centre":
             out[np.isnan(out)] = 0.0
 
-    def write_whole(self, table: Any, out: Floats, scale: float) -> None:
+    def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk in whole numbers into ``out``, as ``WholeBlock`` says."""
         if isinstance(table, np.ndarray) and self._all_bounds is not None and table.dtype.kind in "fiub":
             encode_rows(table, *self._all_bounds, self.centre, 1 / self.half_width, scale, out)
@@ -110,21 +115,24 @@ class Encoder:
                 out[np.isnan(out)] = 0.0
             return
         x = scratch("x before rounding", (self.width, len(table)))
-        self.write(table, x)
+        self.write(table, x, memory)
         turned(x, scale, out)
 
-    def _write_columns(self, columns: Any, out: Floats) -> None:
+    def _write_columns(self, columns: Any, out: Floats, memory: dict[str, Any]) -> None:
+        known: dict[str, NDArray[np.int32]] = memory.setdefault("levels", {})
         start = 0
         for column, values in zip(self.domain.columns, columns, strict=True):
             part = out[start : start + len(column.names)]
             start += len(column.names)
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
-                np.clip(as_floats(values), *self._limits(column), out=part[0])
+                np.clip(as_floats(_cells(values)), *self._limits(column), out=part[0])
                 part -= centre
                 part *= 1 / half_width
             else:
-                np.divide(column.encode(values), max(half_width, 1.0), out=part)
+                if column.name not in known:
+                    known[column.name] = column.levels(_cells(values))
+                np.divide(column.indicators(known[column.name]), max(half_width, 1.0), out=part)
 
 
 class EncodedBlock(WholeBlock):
@@ -159,10 +167,10 @@ class EncodedBlock(WholeBlock):
         return None if exposure is None else np.log(exposure.encode(self._y[:, 1], 0.0, 1.0)[0])
 
     def write_x(self, out: Floats) -> None:
-        self._encoder.write(self._table, out)
+        self._encoder.write(self._table, out, self.memory)
 
     def write_whole(self, out: Floats, scale: float) -> None:
-        self._encoder.write_whole(self._table, out, scale)
+        self._encoder.write_whole(self._table, out, scale, self.memory)
 
     @property
     def x(self) -> Floats:
@@ -170,6 +178,11 @@ class EncodedBlock(WholeBlock):
         out = np.empty((self._encoder.width, self.records))
         self.write_x(out)
         return out
+
+
+def _cells(values: Any) -> Any:
+    """The cells of a frame's column, where it is one; only when they are needed."""
+    return cells(values) if isinstance(values, nw.Series) else values
 
 
 def cells(series: Any) -> Any:

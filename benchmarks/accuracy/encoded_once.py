@@ -1,0 +1,119 @@
+"""Rows that are encoded once and fitted many times: what a user's fit does, without spelling out every category again.
+
+The estimator is called as ever, and its curator asks the same engine the same questions about the same numbers, with
+noise of its own: only where a block's numbers come from is another. What public rows say by themselves is no different
+from fit to fit either, and is worked out once. ``check`` holds both to the last bit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from benchmarks.accuracy.problems import Problem
+
+from discreet import Public
+from discreet.domain.encoding import EncodedBlock, Encoder
+from discreet.engines import MemoryEngine
+from discreet.errors import PrivacyLeakWarning
+from discreet.estimators import base, glm_base, linear
+from discreet.estimators.public_guess import public_guess
+
+SEED = 1
+
+
+@dataclass
+class KeptRows:
+    """Encoded features, a column per record, that an engine slices by records as it slices a frame."""
+
+    x: np.ndarray
+    sliced: tuple[KeptRows, slice] | None = None
+    whole: dict[float, np.ndarray] = field(default_factory=dict)  # the same in whole numbers, by their scale
+
+    def __len__(self) -> int:
+        return self.x.shape[1]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> KeptRows:
+        return KeptRows(self.x[:, rows], (self, rows) if isinstance(rows, slice) else None)
+
+    def gather_every(self, n: int) -> KeptRows:
+        return KeptRows(self.x[:, ::n])
+
+
+class KeptEncoder(Encoder):
+    """An encoder of rows that are encoded already."""
+
+    def write(self, table: KeptRows, out: np.ndarray, memory: dict[str, Any] | None = None) -> None:
+        np.copyto(out, table.x)
+
+    def write_whole(self, table: KeptRows, out: np.ndarray, scale: float, memory: dict[str, Any] | None = None) -> None:
+        if table.sliced is None:
+            super().write_whole(table, out, scale)
+            return
+        rows, chosen = table.sliced
+        if scale not in rows.whole:
+            whole = np.empty((len(rows), out.shape[1]))
+            super().write_whole(rows, whole, scale)
+            rows.whole[scale] = whole
+        np.copyto(out, rows.whole[scale][chosen])
+
+
+@dataclass
+class EncodedOnce:
+    """One split's private and test rows, as the first fit and the first prediction encoded them."""
+
+    problem: Problem
+    _private: KeptRows | None = field(default=None, init=False)
+    _test: np.ndarray | None = field(default=None, init=False)
+    _guess: Any = field(default=None, init=False)
+
+    @contextmanager
+    def rows(self) -> Iterator[None]:
+        """Within this, every fit is to the private rows of this split; one thread each, as fits run side by side."""
+        with (
+            patch.object(base, "MemoryEngine", self._engine),
+            patch.object(linear, "public_guess", self._public_guess),
+            patch.object(glm_base, "public_guess", self._public_guess),
+        ):
+            yield
+
+    def _public_guess(self, public: Public, *facts: Any) -> Any:
+        if public.rows is not self.problem.public.frame or public.y is not self.problem.public.y:
+            raise ValueError(f"these are not the public rows of {self.problem.name}")
+        if self._guess is None:
+            self._guess = public_guess(public, *facts)
+        return self._guess
+
+    def _engine(self, encode: Callable[..., EncodedBlock], table: Any, y: Any, *, used: Any) -> MemoryEngine:
+        encoder: Encoder = encode.__self__  # type: ignore[attr-defined]
+        if encoder.domain != self.problem.domain or len(table) != len(self.problem.private):
+            raise ValueError(f"these are not the private rows of {self.problem.name}")
+        if self._private is None:
+            self._private = KeptRows(encoder.encode(table).x)
+        kept = KeptEncoder(encoder.domain, encoder.target, encoder.exposure)
+        return MemoryEngine(kept.encode, self._private, y, used=used, workers=1)
+
+    def predicts_test_rows(self, model: Any) -> None:
+        """From here on the model's predictions, whatever rows they are for, are those of the test rows."""
+        if self._test is None:
+            self._test = model._design(self.problem.test.frame)
+        model._design = lambda _: self._test
+
+    def check(self, fit: Callable[[], Any], predict: Callable[[Any], np.ndarray]) -> None:
+        """A seeded fit gives the same bits either way."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # which a seed is told, and rightly
+            plain = fit()
+            with self.rows():
+                first, second = fit(), fit()  # the second from what the first one kept
+        for kept in (first, second):
+            if np.append(plain.coef_, plain.intercept_).tobytes() != np.append(kept.coef_, kept.intercept_).tobytes():
+                raise AssertionError(f"{self.problem.name}: rows encoded ahead give another model")
+            self.predicts_test_rows(kept)
+            if predict(plain).tobytes() != predict(kept).tobytes():
+                raise AssertionError(f"{self.problem.name}: rows encoded ahead give other predictions")
