@@ -1,10 +1,13 @@
 """Gradient descent for generalized linear models: whitened, with bounded scores that bias nothing, averaged at the end.
 
 1. A first look: how many rows, where x and y lie.
-2. Rounds of noisy second moments: coordinates in which rows are white, and a linear fit to start from.
+2. Rounds of noisy second moments: coordinates in which rows are white, and a linear fit to start from, or its best
+   mixture with a public fit.
 3. A few steps; then the curvature there: coordinates in which the loss is round, and all that standard errors need.
 4. More steps. Each noisy gradient g_t at phi_t says where the optimum is, phi_t - g_t / curvature; the estimate is the
    mean of what they say, whose noise is that of one gradient paid with the budget of all of them.
+5. What predicts is the estimate, drawn towards the constant model or the public fit as far as it is noise; with little
+   budget, the best mixture of them, which a part of the budget pays for.
 
 How the budget is shared, and how far scores are cut, follows from public quantities: mu, the noisy number of rows, and
 the number of coefficients. docs/papers/gd.md has the sensitivities and the measurements behind the constants.
@@ -13,20 +16,21 @@ the number of coefficients. docs/papers/gd.md has the sensitivities and the meas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-
-import numpy as np
 
 from discreet.algorithms.steps.descent_plan import DescentPlan
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.local import Inquiry, Local
-from discreet.algorithms.steps.start import LEAST_SHARE, start
+from discreet.algorithms.steps.mixture import Candidates, Middle, mix, part, shrunk
+from discreet.algorithms.steps.path import Path, walk
+from discreet.algorithms.steps.start import LEAST_SHARE, lies_there, start
 from discreet.privacy import GDP, Budget
 from discreet.rows import ExposureSum, Floats, Source
 
-# Of the first look, what the mean exposure costs.
+# Of the first look, what the mean exposure costs, whether rows lie where public ones do, and of the rest y alone.
 _EXPOSURE_SHARE = 0.2
+_THERE_SHARE = 0.25
+_LABEL_SHARE = 0.25
 
 
 def descend(
@@ -45,26 +49,35 @@ def descend(
     # Public rows may lie elsewhere, so the first look is at x even where they are given.
     look = DescentPlan.look_share(x_is_known=False)
     exposure = 0.0 if model.exposure is None else _EXPOSURE_SHARE * look
-    scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, None)
-    offset = _mean_offset(source, _part(budget, exposure), model, scaling.count)
-    two_starts = guess is not None and guess.coefficients is not None
-    plan = DescentPlan.of(source, budget, scaling.least_count, model.size, steps, two_starts=two_starts).within(
-        1 - look
-    )
+    there = 0.0 if guess is None or guess.coordinates is None else _THERE_SHARE * look
+    first = part(budget, look - exposure - there)
+    scaling = first_look(source, first, model.width, x_radius, None, label_share=_LABEL_SHARE)
+    offset = _mean_offset(source, part(budget, exposure), model, scaling.count)
+    middle = _mean_only(model, scaling, offset)
+    if not lies_there(source, part(budget, there), model, scaling, guess):
+        guess = None
+    public = None if guess is None else guess.coefficients
+    plan = DescentPlan.of(source, budget, scaling.least_count, model.size, steps, two_starts=public is not None)
+    plan = plan.mixing().within(1 - look)
     inquiry = Inquiry(source, model, plan, scaling.count)
 
-    local = start(source, _part(budget, plan.whitening), model, plan, scaling, offset, guess)
-    if guess is not None and guess.coefficients is not None:
-        local = _better_start(inquiry, local, guess.coefficients, _part(budget, plan.start))
-    path = _steps(inquiry, local, _part(budget, plan.warm_up), plan.warm_up_steps)
-    local = inquiry.curvature(local.at(path.near), _part(budget, plan.curvature))
-    path = _steps(inquiry, local, _part(budget, plan.descent), plan.steps)
-    middle = _mean_only(model, scaling, offset)
-    return _finish(inquiry, local, path, middle, None if guess is None else guess.coefficients)
+    local = start(source, part(budget, plan.whitening), model, plan, scaling, offset, guess)
+    if public is not None:
+        both = Candidates(local.coordinates.phi(public), (local.phi,))
+        local = local.at(mix(inquiry, local, both, middle, part(budget, plan.start)))
+    path = walk(inquiry, local, part(budget, plan.warm_up), plan.warm_up_steps)
+    local = inquiry.curvature(local.at(path.near), part(budget, plan.curvature))
+    path = walk(inquiry, local, part(budget, plan.descent), plan.steps)
 
-
-def _part(budget: Budget, share: float) -> GDP:
-    return GDP(budget.mu * math.sqrt(share))
+    estimate = _levelled(inquiry, local, path)
+    goal = None if public is None else local.coordinates.phi(public)
+    variance = plan.caution * path.noise_variance
+    if plan.mixture:
+        candidates = Candidates(goal, (), estimate, variance) if plan.sees_slopes else Candidates(goal)
+        mixture = mix(inquiry, local, candidates, middle, part(budget, plan.mixture))
+    else:
+        mixture = shrunk(local, estimate, variance, goal, middle)
+    return _fit(inquiry, local, path, estimate, mixture)
 
 
 def _mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> float:
@@ -76,98 +89,38 @@ def _mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> fl
     return math.log(min(max(mean, low), high))
 
 
-def _better_start(inquiry: Inquiry, local: Local, coefficients: Floats, cost: GDP) -> Local:
-    """The private start or the public one, whichever has the smaller gradient; in doubt the public one, which is free.
-
-    Privacy: two sums, whose costs together are ``cost``.
-    """
-    public = local.coordinates.phi(coefficients)
-    each = GDP(cost.mu / math.sqrt(2))
-    lengths = []
-    for phi in (local.phi, public):
-        gradient, noise_std = inquiry.gradient(local, phi, each)
-        lengths.append((float(gradient @ gradient), noise_std**2))
-    (own, noise), (others, _) = lengths
-    # The difference of two squared lengths has about this much noise.
-    doubt = math.sqrt(2 * len(public)) * noise + 2 * math.sqrt(noise * max(own, others))
-    return local if own < others - doubt else local.at(public)
-
-
-def _steps(inquiry: Inquiry, local: Local, cost: GDP, steps: int) -> _Path:
-    each = GDP(cost.mu / math.sqrt(steps))
-    inverse = inquiry.inverse(local)
-    points, gradients, noise_std = [local.phi], [], 0.0
-    for _ in range(steps):
-        gradient, noise_std = inquiry.gradient(local, points[-1], each)
-        gradients.append(gradient)
-        points.append(points[-1] - inquiry.plan.step * (inverse @ gradient))
-    return _Path(points, gradients, noise_std)
-
-
-@dataclass(frozen=True, eq=False)
-class _Path:
-    """Points visited, the gradients seen at all but the last, and the noise in each."""
-
-    points: list[Floats]
-    gradients: list[Floats]
-    noise_std: float
-
-    @property
-    def near(self) -> Floats:
-        """The end of the path, with half the noise of its last step."""
-        return np.asarray(np.mean(self.points[-2:], axis=0))
-
-    @property
-    def tail(self) -> list[tuple[Floats, Floats]]:
-        """The later half: points and their gradients."""
-        half = len(self.gradients) // 2
-        return list(zip(self.points[half:-1], self.gradients[half:], strict=True))
-
-
-def _mean_only(model: GlmModel, scaling: Scaling, offset: float) -> tuple[float, float]:
-    """The constant model of the first look: its predictor, and the variance of the noise in that."""
+def _mean_only(model: GlmModel, scaling: Scaling, offset: float) -> Middle:
+    """The constant model of the first look."""
     labels = model.labels
     room = LEAST_SHARE * (labels.high - labels.low)
     mean = labels.centre + labels.half_width * scaling.y_centre
     eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room)))
-    noise = labels.half_width * scaling.y_noise_std / max(float(model.link.slope(eta)), 1e-12)
-    return eta - offset, noise**2
+    noise_std = labels.half_width * scaling.y_noise_std / max(float(model.link.slope(eta)), 1e-12)
+    return Middle(eta - offset, noise_std**2)
 
 
-def _finish(inquiry: Inquiry, local: Local, path: _Path, middle: tuple[float, float], goal: Floats | None) -> GlmFit:
-    """The mean of where the later gradients say that the optimum is, and what it varies by."""
-    inverse = inquiry.inverse(local)
-    phi = np.mean([point - inverse @ gradient for point, gradient in path.tail], axis=0)
-    noise = path.noise_std**2 / len(path.tail) * inverse @ inverse
-    sampling = local.curvature * local.filling / inquiry.count * inverse @ inverse
+def _levelled(inquiry: Inquiry, local: Local, path: Path) -> Floats:
+    """What the later gradients say, with the constant raised by what noise in the slopes took from it.
+
+    Under the log link a point whose slopes are off by noise of variance v has means that are too large by exp(k v / 2),
+    on average, and its gradient lowers the constant to make up for that.
+    """
+    estimate = path.optimum
+    if inquiry.model.link.name == "log" and local.coordinates.constant:
+        estimate[0] += (local.size - 1) * path.point_variance(inquiry.plan.step) / 2
+    return estimate
+
+
+def _fit(inquiry: Inquiry, local: Local, path: Path, estimate: Floats, mixture: Floats) -> GlmFit:
+    """The mixture for prediction; for inference the mean of what the later gradients say, and what it varies by."""
+    sampling = local.curvature * local.filling / inquiry.count * path.inverse @ path.inverse
     turn = local.coordinates.matrix.T
     return GlmFit(
-        coef=turn @ _shrunk(local, phi, np.diag(noise), inquiry.plan.caution, middle, goal),
-        estimate=turn @ phi,
+        coef=turn @ mixture,
+        estimate=turn @ estimate,
         count=inquiry.count,
         iterations=inquiry.plan.warm_up_steps + inquiry.plan.steps,
-        noise_covariance=turn @ noise @ turn.T,
+        noise_covariance=turn @ path.noise_covariance @ turn.T,
         sampling_covariance=turn @ sampling @ turn.T,
         dispersion=local.dispersion,
     )
-
-
-def _shrunk(
-    local: Local, phi: Floats, noise: Floats, caution: float, middle: tuple[float, float], goal: Floats | None
-) -> Floats:
-    """James and Stein's shrinkage, where the loss is round: towards the public fit, or the constant model.
-
-    What is not farther from there than noise would bring it, but for two standard deviations of that, is noise.
-    """
-    fixed = int(local.coordinates.constant) if goal is None else 0
-    towards = np.zeros(len(phi)) if goal is None else local.coordinates.phi(goal)
-    towards[:fixed] = phi[:fixed]
-    distance, free = phi - towards, len(phi) - fixed
-    square, variance = float(distance @ distance), caution * float(np.mean(noise))
-    if square > (free + 2 * math.sqrt(2 * free)) * variance:
-        return towards + distance * (1 - max(free - 2, 0) * variance / square)
-    if fixed:  # the constant model: two looks at the mean, each trusted by its noise
-        eta, eta_variance = middle
-        trust = 1 / (1 + caution * float(noise[0]) / max(eta_variance, 1e-300))
-        towards[0] = trust * phi[0] + (1 - trust) * eta
-    return towards

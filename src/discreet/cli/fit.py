@@ -88,6 +88,7 @@ def fit(
             domain=domain,
             public=public,
             target=target,
+            exposure=exposure,
             alpha=float(model == "ridge") if alpha is None else alpha,
             solver=solver,
             epsilon=epsilon,

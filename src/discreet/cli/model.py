@@ -8,13 +8,22 @@ FAMILIES = ("gaussian", "logistic", "bernoulli", "poisson", "gamma", "negative_b
 
 
 def make_estimator(
-    model: str, family: str | None, link: str | None, *, domain: str, public: str | None, target: str, **parameters: Any
+    model: str,
+    family: str | None,
+    link: str | None,
+    *,
+    domain: str,
+    public: str | None,
+    target: str,
+    exposure: str | None = None,
+    **parameters: Any,
 ) -> Any:
     """An unfitted estimator with its domain and public rows read from their files."""
     from discreet.domain import Domain
 
     declared = Domain.from_toml(domain)
-    parameters |= {"domain": declared, "public": None if public is None else read_public(public, declared, target)}
+    known = None if public is None else read_public(public, declared, target, exposure)
+    parameters |= {"domain": declared, "public": known}
     if family is None:
         from discreet.estimators import LinearRegression, Ridge
 
@@ -35,8 +44,11 @@ def _generalized(family: str, link: str | None, parameters: dict[str, Any]) -> A
     return GeneralizedLinearRegressor(family=family, link=link, **parameters)
 
 
-def read_public(path: str, domain: Any, target: str) -> Any:
-    """Public rows from a Parquet or CSV file: the declared columns but the target, which are labels if it is there."""
+def read_public(path: str, domain: Any, target: str, exposure: str | None = None) -> Any:
+    """Public rows from a Parquet or CSV file: the declared columns but the target, which are labels if it is there.
+
+    Where the private rows have an exposure, the file's column of that name is the public rows'.
+    """
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -47,6 +59,12 @@ def read_public(path: str, domain: Any, target: str) -> Any:
         table = pyarrow.csv.read_csv(path) if path.endswith(".csv") else pyarrow.parquet.read_table(path)
     except (OSError, pyarrow.ArrowException) as error:
         raise DomainError(f"cannot read the public file {path}: {type(error).__name__}") from None
-    features = [column.name for column in domain.columns if column.name != target and column.name in table.column_names]
-    labels = table[target].to_numpy(zero_copy_only=False) if target in table.column_names else None
-    return Public(rows=table.select(features), y=labels)
+    others = {target, exposure}
+    features = [
+        column.name for column in domain.columns if column.name not in others and column.name in table.column_names
+    ]
+    labels, times = (
+        table[name].to_numpy(zero_copy_only=False) if name in table.column_names else None
+        for name in (target, exposure)
+    )
+    return Public(rows=table.select(features), y=labels, exposure=None if labels is None else times)

@@ -12,21 +12,20 @@ from discreet.algorithms.steps.first_look import XScaling
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
+from discreet.estimators.public_fit import LEAST_ROWS, PublicRows, fit_public
 from discreet.estimators.tables import is_frame
-from discreet.glm import fit_plain
 from discreet.rows import Floats
 
-# A fit to fewer labelled rows than so many per coefficient is mostly noise: a worse start than the constant model.
-_LABELLED_ROWS = 4
+# Beyond this multiple of the average, more damping changes nothing.
+_MOST_DAMPING = 1e6
 
 
 def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any = None) -> Guess:
     """Scaling, white coordinates and, where public rows have labels, a fit; ``labels`` turns them into numbers."""
     mean, covariance, count, x = _moments(public, encoder)
     width = encoder.width
-    # Each direction's variance is drawn towards the average, as much as so few rows deserve.
     average = max(float(np.trace(covariance)) / width, 1e-9)
-    damped = (count * covariance + width * average * np.eye(width)) / (count + width)
+    damped = _damped(covariance, count, average, None if x is None else x - mean[:, np.newaxis])
     scaling = XScaling(np.clip(mean, -1, 1), math.sqrt(average))
     coordinates = _white(mean, damped) if model.origin is None else None
     if x is None or public.y is None:
@@ -34,10 +33,29 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
     if y.shape != (x.shape[1],) or not np.isfinite(y).all():
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
-    if count < _LABELLED_ROWS * model.size:
+    offset = _offset(public, encoder, count)
+    if count < LEAST_ROWS:
         return Guess(scaling, coordinates, None, count)
     y = np.clip(y, model.labels.low, model.labels.high)  # as private labels are
-    return Guess(scaling, coordinates, _fit(model, coordinates, x, y), count)
+    return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), count)
+
+
+def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
+    """What exposures add to the public rows' predictors; as private ones they are moved into the declared range."""
+    declared = encoder.exposure
+    if public.exposure is None:
+        if declared is not None:
+            raise DomainError(
+                "the private rows have an exposure, and labels of public rows mean nothing without theirs: "
+                "pass Public(rows, y, exposure=...), or leave y out"
+            )
+        return np.zeros(count)
+    if declared is None:
+        raise DomainError("public rows have an exposure, but fit was given none")
+    exposure = np.asarray(public.exposure, dtype=np.float64)
+    if exposure.shape != (count,) or not np.isfinite(exposure).all():
+        raise DomainError(f"public exposure must have one number for each of the {count} public rows")
+    return np.log(np.clip(exposure, declared.low, declared.high))
 
 
 def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Floats | None]:
@@ -65,6 +83,23 @@ def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Flo
     return mean, covariance / np.outer(encoder.half_width, encoder.half_width), int(public.n or 1), None
 
 
+def _damped(covariance: Floats, count: int, average: float, x: Floats | None) -> Floats:
+    """Each direction's variance drawn towards the average, as much as one row per column would do.
+
+    Where rows are heavy-tailed along a direction (a level that few have) its variance is seen as by fewer rows, and
+    stretching it would make the few who have it stand far out: it is drawn as much more as its kurtosis exceeds a
+    normal distribution's 3.
+    """
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    tails = np.ones(len(values))
+    if x is not None:
+        fourth = np.mean((vectors.T @ x) ** 4, axis=1)
+        tails = np.maximum(fourth / np.maximum(values, 1e-9 * average) ** 2 / 3, 1.0)
+    rows = len(values) / count
+    damped = np.maximum(values, 0.0) + average * np.minimum(rows * tails, _MOST_DAMPING)
+    return np.asarray((vectors * (damped / (1 + rows))) @ vectors.T)
+
+
 def _white(mean: Floats, covariance: Floats) -> Coordinates:
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     turn = (vectors / np.sqrt(np.maximum(values, 1e-9 * max(float(values[-1]), 1e-9)))) @ vectors.T
@@ -73,22 +108,3 @@ def _white(mean: Floats, covariance: Floats) -> Coordinates:
     matrix[1:, 1:] = turn
     matrix[1:, 0] = -turn @ mean
     return Coordinates(matrix)
-
-
-def _fit(model: GlmModel, coordinates: Coordinates | None, x: Floats, y: Floats) -> Floats:
-    """Coefficients of (1, x) from the public rows, held towards the constant model as one row per coefficient would."""
-    ones = np.vstack([np.ones(x.shape[1]), x])
-    if coordinates is None and model.origin is not None:
-        coordinates = Coordinates.through_origin(model.origin, 1.0)
-    assert coordinates is not None
-    z = (coordinates.matrix @ ones).T
-    start = np.zeros(z.shape[1])
-    if coordinates.constant:
-        room = 0.5 / len(y) * (model.labels.high - model.labels.low)
-        mean = min(max(float(y.mean()), model.labels.low + room), model.labels.high - room)
-        start[0] = float(model.link.predictor(mean))
-    weight = float(np.mean(model.family.weight(z @ start, model.link)))
-    penalty = np.full(z.shape[1], max(weight, 1e-6) * z.shape[1] / len(y) / 4)
-    penalty[: int(coordinates.constant)] = 1e-9
-    own = (coordinates.matrix[:, 1:] * model.penalty) @ coordinates.matrix[:, 1:].T / len(y)
-    return coordinates.coefficients(fit_plain(model.family, model.link, z, y, penalty + np.diag(own), start))

@@ -41,7 +41,7 @@ class ClippedScore:
         if isinstance(self.family, Bernoulli):
             mean, gain = self.link.mean(eta), self.family.gain(eta, self.link)
             return np.asarray((mean - y) * gain * _binary_weight(mean, gain, bound))
-        if isinstance(self.family, (Poisson, Gamma)):
+        if is_corrected(self.family):
             return self._corrected(y, eta, bound)
         return np.clip(self.family.score(y, eta, self.link), -bound, bound)
 
@@ -82,6 +82,11 @@ class ClippedScore:
 def _binary_weight(mean: Floats, gain: Floats, bound: Floats) -> Floats:
     largest = np.maximum(mean, 1 - mean) * gain
     return np.minimum(1.0, bound / np.maximum(largest, 1e-300))
+
+
+def is_corrected(family: Family) -> bool:
+    """Whether what a cut takes from the mean of this family's scores is given back."""
+    return isinstance(family, (Poisson, Gamma))
 
 
 def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:

@@ -21,6 +21,7 @@ def test_public_data_is_rows_or_a_second_moment():
         ({"second_moment": np.ones((2, 3)), "n": 5}, "finite square matrix"),
         ({"second_moment": [[np.nan]], "n": 5}, "finite square matrix"),
         ({"second_moment": np.eye(2)}, "needs n="),
+        ({"rows": [[1]], "exposure": [1]}, "belongs to labelled public rows"),
     ],
 )
 def test_anything_else_is_refused(arguments, message):

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.algorithms.gd import _shrunk
-from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.local import Local
 from discreet.planning import Attacker, plan
-from discreet.planning.descent import descent_errors, shrunk
+from discreet.planning.descent import descent_errors
 from discreet.planning.design import FAMILIES, Design
 from discreet.planning.simulation import central_estimator, simulate_central
 from discreet.privacy import GDP, Budget
@@ -40,18 +37,6 @@ def test_the_noise_is_what_the_fit_itself_reports(neighbours):
     sampling = math.sqrt(np.mean(np.diag(fitted.result_.sampling_covariance)[1:]))
     assert noise == pytest.approx(math.sqrt(told.noise), rel=0.35)
     assert sampling == pytest.approx(math.sqrt(told.sampling), rel=0.25)
-
-
-@pytest.mark.parametrize("ease", [3.0, 50.0])
-@pytest.mark.parametrize("size", [0.001, 0.3])
-def test_shrinkage_is_that_of_the_descent(ease, size):
-    rng = np.random.default_rng(4)
-    draws, noise, caution = size * rng.standard_normal((6, 20)), 0.0004, 1 + (4 / ease) ** 2
-    local = Local(Coordinates(np.eye(6), True), np.zeros(6), 1.0, 1.0)
-    mine = shrunk(draws, np.zeros((6, 1)), noise, caution, 0.01, None)
-    for column, draw in zip(mine.T, draws.T, strict=True):
-        theirs = _shrunk(local, draw, np.full(6, noise), caution, (0.0, 0.01), None)
-        np.testing.assert_allclose(column, theirs, atol=1e-12)
 
 
 def test_any_of_n_epsilon_and_error_is_solved_for():

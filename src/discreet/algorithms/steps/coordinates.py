@@ -57,6 +57,8 @@ class Coordinates:
         The present coordinates are the best guess before the moment was seen: it is trusted against them as far as its
         distance from a multiple of the identity exceeds what the noise alone would make of it.
         """
+        if self.size == int(self.constant):
+            return self  # a constant alone is as white as can be
         covariance, mass, shift = moment, 1.0, np.zeros(self.size)
         if self.constant:
             mass = max(float(moment[0, 0]), 1e-300)

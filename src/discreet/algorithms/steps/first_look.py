@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from discreet.rows import Floats, PowerSums, Source
 # What is expected of an encoded column before looking: a variance of about a uniform distribution's third.
 _PRIOR_VARIANCE = 0.11
 _LEAST_VARIANCE = 0.003
+# ... and that a mean label lies about the middle of its range, give or take half of its half width.
+_PRIOR_MEAN = 0.5
+# Where the number of rows is private: its weight beside y's, and the least share of a look that it and y have alone.
+_COUNT_WEIGHT, _COUNT_SHARE = 1.5, 0.5
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,34 @@ class Scaling:
     y_noise_std: float = 0.0
     # No less than so many rows, but for two standard deviations of the noise.
     least_count: float = 1.0
+    count_noise_std: float = 0.0
+    # The noisy means of y and y^2 themselves.
+    y_mean: float = 0.0
+    y_square: float = 0.0
 
 
-def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:
-    """Count, centres and one common scale of x, centre and scale of y; each trusted only as far as the noise allows."""
+def first_look(
+    source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None, *, label_share: float = 0.0
+) -> Scaling:
+    """Count, centres and one common scale of x, centre and scale of y; each trusted only as far as the noise allows.
+
+    ``label_share`` of the cost is for a look at y and the number of rows alone, which needs less noise than one at x as
+    well. Where that number is private it gets more: all else will be divided by it.
+
+    Privacy: one sum, or two with a ``label_share``, whose costs together are ``cost``.
+    """
     query = PowerSums(width, x_radius, with_x=known is None)
+    if label_share == 0:
+        return _look(source, cost, query, known)
+    of_y = PowerSums(width, x_radius, with_x=False)
+    if source.public_rows is None:
+        of_y, label_share = replace(of_y, count_weight=_COUNT_WEIGHT), max(label_share, _COUNT_SHARE)
+    first = _look(source, GDP(cost.mu * math.sqrt(label_share)), of_y, XScaling(np.zeros(width), 1.0))
+    return _together(first, _look(source, GDP(cost.mu * math.sqrt(1 - label_share)), query, known))
+
+
+def _look(source: Source, cost: GDP, query: PowerSums, known: XScaling | None) -> Scaling:
+    width, x_radius = query.width, query.x_radius
     every = look_at_every(source, query, cost)
     answer = source.sum(query, cost, every=every)
     rows = None if source.public_rows is None else -(-source.public_rows // every)
@@ -56,7 +83,48 @@ def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XS
     y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2 + 2 * variance_noise, variance_noise))
     count = seen.count * every
     least = count if rows is not None else max(1.0, count - 2 * answer.noise_std / query.count_weight)
-    return Scaling(count, known.centre, known.scale, y_centre, y_scale, seen.noise_std, least)
+    return Scaling(
+        count=count,
+        x_centre=known.centre,
+        x_scale=known.scale,
+        y_centre=y_centre,
+        y_scale=y_scale,
+        y_noise_std=seen.noise_std,
+        least_count=least,
+        count_noise_std=0.0 if rows is not None else answer.noise_std / query.count_weight,
+        y_mean=seen.y,
+        y_square=seen.y_square,
+    )
+
+
+def _together(of_y: Scaling, of_both: Scaling) -> Scaling:
+    """Two looks, each trusted by its noise."""
+    y_trust, y_noise_std = _trust(of_y.y_noise_std, of_both.y_noise_std)
+    count_trust, count_noise_std = _trust(of_y.count_noise_std, of_both.count_noise_std)
+    y_mean = y_trust * of_y.y_mean + (1 - y_trust) * of_both.y_mean
+    y_square = y_trust * of_y.y_square + (1 - y_trust) * of_both.y_square
+    count = count_trust * of_y.count + (1 - count_trust) * of_both.count
+    # Before looking, a mean is expected about the middle of its range.
+    y_centre = min(max(y_mean, -1.0), 1.0) * _PRIOR_MEAN**2 / (_PRIOR_MEAN**2 + y_noise_std**2)
+    variance_noise = y_noise_std * math.sqrt(1 + 4 * min(y_mean**2, 1.0))
+    y_variance = _trusted(y_square - y_centre**2 + 2 * variance_noise, variance_noise)
+    return replace(
+        of_both,
+        count=count,
+        y_centre=y_centre,
+        y_scale=math.sqrt(y_variance),
+        y_noise_std=y_noise_std,
+        least_count=max(1.0, count - count_noise_std),
+        count_noise_std=count_noise_std,
+        y_mean=y_mean,
+        y_square=y_square,
+    )
+
+
+def _trust(one: float, other: float) -> tuple[float, float]:
+    """How much of the first of two noisy numbers goes into their best mean, and the noise of that."""
+    trust = other**2 / (one**2 + other**2) if one > 0 else 0.5
+    return trust, math.sqrt(trust) * one
 
 
 def look_at_every(source: Source, query: PowerSums, cost: GDP) -> int:

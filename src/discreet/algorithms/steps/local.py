@@ -11,8 +11,9 @@ from discreet.algorithms.steps.coordinates import Coordinates, blended
 from discreet.algorithms.steps.descent_plan import DescentPlan
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.glm import ClippedScore
+from discreet.glm.clipping import is_corrected
 from discreet.privacy import GDP
-from discreet.rows import Answer, CurvatureSum, Floats, ScoreSum, Source
+from discreet.rows import Answer, CurvatureSum, Floats, LinearMap, ScoreSum, Source
 
 # Scores this many times as long as typical ones count as such in the spread: their tail is not worth more noise.
 _TYPICAL_SCORES = 4.0
@@ -64,6 +65,16 @@ class Inquiry:
         )
         answer = self.source.sum(query, cost)
         return answer.value[:, 0] / self.count + self.penalty(local) @ phi, answer.noise_std / self.count
+
+    def slope(self, local: Local, phi: Floats, way: Floats, cost: GDP) -> float:
+        """How the loss changes at phi along a way of length 1: one number, with the noise of one."""
+        matrix = np.vstack([local.coordinates.coefficients(phi), local.coordinates.coefficients(way)])
+        line = replace(local, coordinates=Coordinates(matrix[1:], constant=False), phi=np.zeros(1))
+        query = ScoreSum(
+            LinearMap(matrix), self.model.labels, self._score(local).score, self._radius(line), self._clip(line)
+        )
+        answer = self.source.sum(query, cost)
+        return float(answer.value[0, 0]) / self.count + float(way @ self.penalty(local) @ phi)
 
     def curvature(self, local: Local, cost: GDP) -> Local:
         """The same point, in coordinates that the slopes of the scores there make round."""
@@ -140,4 +151,5 @@ class Inquiry:
         """How long a row's contribution may be; binary scores are at most 1, so the radius is enough for them."""
         if self.model.family.name == "bernoulli":
             return min(self.plan.binary_clip, self.plan.radius) * math.sqrt(local.size)
-        return self.plan.clip * math.sqrt(local.size) * local.score_std
+        clip = self.plan.corrected_clip if is_corrected(self.model.family) else self.plan.clip
+        return clip * math.sqrt(local.size) * local.score_std

@@ -13,12 +13,15 @@ from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.local import Local
 from discreet.algorithms.steps.whitening import LabelScale, LinearStart, whiten
 from discreet.privacy import GDP
-from discreet.rows import Source
+from discreet.rows import LinearMap, MappedMoment, Source
 
 # A start farther from the constant model than this, in standard deviations of eta, is noise or a separable set.
 _FARTHEST_START = 1.5
 # A mean label this near to an end of its range has no sensible predictor.
 LEAST_SHARE = 0.002
+# Public rows lie elsewhere if private ones, shortened to this, keep less than this of their constants' squares; labels
+# weigh nothing there.
+_LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
 
 
 def start(
@@ -45,7 +48,7 @@ def _label_scale(model: GlmModel, scaling: Scaling) -> LabelScale:
 
 
 def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
-    if guess is not None and guess.coordinates is not None and _agree(scaling, guess):
+    if guess is not None and guess.coordinates is not None:
         return guess.coordinates
     if model.origin is None:
         return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
@@ -53,12 +56,34 @@ def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coor
     return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
 
 
-def _agree(scaling: Scaling, guess: Guess) -> bool:
-    """Whether the private rows lie about where the public ones do, as far as the first look's noise lets one tell."""
-    noise = 2 * scaling.y_noise_std  # every mean of the first look has the same noise
-    apart = float(np.sqrt(np.mean((scaling.x_centre - guess.scaling.centre) ** 2)))
-    wide, narrow = max(scaling.x_scale, guess.scaling.scale), min(scaling.x_scale, guess.scaling.scale)
-    return apart < narrow + noise and wide < 2 * narrow + noise
+def lies_there(source: Source, cost: GDP, model: GlmModel, scaling: Scaling, guess: Guess | None) -> bool:
+    """Whether the private rows lie about where the public ones do: of length sqrt(size) in coordinates that these gave.
+
+    Beside a constant of 1 the row is given half its length over sqrt(size), and all is shortened to 1.25: a row as
+    expected keeps its constant, one that is three times too long keeps half of its square. The noise is that of a few
+    numbers, however many columns there are. In doubt they do: the share of rows that keep their constants must be known
+    well enough that it is not mistaken more than once in a hundred times.
+
+    Privacy: asks the source for one sum, if the guess has coordinates.
+    """
+    if guess is None or guess.coordinates is None:
+        return True
+    coordinates, label = guess.coordinates, _label_scale(model, scaling)
+    matrix = coordinates.matrix / (2 * math.sqrt(coordinates.size))
+    matrix[0] = np.eye(1, matrix.shape[1])[0]
+    query = MappedMoment(
+        map=LinearMap(matrix),
+        labels=label.labels,
+        y_centre=label.centre,
+        y_scale=label.scale,
+        y_bound=1.0,
+        y_weight=_NO_LABEL,
+        radius=_LONGEST,
+        label="second moment where public rows lie",
+    )
+    answer = source.sum(query, cost)
+    seen, noise_std = float(answer.value[0, 0]) / scaling.count, answer.noise_std / scaling.count
+    return noise_std > _DOUBT or seen + noise_std > _KEPT
 
 
 def _linked(model: GlmModel, label: LabelScale, linear: LinearStart, offset: float) -> Local:
