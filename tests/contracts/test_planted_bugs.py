@@ -15,9 +15,9 @@ from discreet.audit import worst_neighbours
 EPSILONS = [0.5, 20.0]
 
 
-def search(bug, epsilon, neighbours, climbs=40):
+def search(bug, epsilon, neighbours, climbs=25):
     with bug.patch():
-        return worst_neighbours(bug.make(epsilon, neighbours), rows=600, climbs=climbs)
+        return worst_neighbours(bug.make(epsilon, neighbours), rows=250, climbs=climbs)
 
 
 def cases(bugs):
@@ -31,9 +31,9 @@ def cases(bugs):
 
 @pytest.mark.parametrize(("bug", "epsilon", "neighbours"), cases(HONEST))
 def test_unbroken_code_is_not_caught(bug, epsilon, neighbours):
-    worst = search(bug, epsilon, neighbours, climbs=150)
+    worst = search(bug, epsilon, neighbours, climbs=60)
     assert worst.passed, str(worst)
-    assert 0.7 <= worst.efficiency <= 1, str(worst)  # searches have given 0.79 to 1.00
+    assert 0.8 <= worst.efficiency <= 1, str(worst)  # searches have given 0.92 to 1.00
 
 
 @pytest.mark.parametrize(("bug", "epsilon", "neighbours"), cases(bug for bug in BUGS if not bug.wasteful))

@@ -84,6 +84,34 @@ def test_persons_with_several_rows_stay_within_the_claim():
         assert report.passed, str(report)
 
 
+@pytest.mark.parametrize("people", [499, 2])
+def test_a_person_may_be_replaced_by_one_who_stands_in_the_other_part(people):
+    """Another id, another number of rows; of two people one part is often empty, which must not show."""
+    X, y = background()
+    X, y, ids = X[: 3 * people], y[: 3 * people], np.arange(3 * people) // 3
+    kept = ids != 1
+    model = search("replace_one", rows_per_person=2)
+    for person in (10_001, 10_002, 10_003, 10_004, 10_005, 10_006):
+        own = (
+            np.vstack([X[kept], *[[1.0, 1.0, 1.0]] * 4]),
+            np.append(y[kept], [0] * 4),
+            np.append(ids[kept], [person] * 4),
+        )
+        report = replay(model, (X, y, ids), own)
+        assert report.passed, str(report)
+
+
+def test_exposures_stay_within_the_claim():
+    X, y = background()
+    times = np.linspace(0.5, 2.0, len(y))
+    model = search("replace_one", PoissonRegressor, bounds_y=(0, 8), bounds_exposure=(0.5, 2.0))
+    for odd in (np.nan, 0.0, np.inf, 2.0):
+        X_odd, other = X.copy(), times.copy()
+        X_odd[4], other[4] = -1.0, odd
+        report = replay(model, (X, y, {"exposure": times}), (X_odd, y, {"exposure": other}))
+        assert report.passed, str(report)
+
+
 def test_a_choice_without_a_bound_on_losses_is_caught(monkeypatch):
     def unbounded(self, weights, cell_bound):
         cells = self._loss(self._labels.of(self._block)[None], self._models.apply(self._block)) * 2**14
@@ -97,7 +125,7 @@ def test_a_choice_without_a_bound_on_losses_is_caught(monkeypatch):
 def test_parts_by_place_are_caught_where_rows_are_added(monkeypatch):
     """An added first row moves every other row to the next place: half a table changes sides."""
     monkeypatch.setattr(
-        searching, "held_out_rows", lambda estimator, X, y, groups, one_in: np.arange(len(y)) % one_in == one_in - 1
+        parting, "held_out_rows", lambda estimator, X, y, groups, one_in: np.arange(len(y)) % one_in == one_in - 1
     )
     X, y = background()
     report = replay(search("add_or_remove_one"), (np.vstack([[1.0, 1.0, 1.0], X]), np.append(0, y)), (X, y))

@@ -52,6 +52,36 @@ def test_a_wrong_question_is_one_line():
     assert "Traceback" not in told.output
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("--n 20000 --d 12 --error 0.0001", "0.00501 even without privacy"),
+        ("--n 20000 --d 12 --error 0.0051", "no epsilon up to 50"),
+        (
+            "--family logistic --d 12 --epsilon 0.01 --error 0.0001 --trust local --public 500",
+            "no number of people up to",
+        ),
+        ("--n 20000 --epsilon 1 --delta 1", "delta must be > 0 and far below 1"),
+        ("--n 20000 --epsilon 1 --error 0.1", "give one of n and epsilon"),
+        ("--n 20000 --epsilon 0", "epsilon must be a number > 0"),
+        ("--n 0 --epsilon 1", "n must be between"),
+        ("--n 20000 --epsilon 1 --plot no-such-folder/plan.svg", "there is no folder"),
+        ("--trust parties --family logistic --n 20000 --epsilon 1", "family='linear' only"),
+        ("--trust local --n 20000 --epsilon 1", "with public rows"),
+    ],
+)
+def test_bad_input_is_named(asked, said):
+    told = run(*asked.split())
+    assert told.exit_code != 0
+    assert said in told.output
+    assert "Traceback" not in told.output
+
+
+def test_a_delta_that_promises_little_is_said():
+    assert "not below 1 in 20,000,000 people" in run("--n", "20000000", "--d", "3", "--epsilon", "1").output
+    assert "not below" not in run("--n", "20000", "--d", "3", "--epsilon", "1").output
+
+
 @pytest.fixture(scope="module")
 def address():
     with PlanServer(0) as server:

@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 from discreet.audit.confidence import Claim, ErrorRates
 from discreet.audit.guesses import learn_guess
 from discreet.audit.runs import collect
+from discreet.audit.secret_order import is_shuffled
 from discreet.audit.transcript import TranscriptAttack, World
 from discreet.privacy import GDP, Approximate, Pure, gaussian_epsilon
+
+# Where the likelihood ratio is known there is little to learn: one run in so many shows whether something beats it.
+_OF_A_TRANSCRIPT = 5
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ def black_box(
     unit, delta = _unit(claim, delta)
     function: Callable[[Any], Any] = FitEstimator(fit) if hasattr(fit, "fit") else fit
     worlds: tuple[Any, Any] = (data, neighbour)
-    if is_ours(fit):
+    if is_ours(fit) and not _hides_an_order(fit, data):
         function = TranscriptAttack(fit)
     if isinstance(function, TranscriptAttack):
         worlds = (World(data, neighbour, is_first=True), World(neighbour, data, is_first=False))
@@ -103,9 +107,11 @@ def black_box(
     # Runs are shuffled, as machines warm up and clocks go on: halves must not differ by when they ran.
     order = np.random.default_rng(0).permutation(runs)
     first, second = (world[order] for world in outputs)
-    half = runs // 2
-    guess = learn_guess(first[:half], second[:half], confidence)
-    rates = guess.rates(first[half:], second[half:], confidence)
+    transcript = isinstance(function, TranscriptAttack)
+    learnt = runs // (_OF_A_TRANSCRIPT if transcript else 2)
+    # Of an output, the first number is how many there are; of a transcript, the next is the likelihood ratio.
+    guess = learn_guess(first[:learnt], second[:learnt], confidence, ratio=1 if transcript else None)
+    rates = guess.rates(first[learnt:], second[learnt:], confidence)
     return BlackBox(
         claimed_mu=float(unit.mu),
         claimed_epsilon=float(unit.epsilon(delta)),
@@ -113,8 +119,8 @@ def black_box(
         rates=rates,
         guess=guess.name,
         caught=rates.refutes(unit),
-        first_scores=guess.score(first[half:]) - guess.threshold,
-        second_scores=guess.score(second[half:]) - guess.threshold,
+        first_scores=guess.score(first[learnt:]) - guess.threshold,
+        second_scores=guess.score(second[learnt:]) - guess.threshold,
     )
 
 
@@ -128,6 +134,11 @@ class FitEstimator:
         from sklearn.base import clone
 
         return clone(self.estimator).fit(*data)
+
+
+def _hides_an_order(fit: Any, data: Any) -> bool:
+    """Whether rows are shuffled first: whoever reads the transcript as if the order were known, knows too much."""
+    return is_shuffled(FitEstimator(fit)(data).privacy_)
 
 
 def is_ours(fit: Any) -> bool:

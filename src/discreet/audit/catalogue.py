@@ -1,26 +1,111 @@
-"""Every estimator that discreet offers, made ready for an audit: found, not listed, so that none is forgotten."""
+"""Everything that discreet offers, made ready for an audit: found, not listed, so that nothing is forgotten.
+
+A variant is an estimator with one of its solvers, one calibration, with public rows or without, and one neighbour
+relation. What an estimator refuses to combine is no variant; why it refused is kept, so that tests can see that it was
+a rule and not an accident.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-import discreet
+import numpy as np
 
+import discreet
+from discreet.audit import functions
+from discreet.audit.rows import Box
+from discreet.domain import Public
+from discreet.errors import DiscreetError
+
+RELATIONS = ("replace_one", "add_or_remove_one")
 # What each parameter is in an audit, where an estimator has it; all others keep their defaults.
 _PUBLIC: dict[str, Any] = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "classes": (0, 1), "sparsity": 2}
 # Labels that a family can have, by the part of a class's name that tells the family.
 _LABELS = {"Poisson": (0, 10), "Gamma": (0.5, 5.0)}
+# Names for what one gets without choosing.
+_USUAL = {"auto", "gd", "full_batch"}
+# The same estimator can be several models: each is audited with its usual solver.
+_MODELS: dict[str, Sequence[dict[str, Any]]] = {
+    "GeneralizedLinearRegressor": (
+        {"family": "gaussian", "link": "log", "bounds_y": (0, 2)},
+        {"family": "bernoulli", "bounds_y": (0, 1)},
+        {"family": "bernoulli", "link": "probit", "bounds_y": (0, 1)},
+        {"family": "negative_binomial", "bounds_y": (0, 10)},
+        {"family": "tweedie", "bounds_y": (0, 10)},
+    ),
+    "LogisticRegression": ({"classes": (0, 1, 2)},),
+    "SingleIndexRegressor": tuple({"link": name} for name in ("leaky_relu", "sigmoid", "softplus", "cubic")),
+}
+_PUBLIC_ROWS = 60
+# What a refusal may say: any other error is a fault, and must not hide a variant from the audit.
+_RULES = re.compile(
+    "public number of|which must be public|pass public=|needs? public rows|public rows with labels|disjoint parts"
+    "|whose noise the paper prints|is COST's algorithm|weaker than the"
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to fit; ``settings`` are what it has beyond the estimator's usual declarations."""
+
+    kind: type
+    neighbours: str
+    settings: tuple[tuple[str, Any], ...] = ()
+    public: bool = False
+    searched: bool = False
+
+    @property
+    def name(self) -> str:
+        said = [self.kind.__name__, *(_spelt(*one) for one in self.settings if one[0] != "bounds_y")]
+        said += ["public rows"] * self.public + [self.neighbours]
+        return ("PrivateGridSearchCV of " if self.searched else "") + ", ".join(said)
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is what somebody gets who chooses neither a solver nor a calibration."""
+        return not self.public and not {"solver", "calibration"} & {name for name, _ in self.settings}
+
+    def make(self, epsilon: float, delta: float, features: int = 4) -> Any:
+        """The estimator, unfitted."""
+        made = ready(self.kind, epsilon, delta, self.neighbours).set_params(**dict(self.settings))
+        if self.public:
+            made.set_params(public=_public_rows(made, features))
+        if self.searched:
+            # Of little use as a penalty, but two models that disagree make the choice matter.
+            return discreet.PrivateGridSearchCV(made, {"alpha": [0.0, 1e6]})
+        return made
+
+    def refusal(self, epsilon: float, delta: float, features: int = 4) -> str | None:
+        """Why this combination is not offered; None if it is."""
+        made = self.make(epsilon, delta, features)
+        X, y = Box.of(made, features).scattered_rows(200, _has_two_labels(made), np.random.default_rng(0))
+        try:
+            made.fit(X, y)
+        except (DiscreetError, ValueError) as error:
+            if is_a_rule(error):
+                return " ".join(str(error).split())
+            raise
+        return None
+
+
+def is_a_rule(error: Exception) -> bool:
+    """Whether an estimator said that it does not offer a combination, rather than failed."""
+    return isinstance(error, (DiscreetError, ValueError)) and _RULES.search(str(error)) is not None
 
 
 def estimators() -> dict[str, type]:
-    """The public classes that fit under a budget, by name."""
+    """The public classes that fit under a budget, by name, and what else releases something, as models."""
     found = {}
     for name in discreet.__all__:
         kind = getattr(discreet, name)
         if inspect.isclass(kind) and hasattr(kind, "fit") and "epsilon" in inspect.signature(kind).parameters:
             found[name] = kind
-    return found
+    return found | functions.MODELS
 
 
 def ready(kind: type, epsilon: float, delta: float, neighbours: str) -> Any:
@@ -35,6 +120,78 @@ def ready(kind: type, epsilon: float, delta: float, neighbours: str) -> Any:
 
 def relations(kind: type) -> tuple[str, ...]:
     """The neighbour relations that a kind of estimator can promise for; both, unless it has no choice."""
-    if "neighbours" in inspect.signature(kind).parameters:
-        return ("replace_one", "add_or_remove_one")
-    return ("replace_one",)
+    return RELATIONS if "neighbours" in inspect.signature(kind).parameters else RELATIONS[:1]
+
+
+def solvers(kind: type, calibration: str = "tight") -> tuple[str, ...]:
+    """The solvers that an estimator knows, as it says itself when asked for one that it does not."""
+    asked = inspect.signature(kind).parameters
+    if "solver" not in asked:
+        return ()
+    made = ready(kind, 1.0, 1e-6, "replace_one").set_params(solver="?", calibration=calibration)
+    try:
+        made._check_parameters()
+    except ValueError as error:
+        if said := re.search(r"solver must be one of (.*), got '\?'", str(error)):
+            return tuple(said.group(1).split(", "))
+        raise
+    raise TypeError(f"{kind.__name__} takes any solver")
+
+
+def combinations() -> Iterator[Variant]:
+    """Whatever could be combined, offered or not."""
+    for name, kind in estimators().items():
+        asked = inspect.signature(kind).parameters
+        for neighbours in relations(kind):
+            usual = Variant(kind, neighbours)
+            yield usual
+            for settings in _with_a_solver(kind, "calibration" in asked):
+                yield replace(usual, settings=settings)
+            if "public" in asked:
+                for settings in ((), *_with_a_solver(kind, "calibration" in asked)):
+                    yield replace(usual, settings=settings, public=True)
+            for model in _MODELS.get(name, ()):
+                yield replace(usual, settings=tuple(model.items()))
+            if name in ("Ridge", "LogisticRegression"):
+                yield replace(usual, searched=True)
+
+
+def _with_a_solver(kind: type, calibrated: bool) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """Each solver once under its own name, where it is not what one gets anyway."""
+    yield from ((("solver", solver),) for solver in solvers(kind) if solver not in _USUAL)
+    if not calibrated:
+        return
+    printed, known = ("calibration", "paper"), solvers(kind, "paper")
+    if not known or _USUAL & set(known) > {"auto"}:
+        yield (printed,)
+    yield from ((("solver", solver), printed) for solver in known if solver not in _USUAL)
+
+
+@lru_cache
+def offers(epsilon: float = 1.0, delta: float = 1e-6) -> tuple[tuple[Variant, str | None], ...]:
+    """Every combination, and why it is refused if it is; found out by one small fit each."""
+    return tuple((variant, variant.refusal(epsilon, delta)) for variant in combinations())
+
+
+def variants() -> list[Variant]:
+    """Every way to fit that discreet offers."""
+    return [variant for variant, refused in offers() if refused is None]
+
+
+def _public_rows(made: Any, features: int) -> Public:
+    rng = np.random.default_rng(1)
+    X, y = Box.of(made, features).scattered_rows(_PUBLIC_ROWS, _has_two_labels(made), rng)
+    asked = inspect.signature(type(made)).parameters
+    return Public(rows=X, y=y) if {"bounds_y", "classes"} & set(asked) else Public(rows=X)
+
+
+def _has_two_labels(made: Any) -> bool:
+    from discreet.audit.search import has_two_labels
+
+    return has_two_labels(made)
+
+
+def _spelt(name: str, value: Any) -> str:
+    if name == "calibration":
+        return "as printed"
+    return f"{len(value)} classes" if name == "classes" else str(value)

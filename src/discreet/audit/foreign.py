@@ -33,14 +33,18 @@ class ForeignFit:
             rows, outputs = Path(folder, "rows.npz"), Path(folder, "outputs.npz")
             np.savez(rows, X=data[0], y=data[1])
             command = [self.python, _WORKER, self.spec, rows, size, json.dumps(self.parameters), outputs]
-            done = subprocess.run(
-                [str(part) for part in command],
-                env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ""},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            try:
+                done = subprocess.run(
+                    [str(part) for part in command],
+                    env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ""},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+            except OSError as error:
+                raise ValueError(f"{self.python} cannot be run as a Python: {error.strerror}") from error
             if done.returncode != 0:
-                raise ValueError(f"{self.spec} failed in {self.python}: {done.stderr.strip().splitlines()[-1:]}")
+                said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+                raise ValueError(f"{self.spec} failed in {self.python}: {said}")
             with np.load(outputs) as held:
                 return np.split(held["values"], np.cumsum(held["lengths"])[:-1])

@@ -18,14 +18,25 @@ import numpy as np
 
 
 def load(spec: str) -> Any:
-    """The object that ``file.py:name`` names."""
+    """The object that ``file.py:name`` names; the file is imported once, so that its classes stay the same ones."""
     path, _, name = spec.rpartition(":")
-    module = importlib.util.spec_from_file_location(Path(path).stem, path)
-    if module is None or module.loader is None:
-        raise ValueError(f"cannot load {path}")
-    loaded = importlib.util.module_from_spec(module)
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    module.loader.exec_module(loaded)
+    file, stem = Path(path).resolve(), Path(path).stem
+    loaded = sys.modules.get(stem)
+    if loaded is None:
+        module = importlib.util.spec_from_file_location(stem, file)
+        if module is None or module.loader is None:
+            raise ValueError(f"cannot load {path}")
+        loaded = importlib.util.module_from_spec(module)
+        # Under this name, and from this folder, other processes find it too when a model is handed to them.
+        sys.path.insert(0, str(file.parent))
+        sys.modules[stem] = loaded
+        try:
+            module.loader.exec_module(loaded)
+        except BaseException:
+            del sys.modules[stem]
+            raise
+    elif Path(getattr(loaded, "__file__", None) or "").resolve() != file:
+        raise ValueError(f"{path} has the name of a module that is loaded already: call it otherwise")
     return getattr(loaded, name)
 
 

@@ -24,6 +24,9 @@ _SINGLES = 4
 # A direction through few numbers misses some of what is there, one through many learns noise: both are tried.
 _DIRECTIONS = (6, 15, 40, 1000)
 _THRESHOLDS = 400
+_WHILE_CHOOSING = 0.95
+# In mu; a likelihood ratio that is beaten by this much is none, so something else shows.
+_CLEARLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,19 @@ class Guess:
         return ErrorRates(false_alarms, misses, runs, confidence)
 
 
-def learn_guess(first: Outputs, second: Outputs, confidence: float) -> Guess:
-    """The best guess: directions from one half of these outputs, the choice and its threshold from the other."""
+def learn_guess(first: Outputs, second: Outputs, confidence: float, ratio: int | None = None) -> Guess:
+    """The best guess: directions from one half of these outputs, the choice and its threshold from the other.
+
+    Chosen is what has the largest bound at a modest confidence: at a high one few outputs prove nothing of any guess.
+    ratio: the number that is a likelihood ratio. Another guess must be clearly better than it to be preferred.
+    """
+    confidence = min(confidence, _WHILE_CHOOSING)
     half = len(first) // 2
     best, best_mu = None, -1.0
+    if ratio is not None:
+        # Even odds: nothing is learnt that a few outputs could get wrong.
+        best = Guess("likelihood ratio", lambda outputs: outputs[:, ratio], 0.0)
+        best_mu = best.rates(first, second, confidence).mu + _CLEARLY
     for name, score in _scores(first[:half], second[:half]):
         high, low = score(first[half:]), score(second[half:])
         for sign in (1.0, -1.0):

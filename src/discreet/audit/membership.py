@@ -66,8 +66,8 @@ class Membership:
 
     @property
     def within_bound(self) -> bool:
-        """Whether the area is within what the claim allows, but for four standard deviations of its estimate."""
-        return self.area - 4 * self.area_std <= self.allowed_area
+        """Whether the area is within what the claim allows, but for five standard deviations of its estimate."""
+        return self.area - 5 * self.area_std <= self.allowed_area
 
     def curve(self) -> tuple[Floats, Floats]:
         """False alarm rates and the hit rates there; equal scores are decided by coin, which makes straight pieces."""

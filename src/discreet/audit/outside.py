@@ -35,7 +35,7 @@ def audit_outside(
     *,
     python: str | None = None,
     name: str | None = None,
-    kind: str = "model",
+    kind: str = "Models",
     expected: bool = True,
 ) -> Finding:
     """Attack ``file.py:make_model`` on the pair of data sets that ``make_pair`` in the same file gives."""

@@ -25,6 +25,7 @@ from scipy.special import chdtr, chdtrc
 
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
 from discreet.audit.replay_objective import RecordedMinimum
+from discreet.audit.secret_order import Order, mu_given_the_order, one_order
 from discreet.choice import Choice
 from discreet.curator import listening
 from discreet.grid_noise import GridNoise, Integers
@@ -61,6 +62,11 @@ class Recorder:
     """Lets the fit run as it would, and remembers."""
 
     heard: list[Heard] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
+
+    def order(self, drawn: Order) -> Order:
+        self.orders.append(drawn)
+        return drawn
 
     def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers:
         self.heard.append(Recorded(release, noise.scales, noise.independent, exact, noisy, noisy - exact))
@@ -80,7 +86,14 @@ class Replayer:
     """Hands out recorded outputs in order; fresh ones once they have run out or do not fit."""
 
     recorded: Sequence[Heard]
+    orders: Sequence[Order] = ()
     heard: list[Heard] = field(default_factory=list)
+    _orders_used: int = 0
+
+    def order(self, drawn: Order) -> Order:
+        self._orders_used += 1
+        before = self.orders[self._orders_used - 1] if self._orders_used <= len(self.orders) else drawn
+        return before if len(before) == len(drawn) else drawn
 
     def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers:
         position, drawn = len(self.heard), noisy - exact
@@ -151,7 +164,7 @@ def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any]
         clone = sklearn_clone
     recorder = Recorder()
     first, first_said = fit_listening(clone(estimator), data, recorder)
-    replayer = Replayer(recorder.heard)
+    replayer = Replayer(recorder.heard, recorder.orders)
     second, second_said = fit_listening(clone(estimator), neighbour, replayer)
     guarantee: Guarantee = first.privacy_
     losses = tuple(
@@ -169,7 +182,7 @@ def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any]
     ]
     releases = tuple(heard.release for heard in recorder.heard[: len(losses)])
     labels = tuple(release.label for release in releases)
-    return Replay(guarantee.mu, realised, losses, labels, tuple(problems), releases)
+    return Replay(mu_given_the_order(guarantee), realised, losses, labels, tuple(problems), releases)
 
 
 def fit_listening(estimator: Any, data: Data, tape: Recorder | Replayer) -> tuple[Any, list[str]]:
@@ -178,7 +191,7 @@ def fit_listening(estimator: Any, data: Data, tape: Recorder | Replayer) -> tupl
     by_position = given if by_name else data
     token = listening.set(tape)
     try:
-        with warnings.catch_warnings(record=True) as said:
+        with one_order(tape), warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             return estimator.fit(*by_position, **by_name), [
                 f"{warning.category.__name__}: {warning.message}" for warning in said
@@ -261,8 +274,11 @@ def _chance_of_repetition(one: Recorded) -> float:
 
 def _claim_problems(estimator: Any, guarantee: Guarantee, realised: float) -> list[str]:
     problems = []
-    if not realised <= guarantee.mu * (1 + _TOLERANCE):
-        problems.append(f"the neighbours are {realised:.6g}-distinguishable, but only {guarantee.mu:.6g} was claimed")
+    claimed = mu_given_the_order(guarantee)
+    if not realised <= claimed * (1 + _TOLERANCE):
+        problems.append(
+            f"these two data sets are told apart with mu {realised:.4g}, but only {claimed:.4g} was claimed"
+        )
     epsilon, delta = getattr(estimator, "epsilon", None), getattr(estimator, "delta", None)
     if epsilon is not None and delta is not None and guarantee.epsilon(delta) > epsilon * (1 + _TOLERANCE):
         problems.append(f"epsilon {epsilon} was asked for and {guarantee.epsilon(delta):.6g} is claimed")

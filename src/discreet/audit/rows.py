@@ -10,38 +10,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Domain, check_bounds
+from discreet.audit.frames import frame_of, series_of
+from discreet.domain import Categorical, Domain, Numeric, check_bounds
 
 Floats = NDArray[np.float64]
+Column = Numeric | Categorical
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where rows may lie, as declared: the centre and half-width of every feature and of the label."""
+    """Where rows may lie, as declared: the centre and half-width of every feature and of the label.
+
+    Where a domain is declared, rows become a frame: a category is its level's position on the way there.
+    """
 
     centre: Floats
     half_width: Floats
     y_centre: float
     y_half_width: float
     norm: float | None = None
+    columns: tuple[Column, ...] = ()
+    label: Column | None = None
 
     @classmethod
-    def of(cls, estimator: Any, features: int) -> Box:
-        """The numeric domain that an estimator declares: bounds_X, data_norm or a domain; bounds_y or two classes."""
-        names = [f"x{place}" for place in range(features)]
-        declared = getattr(estimator, "domain", None)
-        norm = getattr(estimator, "data_norm", None)
-        bounds = getattr(estimator, "bounds_X", None)
-        if declared is not None:
-            raise ValueError("the search needs bounds_X or data_norm: a domain's columns have names and categories")
-        if bounds is None and norm is None:
-            low, high = np.full(features, -1.0), np.ones(features)
-        else:
-            domain = Domain.from_bounds(names, bounds, norm)
-            low = np.array([column.low for column in domain.columns])  # type: ignore[union-attr]
-            high = np.array([column.high for column in domain.columns])  # type: ignore[union-attr]
-        y_low, y_high = _label_range(estimator)
-        return cls((low + high) / 2, (high - low) / 2, (y_low + y_high) / 2, (y_high - y_low) / 2, norm)
+    def of(cls, estimator: Any, features: int, target: str | None = None) -> Box:
+        """What an estimator declares: bounds_X, data_norm or a domain; bounds_y, classes or a column of the domain.
+
+        features: how many columns, where the declaration holds for any number. target: the domain's label.
+        """
+        model = getattr(estimator, "estimator", estimator)  # a search declares what its estimator does
+        norm = getattr(model, "data_norm", None)
+        columns, label = _declared_columns(model, features, target)
+        ends = np.array([_ends(column) for column in columns])
+        y_low, y_high = _label_range(model) if label is None else _ends(label)
+        return cls(
+            ends.mean(axis=1),
+            (ends[:, 1] - ends[:, 0]) / 2,
+            (y_low + y_high) / 2,
+            (y_high - y_low) / 2,
+            norm,
+            columns if getattr(model, "domain", None) is not None else (),
+            label,
+        )
+
+    def data(self, X: Floats, y: Floats) -> tuple[Any, Any]:
+        """What ``fit`` takes: the arrays, or a frame with the declared names and categories."""
+        if not self.columns:
+            return X, y
+        frame = frame_of({column.name: _cells(column, X[:, place]) for place, column in enumerate(self.columns)})
+        return frame, y if self.label is None else series_of(self.label.name, _cells(self.label, y))
 
     def row(self, candidate: Candidate) -> tuple[Floats, float]:
         x = self.centre + self.half_width * candidate.scale * candidate.pattern
@@ -64,10 +81,52 @@ class Box:
         return self.centre + self.half_width * unit * shrink, self.y_centre + self.y_half_width * label
 
 
+def column_count(estimator: Any, features: int) -> int:
+    """How many columns the declarations are about; ``features`` where they hold for any number."""
+    model = getattr(estimator, "estimator", estimator)
+    bounds = getattr(model, "bounds_X", None)
+    if bounds is None:
+        return features
+    try:
+        sizes = {np.size(end) for end in bounds} - {1}
+    except TypeError:
+        return features
+    return int(max(sizes, default=features))
+
+
+def _declared_columns(model: Any, features: int, target: str | None) -> tuple[tuple[Column, ...], Column | None]:
+    domain: Domain | None = getattr(model, "domain", None)
+    if domain is None:
+        norm, bounds = getattr(model, "data_norm", None), getattr(model, "bounds_X", None)
+        if bounds is None and norm is None:
+            bounds = (-1.0, 1.0)
+        names = [f"x{place}" for place in range(features)]
+        return Domain.from_bounds(names, bounds, norm).columns, None
+    if target is not None:
+        label = domain[target]
+        return tuple(column for column in domain.columns if column.name != target), label
+    if getattr(model, "bounds_y", None) is None and not hasattr(model, "classes"):
+        raise ValueError("say which column of the domain is the label: target=..., or --target in the terminal")
+    return domain.columns, None
+
+
+def _ends(column: Column) -> tuple[float, float]:
+    return (column.low, column.high) if isinstance(column, Numeric) else (0.0, len(column.values) - 1.0)
+
+
+def _cells(column: Column, numbers: Floats) -> Any:
+    """Numbers as they are; a category by the nearest level, and what lies outside all levels as an undeclared one."""
+    if isinstance(column, Numeric):
+        return numbers
+    levels = np.where(np.isfinite(numbers), np.rint(np.clip(numbers, -1e9, 1e9)), -1).astype(int)
+    values = np.array([*column.values, "an undeclared value"], dtype=object)
+    return values[np.where((levels < 0) | (levels >= len(column.values)), -1, levels)]
+
+
 def _label_range(estimator: Any) -> tuple[float, float]:
     bounds = getattr(estimator, "bounds_y", None)
     if bounds is None:
-        return 0.0, 1.0
+        return 0.0, float(len(getattr(estimator, "classes", (0, 1))) - 1)
     low, high = check_bounds(bounds, 1, "bounds_y")
     return float(low[0]), float(high[0])
 

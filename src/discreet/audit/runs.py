@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet import __version__
+from discreet.audit.resume import code_digest
 from discreet.audit.visible import visible_numbers
 
 Outputs = NDArray[np.float64]
@@ -45,7 +45,7 @@ def collect(
     missing = [(world, runs - len(done[world])) for world in (0, 1)]
     batch = getattr(fit, "batch", _BATCH)
     jobs = [(world, min(batch, left - start)) for world, left in missing for start in range(0, left, batch)]
-    bar = _Bar(label, 2 * runs, sum(map(len, done)) if progress else -1)
+    bar = Bar(label, 2 * runs, sum(map(len, done)) if progress else -1)
     saved = time.monotonic()
     for world, outputs in _results(fit, worlds, jobs, workers):
         done[world].extend(outputs)
@@ -104,12 +104,12 @@ def _finite(row: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _key(fit: Callable[[Any], Any], worlds: tuple[Any, Any]) -> str:
-    """Which outputs belong together: the same code, the same data, the same version."""
+    """Which outputs belong together: of the same model, the same data, and the same discreet."""
     try:
         code = inspect.getsource(fit)
     except (TypeError, OSError):
         code = repr(fit)  # estimators and dataclasses name themselves with all their parameters
-    text = pickle.dumps((code, __version__, worlds))
+    text = pickle.dumps((code, code_digest(), worlds))
     return hashlib.sha256(text).hexdigest()
 
 
@@ -144,7 +144,7 @@ class _Store:
         os.replace(name, self._path)
 
 
-class _Bar:
+class Bar:
     """A line on stderr that says how far it is; nothing where stderr is no terminal."""
 
     def __init__(self, label: str, total: int, start: int) -> None:
@@ -155,9 +155,9 @@ class _Bar:
     def show(self, done: int) -> None:
         if not self._shown:
             return
-        share = done / self._total
+        share = min(done / self._total, 1.0)
         elapsed = time.monotonic() - self._begun
-        left = elapsed / max(done - self._start, 1) * (self._total - done)
+        left = elapsed / max(done - self._start, 1) * max(self._total - done, 0)
         filled = "#" * int(30 * share)
         sys.stderr.write(f"\r{self._label} [{filled:<30}] {done}/{self._total} fits, {left:.0f} s left ")
         sys.stderr.flush()

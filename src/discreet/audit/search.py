@@ -26,10 +26,14 @@ from discreet.audit.replay import (
     loss_between,
     replay,
 )
-from discreet.audit.rows import Box, Candidate, first_candidates, steps
+from discreet.audit.rows import Box, Candidate, column_count, first_candidates, steps
+from discreet.audit.runs import Bar
+from discreet.audit.secret_order import mu_given_the_order
 
 # Enough scattered rows per unit of mu for a model that says more than a constant.
 _ROWS_TO_SAY_SOMETHING = 4000
+# About how many fits the fixed parts of a search take; for a bar only.
+_STARTS, _SCANS = 32, 42
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Worst:
     def problems(self) -> tuple[str, ...]:
         if self.realised_mu <= self.claimed_mu * (1 + 1e-9) or self.report.problems:
             return self.report.problems
-        return (f"searched neighbours are {self.realised_mu:.6g}-distinguishable, claimed {self.claimed_mu:.6g}",)
+        return (
+            f"searched data sets are told apart with mu {self.realised_mu:.4g}, only {self.claimed_mu:.4g} was claimed",
+        )
 
     @property
     def passed(self) -> bool:
@@ -79,50 +85,67 @@ class Worst:
             f"worst of {self.candidates} candidate rows: {self.realised_mu:.6g} of {self.claimed_mu:.6g} claimed "
             f"({self.efficiency:.4f})"
         ]
-        lines += [
-            "  {label}: reach {reach:.4g}, noise std {noise_std:.4g}, mu {mu:.4g}, lost {lost:.4g} "
-            "({efficiency:.4f})".format(**row)
-            for row in self.rows
-        ]
+        for label in dict.fromkeys(row["label"] for row in self.rows):
+            lines.append(f"  {_together([row for row in self.rows if row['label'] == label])}")
         lines += [f"PROBLEM: {problem}" for problem in self.problems] or ["passed"]
         return "\n".join(lines)
+
+
+def _together(rows: list[dict[str, Any]]) -> str:
+    """Releases with one label in one line: a descent has twenty gradients."""
+    cost, lost = (math.sqrt(math.fsum(row[name] ** 2 for row in rows)) for name in ("mu", "lost"))
+    times = f" ({len(rows)} times)" if len(rows) > 1 else ""
+    share = f", {lost / cost:.4f} of it" if 0 < cost < math.inf else ""
+    return f"{rows[0]['label']}{times}: mu {cost:.4g}, lost {lost:.4g}{share}"
 
 
 def worst_neighbours(
     estimator: Any,
     *,
     background: Data | None = None,
+    target: str | None = None,
     features: int = 4,
-    rows: int = 4000,
-    climbs: int = 150,
+    rows: int = 1000,
+    climbs: int = 100,
     seed: int = 0,
     until_leak: bool = True,
+    progress: str | None = None,
 ) -> Worst:
     """Search for the neighbours about which this estimator loses most, and audit them.
 
-    estimator: unfitted, with bounds_X or data_norm declared. Its ledger, if it has one, is charged for every fit.
+    estimator: unfitted, with bounds_X, data_norm or a domain declared. Its ledger, if any, is charged for every fit.
+    target: which column of a domain is the label. features: how many columns, where the bounds hold for any number.
     background: rows that both neighbours share, ``(X, y)``. By default ``rows`` rows at the centre of the domain, where
         one row counts most; and scattered rows, to see that nothing but the releases shows.
-    climbs: fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and mirrored rows.
+    climbs: fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and mirrored rows;
+        0 for those at corners, axes, zero and odd rows alone.
     until_leak: end with the first pair that loses more than is claimed, instead of looking for the worst such pair.
+    progress: show a bar of this name on stderr, where that is a terminal.
     """
     rng = np.random.default_rng(seed)
     two_labels = has_two_labels(estimator)
+    box = Box.of(estimator, column_count(estimator, features) if background is None else _width(background), target)
     if background is None:
-        box = Box.of(estimator, features)
         background = box.centre_rows(rows, two_labels)
-        scattered = _Search(estimator, box.scattered_rows(rows, two_labels, rng), two_labels, rng, until_leak)
-        many = int(_ROWS_TO_SAY_SOMETHING / max(scattered.claimed, 0.01))
+        scattered = _Search(estimator, box, box.scattered_rows(rows, two_labels, rng), two_labels, rng, until_leak)
+        many = min(int(_ROWS_TO_SAY_SOMETHING / max(scattered.claimed, 0.01)), 5 * rows)
         if many > rows:
-            scattered = _Search(estimator, box.scattered_rows(many, two_labels, rng), two_labels, rng, until_leak)
+            scattered = _Search(estimator, box, box.scattered_rows(many, two_labels, rng), two_labels, rng, until_leak)
         scattered.start(few=True)
         if scattered.done:
             return scattered.worst()
-    search = _Search(estimator, background, two_labels, rng, until_leak)
+    search = _Search(estimator, box, background, two_labels, rng, until_leak)
+    search.bar = Bar(progress or "", _STARTS + (_SCANS + climbs if climbs else 0), -1 if progress is None else 0)
     search.start()
-    search.scan()
-    search.climb(climbs)
+    if climbs:
+        search.scan()
+        search.climb(climbs)
+    search.bar.close()
     return search.worst()
+
+
+def _width(background: Data) -> int:
+    return int(np.shape(background[0])[1])
 
 
 def has_two_labels(estimator: Any) -> bool:
@@ -136,23 +159,24 @@ class _Search:
     """Recorded answers for every candidate tried so far, and the best pair among them."""
 
     def __init__(
-        self, estimator: Any, background: Data, two_labels: bool, rng: np.random.Generator, until_leak: bool
+        self, estimator: Any, box: Box, background: Data, two_labels: bool, rng: np.random.Generator, until_leak: bool
     ) -> None:
         from sklearn.base import clone
 
         self._clone, self._estimator, self._rng, self._two_labels = clone, estimator, rng, two_labels
         self._until_leak = until_leak
         self._X, self._y = (np.asarray(part, dtype=np.float64) for part in background[:2])
-        self._box = Box.of(estimator, self._X.shape[1])
+        self._box = box
         # None stands for the data set without the row: the other neighbour where rows are added or removed.
         self._adds = getattr(estimator, "neighbours", "replace_one") == "add_or_remove_one"
         recorder = Recorder()
-        fitted, _ = fit_listening(clone(estimator), (self._X, self._y), recorder)
-        self._outputs = recorder.heard
-        self.claimed = float(fitted.privacy_.mu)
+        fitted, _ = fit_listening(clone(estimator), box.data(self._X, self._y), recorder)
+        self._outputs, self._orders = recorder.heard, recorder.orders
+        self.claimed = mu_given_the_order(fitted.privacy_)
         self._tried: dict[tuple[Any, ...], tuple[list[Heard], bytes]] = {}
         self._best: tuple[Candidate | None, Candidate | None] = (None, None)
         self._reached = 0.0
+        self.bar = Bar("", 1, -1)
 
     @property
     def done(self) -> bool:
@@ -222,18 +246,19 @@ class _Search:
     def _table(self, candidate: Candidate | None) -> Data:
         """The background with the candidate in place of its first row, or without a first row."""
         if candidate is None:
-            return self._X[1:], self._y[1:]
+            return self._box.data(self._X[1:], self._y[1:])
         X, y = self._X.copy(), self._y.copy()
         X[0], y[0] = self._box.row(candidate)
-        return X, y
+        return self._box.data(X, y)
 
     def _answers(self, candidate: Candidate | None) -> tuple[list[Heard], bytes]:
         """What the candidate makes of the recorded outputs: exact answers, and all that is visible afterwards."""
         key = ("none",) if candidate is None else candidate.key()
         if key not in self._tried:
-            replayer = Replayer(self._outputs)
+            replayer = Replayer(self._outputs, self._orders)
             fitted, said = fit_listening(self._clone(self._estimator), self._table(candidate), replayer)
             self._tried[key] = (replayer.heard, pickle.dumps((fitted, said)))
+            self.bar.show(len(self._tried))
         return self._tried[key]
 
     def _losses(self, one: Candidate | None, other: Candidate | None) -> tuple[float, ...]:

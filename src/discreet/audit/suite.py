@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from discreet.audit import resume
 from discreet.audit.black_box import BlackBox, black_box
 from discreet.audit.replay import Data
 from discreet.audit.search import Worst, worst_neighbours
+from discreet.audit.secret_order import is_shuffled
 from discreet.privacy import GDP
 
 # Where black-box audits run: 250 counted fits a side, which at confidence 1 - 1e-5 bound mu by 3.3 at most, then still
@@ -27,17 +27,23 @@ class Settings:
     runs: int = 500
     confidence: float = 1 - 1e-5
     features: int = 4
-    rows: int = 4000
-    climbs: int = 150
+    rows: int = 1000
+    climbs: int = 100
+    target: str | None = None
     workers: int | None = None
     progress: bool = False
     state_folder: str | None = None
+    box_rows: int = 250
 
-    def state(self, name: str) -> str | None:
+    def state(self, name: str, ending: str = "npz") -> str | None:
         if self.state_folder is None:
             return None
-        plain = "".join(letter if letter.isalnum() else "_" for letter in name)
-        return os.path.join(self.state_folder, f"{plain}.npz")
+        return str(resume.state_path(self.state_folder, name, ending))
+
+    @property
+    def question(self) -> tuple[Any, ...]:
+        """What decides about findings; not how many processes look for them."""
+        return self.runs, self.confidence, self.features, self.rows, self.climbs, self.target, self.box_rows
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class Finding:
     seconds: float
     note: str = ""
     wasted: bool = False  # far more noise than the claim needs, where that is known to be a mistake
+    failed: bool = False  # there is no finding: the audit came to no end
 
     @property
     def caught(self) -> bool:
@@ -60,11 +67,11 @@ class Finding:
 
     @property
     def as_expected(self) -> bool:
-        return self.caught != self.expected
+        return self.caught != self.expected and not self.failed
 
     @property
     def verdict(self) -> str:
-        return "caught" if self.caught else "claim stands"
+        return "failed" if self.failed else "caught" if self.caught else "claim stands"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain facts, for a file or a page."""
@@ -88,6 +95,16 @@ class Suite:
     settings: Settings = field(default_factory=Settings)
     findings: list[Finding] = field(default_factory=list)
     listener: Callable[[Finding], None] | None = None
+
+    def run(self, name: str, settings: Settings, audit: Callable[[], Finding]) -> Finding:
+        """Audit, unless that was done before the last stop."""
+        state = settings.state(name, "finding")
+        finding = None if state is None else resume.kept(Path(state), settings.question)
+        if finding is None:
+            finding = audit()
+            if state is not None:
+                resume.keep(Path(state), settings.question, finding)
+        return self.add(finding)
 
     def add(self, finding: Finding) -> Finding:
         self.findings.append(finding)
@@ -126,7 +143,7 @@ def audit_estimator(
     settings: Settings,
     *,
     name: str | None = None,
-    kind: str = "estimator",
+    kind: str = "Models",
     expected: bool = True,
     wrap: Callable[[Any], Any] | None = None,
 ) -> Finding:
@@ -136,10 +153,11 @@ def audit_estimator(
     """
     started = time.monotonic()
     name = name or f"{type(estimator).__name__}, {getattr(estimator, 'neighbours', 'replace_one')}"
-    worst = _search(estimator, settings)
+    estimator = _with(estimator, ledger=None)  # an audit's rows are made up: nobody's budget pays for them
+    worst = _search(estimator, settings, name)
     box = None
     if settings.runs:
-        large = _at_mu(estimator, BLACK_BOX_MU)
+        large = _with(estimator, epsilon=GDP(BLACK_BOX_MU).epsilon(float(estimator.delta)))
         data, neighbour = _pair(large, settings, name)
         box = black_box(
             large if wrap is None else wrap(large),
@@ -157,36 +175,39 @@ def audit_estimator(
     return Finding(name, kind, expected, worst, box, time.monotonic() - started)
 
 
-def _search(estimator: Any, settings: Settings, until_leak: bool = True) -> Worst:
+def _search(estimator: Any, settings: Settings, name: str, *, until_leak: bool = True) -> Worst:
     return worst_neighbours(
         estimator,
+        target=settings.target,
         features=settings.features,
         rows=settings.rows,
         climbs=settings.climbs,
         until_leak=until_leak,
+        progress=f"{name}, neighbours" if settings.progress else None,
     )
 
 
-def _at_mu(estimator: Any, mu: float) -> Any:
-    """The same estimator with the epsilon that this mu is worth at its delta."""
+def _with(estimator: Any, **changes: Any) -> Any:
+    """A copy with these parameters, where it has them; a search has its estimator's."""
     from sklearn.base import clone
 
-    changes: dict[str, Any] = {"epsilon": GDP(mu).epsilon(estimator.delta)}
-    if "ledger" in estimator.get_params():
-        changes["ledger"] = None
-    return clone(estimator).set_params(**changes)
+    changed = clone(estimator)
+    names = changed.get_params()
+    for name, value in changes.items():
+        changed.set_params(**{known: value for known in (name, f"estimator__{name}") if known in names})
+    return changed
 
 
 def _pair(estimator: Any, settings: Settings, name: str) -> tuple[Data, Data]:
     """The searched neighbours; an audit that goes on uses those that it began with."""
-    state = settings.state(f"{name} pair")
-    if state is not None and os.path.exists(state):
-        with np.load(state) as held:
-            return (held["X"], held["y"]), (held["X_other"], held["y_other"])
-    worst = _search(estimator, settings, until_leak=False)
+    state = settings.state(name, "pair")
+    held = None if state is None else resume.kept(Path(state), settings.question)
+    if held is not None:
+        data, neighbour = held
+        return data, neighbour
+    worst = _search(estimator, replace(settings, rows=settings.box_rows), name, until_leak=False)
     if state is not None:
-        (X, y), (X_other, y_other) = worst.data, worst.neighbour
-        np.savez(state, X=X, y=y, X_other=X_other, y_other=y_other)
+        resume.keep(Path(state), settings.question, (worst.data, worst.neighbour))
     return worst.data, worst.neighbour
 
 
@@ -195,8 +216,8 @@ def _claim(estimator: Any, data: Data) -> Any:
     from sklearn.base import clone
 
     privacy = clone(estimator).fit(*data).privacy_
-    gaussian = all(isinstance(release.cost, GDP) for release in privacy.releases)
-    return GDP(BLACK_BOX_MU) if gaussian else privacy
+    gaussian = all(isinstance(release.cost, GDP) for release in privacy.releases) and not is_shuffled(privacy)
+    return GDP(min(BLACK_BOX_MU, privacy.mu)) if gaussian else privacy
 
 
 def _worst_facts(worst: Worst) -> dict[str, Any]:

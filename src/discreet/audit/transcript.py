@@ -45,7 +45,7 @@ class TranscriptAttack:
 
         recorder = Recorder()
         fitted, _ = fit_listening(clone(self.estimator), world.data, recorder)
-        replayer = Replayer(recorder.heard)
+        replayer = Replayer(recorder.heard, recorder.orders)
         fit_listening(clone(self.estimator), world.other, replayer)
         ratio = log_ratio(recorder.heard, replayer.heard)
         return [ratio if world.is_first else -ratio, visible_numbers(fitted)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +26,23 @@ from discreet.cli.printing import clean_errors, echo_table
     help="Which change of one row the claim is about (discreet's own estimators).",
 )
 @click.option("--runs", type=int, default=500, show_default=True, help="Black-box fits per data set; 0 for none.")
+@click.option(
+    "--climbs",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    help="Fits spent on a still worse pair of neighbours; 0 tries corners, axes and odd rows only (discreet's own).",
+)
 @click.option("--confidence", type=float, default=1 - 1e-5, show_default=True, help="Of each black-box verdict.")
-@click.option("--features", type=int, default=4, show_default=True, help="Columns of the data sets that are made up.")
+@click.option(
+    "--features",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Columns of the data sets that are made up, where the declared bounds hold for any number.",
+)
+@click.option("--target", help="The label, for a model of discreet that declares a domain.")
+@click.option("--every-solver", is_flag=True, help="Without a model: every solver and calibration, not the usual ones.")
 @click.option("--workers", type=int, help="Processes.  [default: all cores]")
 @click.option("--python", metavar="PATH", help="Fit in this Python instead: for code that cannot live beside discreet.")
 @click.option("--state", type=click.Path(file_okay=False), help="Folder for finished runs: a stopped audit goes on.")
@@ -36,8 +54,11 @@ def audit(
     delta: float,
     neighbours: str,
     runs: int,
+    climbs: int,
     confidence: float,
     features: int,
+    target: str | None,
+    every_solver: bool,
     workers: int | None,
     python: str | None,
     state: str | None,
@@ -56,11 +77,24 @@ def audit(
 
         if state is not None:
             Path(state).mkdir(parents=True, exist_ok=True)
-        settings = Settings(runs, confidence, features, workers=workers, progress=True, state_folder=state)
+        if not 0 < epsilon < math.inf:
+            raise click.UsageError(f"--epsilon must be > 0, got {epsilon:g}")
+        if runs != 0 and runs < 40:
+            raise click.UsageError(f"--runs must be 0 or at least 40, got {runs}")
+        settings = Settings(
+            runs,
+            confidence,
+            features,
+            climbs=climbs,
+            target=target,
+            workers=workers,
+            progress=True,
+            state_folder=state,
+        )
         suite = Suite(settings, listener=_echo_finding)
         relations = ("replace_one", "add_or_remove_one") if neighbours == "both" else (neighbours,)
         if model is None:
-            _audit_ours(suite, epsilon, delta, relations)
+            _audit_ours(suite, epsilon, delta, relations, every_solver)
         else:
             _audit_model(suite, model, epsilon, delta, relations, python)
         _echo_summary(suite)
@@ -69,21 +103,21 @@ def audit(
         raise SystemExit(1)
 
 
-def _audit_ours(suite: Any, epsilon: float, delta: float, relations: tuple[str, ...]) -> None:
+def _audit_ours(suite: Any, epsilon: float, delta: float, relations: tuple[str, ...], every_solver: bool) -> None:
     from discreet.audit import catalogue
     from discreet.audit.suite import audit_estimator
 
-    for kind in catalogue.estimators().values():
-        for relation in relations:
-            if relation in catalogue.relations(kind):
-                suite.add(audit_estimator(catalogue.ready(kind, epsilon, delta, relation), suite.settings))
+    for variant in catalogue.variants():
+        if variant.neighbours in relations and (every_solver or variant.usual):
+            settings = suite.settings if variant.usual else replace(suite.settings, runs=0)
+            model = variant.make(epsilon, delta, settings.features)
+            suite.run(variant.name, settings, partial(audit_estimator, model, settings, name=variant.name))
 
 
 def _audit_model(
     suite: Any, spec: str, epsilon: float, delta: float, relations: tuple[str, ...], python: str | None
 ) -> None:
     from discreet.audit.black_box import is_ours
-    from discreet.audit.foreign_worker import call_with, load
     from discreet.audit.outside import audit_outside
     from discreet.audit.suite import audit_estimator
 
@@ -93,14 +127,37 @@ def _audit_model(
         raise click.UsageError(f"there is no file {spec.rpartition(':')[0]}")
     if python is None:
         for relation in relations:
-            made = call_with(load(spec), {"epsilon": epsilon, "delta": delta, "neighbours": relation})
+            made = _made(spec, {"epsilon": epsilon, "delta": delta, "neighbours": relation})
             if not is_ours(made):
                 break
             if getattr(made, "neighbours", relation) == relation:
                 suite.add(audit_estimator(made, suite.settings))
         else:
+            if not suite.findings:
+                raise ValueError(f"{spec} made no model for neighbours {' or '.join(relations)}")
             return
     suite.add(audit_outside(spec, epsilon, delta, suite.settings, python=python))
+
+
+def _made(spec: str, parameters: dict[str, Any]) -> Any:
+    """The model that the user's function makes; what goes wrong in it is told with the function's name."""
+    from discreet.audit.foreign_worker import call_with, load
+
+    try:
+        maker = load(spec)
+    except AttributeError as error:
+        raise ValueError(f"{spec.rpartition(':')[0]} has no {spec.rpartition(':')[2]}") from error
+    except Exception as error:
+        raise ValueError(f"{spec.rpartition(':')[0]} cannot be imported: {type(error).__name__}: {error}") from error
+    if not callable(maker):
+        raise ValueError(f"{spec} must be a function that returns an unfitted model")
+    try:
+        made = call_with(maker, parameters)
+    except Exception as error:
+        raise ValueError(f"{spec} failed: {type(error).__name__}: {error}") from error
+    if not hasattr(made, "fit"):
+        raise ValueError(f"{spec} must return a model with fit(X, y), got {type(made).__name__}")
+    return made
 
 
 def _echo_finding(finding: Any) -> None:

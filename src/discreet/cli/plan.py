@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -51,8 +52,10 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         if web:
             _serve(port)
             return
+        if plot_path is not None and not Path(plot_path).resolve().parent.is_dir():
+            raise click.UsageError(f"there is no folder {Path(plot_path).resolve().parent} for --plot")
         from discreet.planning import plan as forecast_of
-        from discreet.planning.words import error_rows, headline, model_sentences
+        from discreet.planning.words import SUPPOSED, attacker_sentences, error_rows, headline, model_sentences
 
         forecast = forecast_of(asked.pop("family"), **asked)
         if forecast.solved is not None:
@@ -66,8 +69,9 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         for sentence in model_sentences(forecast):
             click.echo(f"  {sentence}")
         click.echo("\nWhat an attacker could learn")
-        for sentence in forecast.attacker.sentences():
+        for sentence in attacker_sentences(forecast):
             click.echo(f"  {sentence}")
+        click.echo(f"\nsupposed   {SUPPOSED}")
         if plot_path is not None:
             from discreet.planning.plot import draw
 

@@ -4,16 +4,23 @@ Where a row is replaced, the rule is the row's place: the new row takes the old 
 (public) numbers of rows. Where one is added or removed, places would shift, so the rule is a fixed hash of what the
 person is known by: the id, or the row's own encoded cells. One person more or less is then one more or less in one
 part, and nothing else moves.
+
+Where a person is replaced, ids decide as well, and both parts keep the rows of all people: labels are taken from those
+that belong to the other part. The new person may stand elsewhere than the old one, but in each part one person's rows
+are then replaced by another's, which its noise hides; and no part can be seen to be empty.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from discreet.domain import Encoder, spelling
 from discreet.estimators.tables import check_table, check_target, feature_domain
@@ -24,15 +31,46 @@ Words = NDArray[np.uint64]
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What a search is given about the rows, as a whole or in part."""
+
+    X: Any
+    y: Any
+    groups: Any = None
+    exposure: Any = None
+
+    def parted(self, estimator: Any, one_in: int) -> tuple[Rows, Rows]:
+        """The rows that candidates are fitted to, and those that are kept for the choice."""
+        aside = held_out_rows(estimator, self.X, self.y, self.groups, one_in)
+        if estimator.neighbours == "replace_one" and self.groups is not None:
+            return self._labelled(~aside), self._labelled(aside)
+        return self._cut(np.flatnonzero(~aside)), self._cut(np.flatnonzero(aside))
+
+    def fit(self, estimator: Any, job: str | None) -> Any:
+        more = {} if self.exposure is None else {"exposure": self.exposure}
+        return estimator.fit(self.X, self.y, self.groups, job=job, **more)
+
+    def _cut(self, places: NDArray[np.intp]) -> Rows:
+        cells = (self.X, self.y, self.groups, self.exposure)
+        return Rows(*(None if part is None else _safe_indexing(part, places) for part in cells))
+
+    def _labelled(self, kept: NDArray[np.bool_]) -> Rows:
+        """All rows, but labels only of those that are kept: a row without a label adds nothing to any sum."""
+        labels = np.array(self.y, dtype=object)
+        labels[~kept] = None
+        if not hasattr(self.y, "name"):
+            return replace(self, y=labels)
+        library = nw.get_native_namespace(self.y)
+        return replace(self, y=nw.new_series(self.y.name, labels.tolist(), backend=library).to_native())
+
+
 def held_out_rows(estimator: Any, X: Any, y: Any, groups: Any, one_in: int) -> NDArray[np.bool_]:
     """True for about one row in so many."""
     opener = clone(estimator)
     table = check_table(opener, X, reset=True)
     labels = check_target(table, y, opener)
-    if estimator.neighbours == "replace_one":
-        if groups is not None:
-            # A person's rows could all be in one part, and that part's emptiness would show.
-            raise ValueError("a search over persons' rows (groups) needs neighbours='add_or_remove_one'")
+    if estimator.neighbours == "replace_one" and groups is None:
         if len(labels) < one_in:
             raise ValueError(f"n_samples={len(labels)} rows are too few to hold one in {one_in} out")
         return np.asarray(np.arange(len(labels)) % one_in == one_in - 1)

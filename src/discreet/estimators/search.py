@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.domain import Encoder
+from discreet.domain import Encoder, as_floats
 from discreet.engines import MemoryEngine
 from discreet.estimators.base import PrivateEstimator, open_ledger, refuse_what_cannot_be_paid
-from discreet.estimators.held_out import held_out_rows
+from discreet.estimators.held_out import Rows
 from discreet.estimators.moments import require_target
 from discreet.estimators.tables import check_table, check_target, rows_used
 from discreet.glm import Family, Gaussian, Link, link
 from discreet.privacy import GDP, Budget, Guarantee, joint, picks_within
-from discreet.rows import Labels, LinearMap
+from discreet.rows import Block, Labels, LinearMap
+from discreet.rows.linear_map import with_offset
 from discreet.rows.loss_ranking import LossBlock, LossRanking
 
 # What decides how rows look, or what they cost, is the same for all candidates.
@@ -81,32 +84,36 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
     def neighbours(self) -> str:
         return str(self.estimator.neighbours)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
         """Search and refit.
 
+        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        exposure: how long or how much each row was observed, for models with a log link.
+        job: a name for this one search in the ledger; searching again under it returns what was stored.
+
         Privacy: all candidates' releases, one choice and the refit's, at the estimator's epsilon and delta together.
-        The rows are parted by a rule that looks at one row at a time (held_out.py), so a neighbour of the whole table
-        makes neighbours of its parts.
+        The rows are parted by a rule that looks at one row (or person) at a time (held_out.py), so a neighbour of the
+        whole table makes neighbours of its parts.
         """
         budget, candidates = self._check()
+        if exposure is not None:
+            self.estimator._exposure(getattr(exposure, "name", None))  # refuses where there is none, or none declared
         X, y = self._cells(X, y)
-        ledger = open_ledger(self.estimator.ledger)
-        if ledger is not None:
-            refuse_what_cannot_be_paid(ledger, budget, None)
+        jobs = self._open_ledger(budget, job)
         if self.verbose > 0:
             from discreet.estimators.search_price import price_of_search
 
             print(price_of_search(self))
         *fits, choice, refit = self._costs(budget, len(candidates))
-        aside = held_out_rows(self.estimator, X, y, groups, self.held_out)
-        rest, kept = (_part(X, y, groups, np.flatnonzero(rows)) for rows in (~aside, aside))
+        rows = Rows(X, y, groups, exposure)
+        rest, kept = rows.parted(self.estimator, self.held_out)
         fitted = [
-            self._candidate(params, cost, number).fit(*rest)
+            rest.fit(self._candidate(params, cost, number), jobs(f"candidate {number}"))
             for number, (params, cost) in enumerate(zip(candidates, fits, strict=True))
         ]
-        self.best_index_, chosen = self._choose(fitted, choice, *kept)
+        self.best_index_, chosen = self._choose(fitted, choice, kept, jobs("choice"))
         self.best_params_ = candidates[self.best_index_]
-        self.best_estimator_ = self._candidate(self.best_params_, refit, len(candidates) + 1).fit(X, y, groups)
+        self.best_estimator_ = rows.fit(self._candidate(self.best_params_, refit, len(candidates) + 1), jobs("refit"))
         self.privacy_: Guarantee = joint([*(one.privacy_ for one in fitted), chosen, self.best_estimator_.privacy_])
         self.n_features_in_ = self.best_estimator_.n_features_in_
         if hasattr(self.best_estimator_, "feature_names_in_"):
@@ -134,6 +141,18 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             clone(self.estimator).set_params(**params)._check_parameters()
         return budget, candidates
 
+    def _open_ledger(self, budget: Budget, job: str | None) -> Callable[[str], str | None]:
+        """Refuse a search that cannot be paid to its end; then, the names of its fits in the ledger."""
+        ledger = open_ledger(self.estimator.ledger)
+        if ledger is None and job is not None:
+            raise ValueError("job names a search in a ledger: pass ledger= to the estimator as well")
+        # Another grid or other shares are another search: what was stored for this one does not answer it.
+        asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
+        whole = None if job is None else f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+        if ledger is not None:
+            refuse_what_cannot_be_paid(ledger, budget, whole)
+        return lambda part: None if whole is None else f"{whole}/{part}"
+
     def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y as what can be cut into parts; frames and named labels stay what they are."""
         opener = clone(self.estimator)
@@ -154,23 +173,27 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             made.set_params(random_state=int(seed) + number)
         return made
 
-    def _choose(self, fitted: list[Any], cost: GDP, X: Any, y: Any, groups: Any) -> tuple[int, Guarantee]:
+    def _choose(self, fitted: list[Any], cost: GDP, rows: Rows, job: str | None) -> tuple[int, Guarantee]:
         opener = self._candidate({}, cost, len(fitted))
         encoder: Encoder = fitted[0]._encoder
-        table = check_table(opener, X, reset=True)
-        target = opener._target(getattr(y, "name", None))
-        labels = opener._label_numbers(check_target(table, y, opener), target)
+        table = check_table(opener, rows.X, reset=True)
+        target = opener._target(getattr(rows.y, "name", None))
+        labels = opener._label_numbers(check_target(table, rows.y, opener), target)
         family, canonical = _family(self.estimator)
         encode = partial(
             _losses,
             encoder,
-            LinearMap(np.vstack([_encoded(one, encoder) for one in fitted])),
+            OffsetMap(np.vstack([_encoded(one, encoder) for one in fitted])),
             Labels(target.centre, target.half_width),
             (family, canonical),
             self._bound(family, require_target(encoder).half_width),
         )
-        engine = MemoryEngine(encode, table, labels, used=rows_used(groups, len(labels), opener.rows_per_person))
-        curator = opener._curator(engine, encoder, groups is not None, None)
+        if rows.exposure is not None:
+            times = check_target(table, rows.exposure, opener)
+            labels = np.column_stack([as_floats(labels), as_floats(times)])
+        used = rows_used(rows.groups, len(labels), opener.rows_per_person)
+        engine = MemoryEngine(encode, table, labels, used=used)
+        curator = opener._curator(engine, encoder, rows.groups is not None, job)
         picked = curator.select(LossRanking(len(fitted)), picks_within(cost, 1))
         return int(picked.indices[0]), curator.guarantee
 
@@ -206,8 +229,11 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _part(X: Any, y: Any, groups: Any, rows: np.ndarray) -> tuple[Any, Any, Any]:
-    return tuple(None if cells is None else _safe_indexing(cells, rows) for cells in (X, y, groups))  # type: ignore[return-value]
+class OffsetMap(LinearMap):
+    """Linear predictors with the logarithm of each row's exposure, where there is one."""
+
+    def apply(self, block: Block) -> np.ndarray:
+        return with_offset(super().apply(block), block)
 
 
 def _family(estimator: Any) -> tuple[Family, Link]:

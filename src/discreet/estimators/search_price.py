@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.estimators.base import open_ledger
 from discreet.privacy import GDP, Budget
 
 
@@ -17,10 +18,10 @@ class SearchPrice:
     each: Budget
     total: Budget
     notes: tuple[str, ...] = ()
+    what: str = "fits"
 
     def __str__(self) -> str:
-        lines = [f"{self.fits} fits at {self.each}", f"together {self.total}", *self.notes]
-        return "\n".join(lines)
+        return "\n".join([f"{self.fits} {self.what} at {self.each}", f"together {self.total}", *self.notes])
 
 
 def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
@@ -54,11 +55,14 @@ def _price_of_private(search: Any) -> SearchPrice:
     *fits, choice, refit = search._costs(budget, len(candidates))
     share = [math.sqrt(math.fsum(cost.mu**2 for cost in part)) for part in (fits, [choice], [refit])]
     names = (f"{len(fits)} candidates together", "the choice", "the refit")
-    notes = tuple(
+    notes = [
         f"  {name}: mu {mu:.4g} (epsilon {GDP(mu).epsilon(budget.delta):.4g} alone)"
         for name, mu in zip(names, share, strict=True)
-    )
-    return SearchPrice(len(fits) + 1, Budget.from_mu(fits[0].mu, budget.delta), budget, notes)
+    ]
+    if (ledger := open_ledger(search.estimator.ledger)) is not None:
+        notes.append(f"left in ledger {ledger.path}: {ledger.remaining} of {ledger.total}")
+    each = Budget.from_mu(fits[0].mu, budget.delta)
+    return SearchPrice(len(fits), each, budget, tuple(notes), "candidates, then a choice and a refit: candidates")
 
 
 def _folds(cv: Any) -> int:

@@ -207,6 +207,8 @@ def plan(
         raise ValueError("trust='parties' is forecast for family='linear' only")
     if simulate and trust != "central":
         raise ValueError("simulate=True fits the central estimator: leave trust at 'central'")
+    if not 0 < delta < 0.1:
+        raise ValueError(f"delta must be > 0 and far below 1, as 1e-6: it is the chance of a leak; got {delta:g}")
     if public < 0:
         raise ValueError(f"public must be a number of rows >= 0, got {public}")
     question = _Question(Design.of(family, d, effect, rate), delta, check_neighbours(neighbours), trust, int(public))
@@ -220,10 +222,16 @@ def plan(
         raise ValueError("with error give one of n and epsilon: the other is solved for")
     if n is not None:
         n = _checked_n(n)
-        found = least(lambda value: question.standard_error(n, value), error, *_EPSILONS)
+        plain = math.sqrt(1 / (n * question.design.information))
+        if error <= plain:
+            raise ValueError(
+                f"{n:,} people give an error of {plain:.3g} even without privacy, and {error:g} was asked for: ask for "
+                "a larger error, or leave n out to see how many people it takes"
+            )
+        found = least(lambda value: question.standard_error(n, value), error, *_EPSILONS, "epsilon")
         return question.decided(n, found, simulate, solved="epsilon")
     assert epsilon is not None
-    many = least(lambda value: question.standard_error(round(value), epsilon), error, *_COUNTS)
+    many = least(lambda value: question.standard_error(round(value), epsilon), error, *_COUNTS, "number of people")
     return question.decided(math.ceil(many), epsilon, simulate, solved="n")
 
 

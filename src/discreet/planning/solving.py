@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 
 
-def least(error_at: Callable[[float], float], wanted: float, low: float, high: float) -> float:
+def least(error_at: Callable[[float], float], wanted: float, low: float, high: float, name: str) -> float:
     """The least value between low and high with an error of at most ``wanted``, to one part in 500.
 
     Errors fall with n and epsilon but for small steps where a plan changes; any crossing is then as good as another.
     """
     if error_at(high) > wanted:
-        raise ValueError(f"no value up to {high:,.4g} brings the error down to {wanted:.4g}: ask for a larger error")
+        raise ValueError(f"no {name} up to {high:,.10g} brings the error down to {wanted:.4g}: ask for a larger error")
     if error_at(low) <= wanted:
         return low
     left, right = math.log(low), math.log(high)

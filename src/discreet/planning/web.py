@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from discreet.errors import DiscreetError
 from discreet.planning.forecast import Levels, plan
-from discreet.planning.words import error_rows, headline, model_sentences
+from discreet.planning.words import attacker_sentences, error_rows, headline, model_sentences
 
 _HOSTS = {"127.0.0.1", "localhost"}
 _CURVE_POINTS = 13
@@ -120,7 +120,7 @@ def answer(query: str) -> str:
             "model": model_sentences(forecast),
             "right": attacker.right,
             "belief": attacker.from_half,
-            "attacker": attacker.sentences(),
+            "attacker": attacker_sentences(forecast),
             "curves": {axis: _curve(forecast.along(axis, _CURVE_POINTS)) for axis in ("epsilon", "n")},
         }
     )

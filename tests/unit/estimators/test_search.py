@@ -10,8 +10,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from discreet import Ledger, LinearRegression, LogisticRegression, PrivateGridSearchCV, Ridge, price_of_search
-from discreet.errors import BudgetError
+from discreet import (
+    Ledger,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    PrivateGridSearchCV,
+    Ridge,
+    price_of_search,
+)
+from discreet.errors import BudgetError, DomainError
 from discreet.estimators.held_out import held_out_rows
 from discreet.privacy import Budget
 
@@ -104,10 +112,60 @@ def test_parts_depend_on_one_row_at_a_time():
     assert held_out_rows(ridge(), X, y, None, 5)[4::5].all()
 
 
-def test_groups_need_a_private_number_of_rows():
-    X, y = rows(100)
-    with pytest.raises(ValueError, match="add_or_remove_one"):
-        PrivateGridSearchCV(ridge(), {"alpha": [0, 1]}).fit(X, y, np.arange(100))
+def counts(n=3000):
+    rng = np.random.default_rng(2)
+    X, times = rng.uniform(-1, 1, (n, 2)), rng.uniform(0.2, 2.0, n)
+    return X, np.minimum(rng.poisson(times * np.exp(0.5 + X @ [1.0, -0.5])), 10), times
+
+
+def poisson(**more):
+    declared = {"bounds_X": (-1, 1), "bounds_y": (0, 10), "bounds_exposure": (0.2, 2.0)}
+    return PoissonRegressor(epsilon=4.0, delta=1e-6, **declared, **more)
+
+
+def test_exposures_count_in_the_fits_and_in_the_choice():
+    """At alpha 0 the model is right; the choice would see it as bad as the flat one if times were left out."""
+    X, y, times = counts()
+    found = PrivateGridSearchCV(poisson(), {"alpha": [1e7, 0.0]}).fit(X, y, exposure=times)
+    assert found.best_params_ == {"alpha": 0.0}
+    np.testing.assert_allclose(found.best_estimator_.coef_, [1.0, -0.5], atol=0.3)  # 6 standard errors
+    with pytest.raises(TypeError, match="Ridge has no exposure"):
+        PrivateGridSearchCV(ridge(), {"alpha": [0, 1]}).fit(X, y, exposure=times)
+    with pytest.raises(DomainError, match="bounds_exposure"):
+        PrivateGridSearchCV(poisson().set_params(bounds_exposure=None), {"alpha": [0, 1]}).fit(X, y, exposure=times)
+
+
+def test_a_job_is_paid_once_and_gives_the_same_answer_again(tmp_path):
+    X, y, times = counts(400)
+    path = tmp_path / "budget"
+    Ledger.create(path, epsilon=4.5, delta=1e-6)
+    first, again = (
+        PrivateGridSearchCV(poisson(ledger=str(path), max_iter=2), {"alpha": [0.0, 1e7]}).fit(
+            X, y, exposure=times, job="rates"
+        )
+        for _ in range(2)
+    )
+    assert np.array_equal(first.best_estimator_.coef_, again.best_estimator_.coef_)
+    assert first.best_index_ == again.best_index_
+    assert Ledger(path).spent.epsilon <= 4.0
+    assert str(path) in str(price_of_search(PrivateGridSearchCV(poisson(ledger=str(path)), {"alpha": [0, 1]})))
+    with pytest.raises(BudgetError):  # another grid is another search
+        PrivateGridSearchCV(poisson(ledger=str(path)), {"alpha": [0.0, 1.0]}).fit(X, y, exposure=times, job="rates")
+    with pytest.raises(ValueError, match="pass ledger="):
+        PrivateGridSearchCV(poisson(), {"alpha": [0, 1]}).fit(X, y, exposure=times, job="rates")
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize("table", [lambda X: X, lambda X: pd.DataFrame(X, columns=list("abcd"))])
+def test_persons_are_parted_whole(neighbours, table):
+    X, y = rows(20_000)
+    model = ridge(neighbours=neighbours, rows_per_person=3)
+    found = PrivateGridSearchCV(model, {"alpha": [1e9, 1.0]}).fit(
+        table(X), pd.Series(y, name="y"), np.arange(20_000) // 4
+    )
+    assert found.best_params_ == {"alpha": 1.0}
+    assert found.privacy_.grouped
+    assert 1.999 < found.privacy_.epsilon(1e-6) <= 2.0
 
 
 def test_the_price_is_known_before_anything_runs(capsys):
