@@ -53,7 +53,8 @@ reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of inte
 	$(BIN)/python -m experiments.mpr_coverage
 
 audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracing attacks; fails if a bug is not caught
-	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_planted_bugs.py
+	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_search_replay.py \
+		tests/contracts/test_planted_bugs.py
 	test -x .venv-diffprivlib/bin/python || sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m experiments.attack_suite
 	$(BIN)/python -m experiments.attack_tracing

@@ -85,6 +85,8 @@ class Tape(Protocol):
 
     def minimise(self, minimum: Minimum, whole: Integers) -> Integers: ...
 
+    def order(self, drawn: NDArray[np.intp]) -> NDArray[np.intp]: ...
+
 
 listening: ContextVar[Tape | None] = ContextVar("listening", default=None)
 
@@ -237,8 +239,10 @@ class Curator:
         if each.mu > shuffled_mu(epsilon, delta, n).mu:
             raise ValueError(f"{n} shuffled answers of mu {each.mu:.6g} cost more than epsilon {epsilon} at {delta}")
         split = self._open_split(n, Approximate(epsilon, delta), each, shuffled=True)
-        order = random_order(n, self._bits).tolist()
-        return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order)]
+        order = random_order(n, self._bits)
+        if (tape := listening.get()) is not None:
+            order = tape.order(order)
+        return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order.tolist())]
 
     def _open_split(self, parts: int, cost: Unit, each: GDP, *, shuffled: bool) -> Split:
         """Pay for all answers from all parts before any is asked."""

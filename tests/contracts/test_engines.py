@@ -114,9 +114,9 @@ def test_every_engine_gives_the_same_bits(query, loops, tmp_path):
 def test_a_small_file_is_read_once_and_a_large_one_again(suffix, tmp_path, monkeypatch):
     table = rows(3000)
     path = tmp_path / f"rows.{suffix}"
-    for most_cells, kept in ((1 << 24, True), (5000, False)):
+    for most_bytes, kept in ((1 << 26, True), (5000, False)):
         parquet(path, table) if suffix == "parquet" else write_csv(path, [*NAMES, "y"], table.tolist())
-        monkeypatch.setattr(keeping, "MOST_CELLS", most_cells)
+        monkeypatch.setattr(keeping, "MOST_BYTES", most_bytes)
         engine = (ParquetEngine if suffix == "parquet" else CsvEngine)(path, ENCODER.encode, NAMES, "y")
         expected = [in_memory(table, query) for query in QUERIES]
         assert np.array_equal(total(engine, QUERIES[0], 7), in_memory(table, QUERIES[0], 7))  # of these, none is kept

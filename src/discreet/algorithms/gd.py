@@ -23,7 +23,7 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.local import Inquiry, Local
 from discreet.algorithms.steps.mixture import Candidates, Middle, mix, part, shrunk
 from discreet.algorithms.steps.path import Path, walk
-from discreet.algorithms.steps.start import LEAST_SHARE, lies_there, start
+from discreet.algorithms.steps.start import lies_there, start
 from discreet.privacy import GDP, Budget
 from discreet.rows import ExposureSum, Floats, Source
 
@@ -92,9 +92,8 @@ def _mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> fl
 def _mean_only(model: GlmModel, scaling: Scaling, offset: float) -> Middle:
     """The constant model of the first look."""
     labels = model.labels
-    room = LEAST_SHARE * (labels.high - labels.low)
     mean = labels.centre + labels.half_width * scaling.y_centre
-    eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room)))
+    eta = float(model.link.predictor(model.sensible_mean(mean)))
     noise_std = labels.half_width * scaling.y_noise_std / max(float(model.link.slope(eta)), 1e-12)
     return Middle(eta - offset, noise_std**2)
 

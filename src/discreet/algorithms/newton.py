@@ -36,8 +36,6 @@ _STEPS = 3
 _BALL = 50.0
 # ... and a single step moves eta by no more than this, which only noise or a separable set would ask for.
 _LONGEST_STEP = 2.5
-# A mean label this near to an end of its range has no sensible predictor.
-_LEAST_SHARE = 0.002
 
 
 def newton(
@@ -212,9 +210,7 @@ class _Search:
 
 
 def _mean_label(model: GlmModel, scaling: Scaling) -> float:
-    labels = model.labels
-    room = _LEAST_SHARE * (labels.high - labels.low)
-    return min(max(labels.centre + labels.half_width * scaling.y_centre, labels.low + room), labels.high - room)
+    return model.sensible_mean(model.labels.centre + model.labels.half_width * scaling.y_centre)
 
 
 def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:

@@ -25,7 +25,7 @@ from scipy.special import chdtr, chdtrc
 
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
 from discreet.audit.replay_objective import RecordedMinimum
-from discreet.audit.secret_order import Order, mu_given_the_order, one_order
+from discreet.audit.secret_order import Order, mu_given_the_order
 from discreet.choice import Choice
 from discreet.curator import listening
 from discreet.grid_noise import GridNoise, Integers
@@ -191,7 +191,7 @@ def fit_listening(estimator: Any, data: Data, tape: Recorder | Replayer) -> tupl
     by_position = given if by_name else data
     token = listening.set(tape)
     try:
-        with one_order(tape), warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             return estimator.fit(*by_position, **by_name), [
                 f"{warning.category.__name__}: {warning.message}" for warning in said

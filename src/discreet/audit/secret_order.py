@@ -8,39 +8,13 @@ felt in one answer, which may cost no more than ``each``; that hiding the order 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-import discreet.curator
 from discreet.privacy import Guarantee
 
 Order = NDArray[np.intp]
-_NAME = "random_order"
-
-
-class Orders(Protocol):
-    """Keeps the order that was drawn, or says which one to use instead."""
-
-    def order(self, drawn: Order) -> Order: ...
-
-
-@contextmanager
-def one_order(tape: Orders) -> Iterator[None]:
-    """While this is open, the curator's orders go by the tape, as its answers do."""
-    draw = getattr(discreet.curator, _NAME)
-
-    def listened(count: int, bits: Any) -> Order:
-        return tape.order(draw(count, bits))
-
-    setattr(discreet.curator, _NAME, listened)
-    try:
-        yield
-    finally:
-        setattr(discreet.curator, _NAME, draw)
 
 
 def is_shuffled(guarantee: Guarantee) -> bool:

@@ -135,10 +135,15 @@ class _FileEngine(ABC):
                 position += len(batch)
                 for start in range(0, len(thinned), self._block_rows):
                     mask = None if used is None else used[start : start + self._block_rows]
-                    added = function(self._block(thinned, start, mask, keeping), mask)
+                    block = self._block(thinned, start)
+                    keeping.add(block, mask, thinned.slice(start, self._block_rows).nbytes)
+                    added = function(block, mask)
                     total = added if total is None else np.add(total, added, out=total)
-            # Of no rows, an empty block gives the sum its shape.
-            return function(self._block(self._empty, 0, None, keeping), None) if total is None else total
+            if total is None:  # of no rows, an empty block gives the sum its shape
+                empty = self._block(self._empty, 0)
+                keeping.add(empty, None, 0)
+                total = function(empty, None)
+            return total
 
         pieces = _with_a_first(Piece(0, ()), self._pieces())
         total: NDArray[np.int64] = self._reading(lambda: sum_in_threads(of_piece, pieces, self._workers))
@@ -146,13 +151,10 @@ class _FileEngine(ABC):
             self._kept = keeping
         return total
 
-    def _block(self, batch: Any, start: int, used: NDArray[np.bool_] | None, keeping: KeptBlocks) -> Any:
+    def _block(self, batch: Any, start: int) -> Any:
         rows = batch.slice(start, self._block_rows)
         y = None if self._target is None else _as_array(self._cells(rows, self._target))
-        columns = [_as_array(self._cells(rows, name)) for name in self._columns]
-        block = self._encode(Columns(columns, len(rows)), y)
-        keeping.add(block, used, columns)
-        return block
+        return self._encode(Columns([_as_array(self._cells(rows, name)) for name in self._columns], len(rows)), y)
 
     def _counted(self, batches: Iterable[Any]) -> Iterator[Piece]:
         """One piece per batch, with the persons' rows counted in the order of the file, before workers share them."""

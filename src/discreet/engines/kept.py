@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# So many numbers, 128 MB, are kept; a larger file is read again for every sum.
-MOST_CELLS = 1 << 24
-# A text takes a pointer and an object of its own.
-_TEXT_CELLS = 8
+# Files with more bytes than this, as they lie on disk or in Arrow's memory, are read again for every sum.
+MOST_BYTES = 1 << 26
 
-Blocks = tuple[Any, NDArray[np.bool_] | None]
+Kept = tuple[Any, NDArray[np.bool_] | None]
 
 
 class KeptBlocks:
-    """Collects the blocks of one reading by several threads, and forgets them all if they are too many."""
+    """Collects the blocks of one reading by several threads, and forgets them all if they are too large."""
 
     def __init__(self, file_bytes: int) -> None:
         self._lock = threading.Lock()
-        # A file with more bytes than would be kept is not even tried: what is kept in vain takes memory, too.
-        self._blocks: list[Blocks] | None = [] if file_bytes <= 8 * MOST_CELLS else None
-        self._cells = 0
+        # A large file is not even tried: what is kept in vain takes memory, too.
+        self._blocks: list[Kept] | None = [] if file_bytes <= MOST_BYTES else None
+        self._bytes = 0
 
-    def add(self, block: Any, used: NDArray[np.bool_] | None, columns: Sequence[NDArray[Any]]) -> None:
-        cells = sum(len(column) * (_TEXT_CELLS if column.dtype == object else 1) for column in columns)
+    def add(self, block: Any, used: NDArray[np.bool_] | None, size: int) -> None:
         with self._lock:
-            self._cells += cells
-            if self._cells > MOST_CELLS:
+            self._bytes += size
+            if self._bytes > MOST_BYTES:
                 self._blocks = None
             elif self._blocks is not None:
                 self._blocks.append((block, used))
@@ -40,5 +37,5 @@ class KeptBlocks:
         """Whether every block that was added is still here."""
         return self._blocks is not None
 
-    def __iter__(self) -> Iterator[Blocks]:
+    def __iter__(self) -> Iterator[Kept]:
         return iter(self._blocks or ())

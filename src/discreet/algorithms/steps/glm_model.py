@@ -11,6 +11,10 @@ from discreet.algorithms.steps.first_look import XScaling
 from discreet.glm import Family, Link
 from discreet.rows import Floats, Labels
 
+# A mean this near to an end of its range has no sensible predictor; and a predictor beyond all others.
+_LEAST_SHARE = 0.002
+_FAR = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class GlmModel:
@@ -35,6 +39,13 @@ class GlmModel:
     def size(self) -> int:
         """How many coefficients there are."""
         return self.width + (self.origin is None)
+
+    def sensible_mean(self, mean: float) -> float:
+        """The nearest mean that both the labels and the link allow, with room to the ends, where predictors run off."""
+        low = max(self.labels.low, float(self.link.mean(-_FAR)))
+        high = min(self.labels.high, float(self.link.mean(_FAR)))
+        room = _LEAST_SHARE * (high - low)
+        return min(max(mean, low + room), high - room)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ from discreet.rows import Answer, CurvatureSum, Floats, LinearMap, ScoreSum, Sou
 
 # Scores this many times as long as typical ones count as such in the spread: their tail is not worth more noise.
 _TYPICAL_SCORES = 4.0
+# Scores may vanish where a link is flat; a bound must stay a number that squares.
+_LEAST_CLIP = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,4 +154,4 @@ class Inquiry:
         if self.model.family.name == "bernoulli":
             return min(self.plan.binary_clip, self.plan.radius) * math.sqrt(local.size)
         clip = self.plan.corrected_clip if is_corrected(self.model.family) else self.plan.clip
-        return clip * math.sqrt(local.size) * local.score_std
+        return max(clip * math.sqrt(local.size) * local.score_std, _LEAST_CLIP)

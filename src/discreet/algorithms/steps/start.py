@@ -17,8 +17,6 @@ from discreet.rows import LinearMap, MappedMoment, Source
 
 # A start farther from the constant model than this, in standard deviations of eta, is noise or a separable set.
 _FARTHEST_START = 1.5
-# A mean label this near to an end of its range has no sensible predictor.
-LEAST_SHARE = 0.002
 # Public rows lie elsewhere if private ones, shortened to this, keep less than this of their constants' squares; labels
 # weigh nothing there.
 _LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
@@ -88,10 +86,9 @@ def lies_there(source: Source, cost: GDP, model: GlmModel, scaling: Scaling, gue
 
 def _linked(model: GlmModel, label: LabelScale, linear: LinearStart, offset: float) -> Local:
     """The linear fit of labels turned into one of eta, by the link's slope at the mean."""
-    constant, labels = linear.coordinates.constant, model.labels
-    room = LEAST_SHARE * (labels.high - labels.low)
+    constant = linear.coordinates.constant
     mean = label.centre + label.scale * (float(linear.phi[0]) if constant else 0.0)
-    eta = float(model.link.predictor(min(max(mean, labels.low + room), labels.high - room))) if constant else 0.0
+    eta = float(model.link.predictor(model.sensible_mean(mean))) if constant else 0.0
     phi = linear.phi * label.scale / max(float(model.link.slope(eta)), 1e-12)
     slopes = phi[int(constant) :]
     length = float(np.linalg.norm(slopes))
