@@ -18,6 +18,11 @@ from discreet.privacy import GDP, Pure
 SURE = 1 - 1e-5
 
 
+def on_grid(x):
+    """Whole multiples of 2^-20: the lowest bits of other sums would show what was added to what."""
+    return np.rint(x * 2.0**20) / 2.0**20
+
+
 class Mechanism:
     """A mean with Gaussian noise for a claimed mu; ``factor`` takes noise away."""
 
@@ -26,14 +31,14 @@ class Mechanism:
 
     def __call__(self, data):
         rng = np.random.default_rng(self.seed)
-        noise = rng.normal(size=self.numbers) / self.mu / self.factor
+        noise = on_grid(rng.normal(size=self.numbers) / self.mu / self.factor)
         return {"sum": data + noise, "constant": 3.0, "name": "released"}
 
     def __repr__(self):
         return f"Mechanism({self.mu}, {self.factor}, {self.seed}, {self.numbers})"
 
 
-D, D_OTHER = np.zeros(5), np.full(5, 1 / np.sqrt(5))
+D, D_OTHER = np.zeros(5), on_grid(np.full(5, 1 / np.sqrt(5)))
 
 
 def run(fit, claim, runs=1000, **more):

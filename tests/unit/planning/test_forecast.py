@@ -28,13 +28,15 @@ def test_a_forecast_is_within_a_factor_of_what_is_measured(family):
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 def test_the_noise_is_what_the_fit_itself_reports(neighbours):
-    """The estimate's own standard error from noise, known to the fit, against the forecast of it; no luck involved."""
+    """The estimate's own standard errors, known to the fit, against the forecast of them: the median of 7 fits."""
     design, budget = Design.of("linear", 8), Budget.of(1.0, 1e-6)
     X, y = design.rows(5000, np.random.default_rng(1))
-    fitted = central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y)
+    results = [central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y).result_ for _ in range(7)]
     told = descent_errors(design, 5000, budget, replaced=neighbours == "replace_one")
-    noise = math.sqrt(np.mean(np.diag(fitted.result_.noise_covariance)[1:]))
-    sampling = math.sqrt(np.mean(np.diag(fitted.result_.sampling_covariance)[1:]))
+    noise, sampling = (
+        math.sqrt(np.median([np.mean(np.diag(getattr(result, name))[1:]) for result in results]))
+        for name in ("noise_covariance", "sampling_covariance")
+    )
     assert noise == pytest.approx(math.sqrt(told.noise), rel=0.35)
     assert sampling == pytest.approx(math.sqrt(told.sampling), rel=0.25)
 
