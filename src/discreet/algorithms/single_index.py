@@ -22,7 +22,7 @@ from discreet.algorithms.steps.index_model import Design, IndexModel, gaussian_c
 from discreet.algorithms.steps.kalman import Belief
 from discreet.glm import NoisyQuadratic, Solution
 from discreet.privacy import GDP, Budget
-from discreet.rows import Floats, SecondMoment, Source
+from discreet.rows import Answer, Floats, SecondMoment, Source
 from discreet.rows.index_sums import IndexGradient, IndexMoment
 
 
@@ -231,30 +231,8 @@ def _last_moment(source: Source, cost: GDP, model: IndexModel, design: Design, s
         constant_weight=0.4 * radius * bound,
     )
     answer = source.sum(query, cost)
+    last = _stepped(query, answer, state.belief.theta)
     size = design.size
-    coordinate = np.eye(size + 2)
-    moment = (answer.value + answer.value.T) / 2
-    total = max(float(moment[0, 0]), 1.5 * math.sqrt(2 * (size + 2)) * answer.noise_std)
-    quadratic = NoisyQuadratic(
-        moment,
-        answer.noise_std,
-        coordinate[1:-1],
-        np.ones(size, dtype=bool),
-        coordinate[-1],
-        np.zeros(size),
-        total / query.constant_weight**2,
-    )
-    solution = quadratic.solve()
-    scale = 1 / query.residual_weight
-    last = Solution(
-        coef=state.belief.theta + scale * solution.coef,
-        estimate=state.belief.theta + scale * solution.estimate,
-        noise_covariance=scale**2 * solution.noise_covariance,
-        sampling_covariance=scale**2 * solution.sampling_covariance,
-        residual_variance=scale**2 * solution.residual_variance,
-        residual_variance_noise_std=scale**2 * solution.residual_variance_noise_std,
-        ridge=solution.ridge,
-    )
     # A noisy matrix turns a true step into a wrong one, in proportion to what is left to step.
     weakest = float(
         np.linalg.eigvalsh(gaussian_curvature(link, state.belief.theta, model.intercept, state.spread, 2))[0]
@@ -269,3 +247,30 @@ def _last_moment(source: Source, cost: GDP, model: IndexModel, design: Design, s
         belief.covariance = belief.covariance + max(0.0, bias) / size * np.eye(size) + last.sampling_covariance
     belief.see_estimate(last.estimate, error)
     return IndexFit(design, belief.theta, last, belief.path, belief.steps - 1, state.count)
+
+
+def _stepped(query: IndexMoment, answer: Answer, theta: Floats) -> Solution:
+    """Where the step from theta ends, with what it varies by."""
+    size = len(theta)
+    coordinate = np.eye(size + 2)
+    moment = (answer.value + answer.value.T) / 2
+    total = max(float(moment[0, 0]), 1.5 * math.sqrt(2 * (size + 2)) * answer.noise_std)
+    solution = NoisyQuadratic(
+        moment,
+        answer.noise_std,
+        coordinate[1:-1],
+        np.ones(size, dtype=bool),
+        coordinate[-1],
+        np.zeros(size),
+        total / query.constant_weight**2,
+    ).solve()
+    scale = 1 / query.residual_weight
+    return Solution(
+        coef=theta + scale * solution.coef,
+        estimate=theta + scale * solution.estimate,
+        noise_covariance=scale**2 * solution.noise_covariance,
+        sampling_covariance=scale**2 * solution.sampling_covariance,
+        residual_variance=scale**2 * solution.residual_variance,
+        residual_variance_noise_std=scale**2 * solution.residual_variance_noise_std,
+        ridge=solution.ridge,
+    )

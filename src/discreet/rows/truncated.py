@@ -111,25 +111,10 @@ def _truncated(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floa
 
 
 @dataclass(frozen=True, eq=False)
-class ShortenedInformation:
-    """The sum of weight(eta) z z^T with far rows shortened after eta is computed; weight <= bound, isotropic noise."""
+class ShortenedInformation(TruncatedInformation):
+    """The same with far rows shortened after eta is computed, and isotropic noise."""
 
-    map: LinearMap
-    weight: Weight
-    radius: float
-    bound: float
-    label: str = "information"
     geometry: Geometry = "square"
-
-    @property
-    def left_norm(self) -> float:
-        return self.radius * math.sqrt(self.bound)
-
-    right_norm = left_norm
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.map.outputs - 1, self.map.outputs - 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         eta, z, shrink, _ = coordinates_of(self.map, block, self.radius)

@@ -16,7 +16,6 @@ from discreet import (
     BudgetError,
     Domain,
     GeneralizedLinearRegressor,
-    Ledger,
     LogisticRegression,
     Numeric,
     PoissonRegressor,
@@ -153,11 +152,6 @@ def test_public_frames_and_texts_are_understood():
 
 
 # Paying and persons.
-
-
-@pytest.fixture
-def ledger(tmp_path) -> Ledger:
-    return Ledger.create(tmp_path / "budget.ledger", epsilon=4.0, delta=1e-6)
 
 
 def test_one_job_is_paid_once_and_gives_one_model(ledger):

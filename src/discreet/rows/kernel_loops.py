@@ -1,0 +1,119 @@
+"""The inner loops over a block as numba compiles them; ``kernels.py`` says what each does, and has its twin in numpy.
+
+They slice first and index from zero: only then does the compiler know that no index is negative, and works on several
+records at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_TILE = 128  # records whose entries stay in the first cache from the first step to the last
+
+
+def encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+    records, columns = table.shape
+    tile = 32
+    for start in range(0, records, tile):
+        rows = table[start : start + tile]
+        for column in range(columns):
+            target = out[column, start : start + tile]
+            # The compiler cannot know that writing the target leaves these as they are.
+            least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
+            for i in range(len(target)):
+                value = np.float64(rows[i, column])
+                value = least if value < least else value
+                value = most if value > most else value
+                target[i] = (value - middle) * worth
+
+
+def encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
+    for record in range(len(table)):
+        row, target = table[record], out[record]
+        target[0] = scale
+        for i in range(len(row)):
+            value = np.float64(row[i])
+            value = low[i] if value < low[i] else value
+            value = high[i] if value > high[i] else value
+            target[i + 1] = np.rint((value - centre[i]) * per_unit[i] * scale)
+
+
+def shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
+    for start in range(0, x.shape[1], _TILE):
+        factors = shrink[start : start + _TILE]
+        for entry in range(x.shape[0]):
+            values = x[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] = (values[i] - centre[entry]) * per_unit
+            for i in range(len(values)):
+                factors[i] += values[i] * values[i]
+        for i in range(len(factors)):
+            norm = np.sqrt(factors[i])
+            factors[i] = radius / (radius if norm < radius else norm)
+        for entry in range(x.shape[0]):
+            values = x[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] *= factors[i]
+
+
+def place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -> None:
+    clip = np.empty(_TILE)
+    dither = np.empty(_TILE)
+    for start in range(0, factor.shape[1], _TILE):
+        tile_norms = norms[start : start + _TILE]
+        tile_seed = seed[start : start + _TILE]
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                tile_norms[i] += values[i] * values[i]
+        for i in range(len(tile_norms)):
+            norm = np.sqrt(tile_norms[i])
+            tile_norms[i] = norm
+            low_bits = (norm / norm_bound + tile_seed[i]) * 268435456.0
+            dither[i] = low_bits - np.floor(low_bits)
+            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] = np.floor(values[i] * clip[i] + dither[i])
+        for i in range(len(tile_norms)):
+            if not np.isfinite(tile_norms[i]):
+                factor[:, start + i] = 0.0
+
+
+def weighted_sum(
+    rows: Any, weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, total: Any
+) -> None:
+    high, middle, low = total[0], total[1], total[2]
+    for i in range(len(rows)):
+        norm, value = length[i], weight[i]
+        most = bound / (shortest if norm < shortest else norm)
+        value = -most if value < -most else value
+        value = most if value > most else value
+        value = np.trunc(value * scale)
+        if not (np.isfinite(value) and np.isfinite(norm)):
+            continue
+        above = np.floor(value * (1 / digit))
+        highest = np.floor(above * (1 / digit))
+        above, value = above - highest * digit, value - above * digit
+        row = rows[i]
+        for j in range(len(row)):
+            high[j] += row[j] * highest
+            middle[j] += row[j] * above
+            low[j] += row[j] * value
+
+
+def scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
+    for start in range(0, factor.shape[1], _TILE):
+        squares = norms[start : start + _TILE]
+        for entry in range(factor.shape[0]):
+            values = factor[entry, start : start + _TILE]
+            for i in range(len(values)):
+                values[i] *= unit[entry]
+            if entry >= skipped:
+                for i in range(len(values)):
+                    squares[i] += values[i] * values[i]
+        for i in range(len(squares)):
+            squares[i] = np.sqrt(squares[i])
