@@ -202,10 +202,11 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             return float(self.loss_bound)
         return _BOUNDS.get(family.name, (half_width / 2) ** 2)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, exposure: Any = None) -> np.ndarray:
         """As the refitted model."""
         check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
+        more = {} if exposure is None else {"exposure": exposure}
+        return np.asarray(self.best_estimator_.predict(X, **more))
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
