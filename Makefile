@@ -25,7 +25,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 unit: $(STAMP)
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_MORE)
 
 bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/results
 	$(BIN)/python -m benchmarks.noise
