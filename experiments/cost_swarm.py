@@ -75,7 +75,7 @@ def errors(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[tuple
         for epsilon in EPSILONS:
             asked = {"epsilon": epsilon, "delta": 1 / (2 * len(train)), "sparsity": sparsity, "bounds_X": (-1, 1)}
             models = {
-                "printed": SparseLogisticRegression(**asked, calibration="paper", max_iter=50, step_size=0.5),
+                "printed": SparseLogisticRegression(**asked, calibration="paper", max_iter=50, step=0.5),
                 "iht, tight": SparseLogisticRegression(**asked, solver="iht"),
                 "auto, tight": SparseLogisticRegression(**asked),
             }

@@ -70,19 +70,23 @@ def test_the_catalogue_knows_every_solver():
     assert {("LogisticRegression", name) for name in ("auto", "newton", "cost_gd", "objective")} <= solvers
     assert {("ReLURegressor", name) for name in ("auto", "glmtron", "minibatch", "tree", "sgd", "pgd")} <= solvers
     assert {("SparsePoissonRegressor", name) for name in ("auto", "two_stage", "iht", "frank_wolfe")} <= solvers
-    assert {("Ridge", name) for name in ("auto", "moments", "pmt")} <= solvers
+    assert {("Ridge", name) for name in ("auto", "moments", "pmt", "cost_gd")} <= solvers
     assert any(one.searched for one in offered)
 
 
 def test_a_solver_that_halves_its_noise_is_caught_whichever_it_is(monkeypatch):
-    """The catalogue's pairs have power: half the reach shows in more than one release of most solvers."""
+    """The catalogue's pairs have power: half the reach shows in a release of every solver that bounds rows tightly.
+
+    COST's descent bounds them by what coefficients anywhere in its ball could do, three times what these rows do.
+    """
     import discreet.grid_noise
 
     real = discreet.grid_noise.reach
     monkeypatch.setattr(discreet.grid_noise, "reach", lambda *arguments: real(*arguments) / 2)
     caught = []
     for variant in catalogue.combinations():
-        if variant.kind in (LinearRegression,) and variant.neighbours == "replace_one" and not variant.public:
+        loose = dict(variant.settings).get("solver") == "cost_gd"
+        if variant.kind is LinearRegression and variant.neighbours == "replace_one" and not (variant.public or loose):
             model = variant.make(5.0, 1e-6, COLUMNS)
             try:
                 report = replay(model, *neighbouring(model, *ODD_PAIRS[0]))

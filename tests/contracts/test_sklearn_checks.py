@@ -24,7 +24,7 @@ def estimators():
     return [
         kind(**parameters, solver=solver, neighbours=neighbours)
         for kind, parameters, solvers in (
-            (LinearRegression, declared, ("gd", "moments")),
+            (LinearRegression, declared, ("gd", "moments", "cost_gd")),
             (Ridge, declared, ("gd", "moments")),
             (LogisticRegression, classes, (*glm_solvers, "objective")),
             (PoissonRegressor, counts, glm_solvers),

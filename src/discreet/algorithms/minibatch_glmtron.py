@@ -79,6 +79,8 @@ def printed_minibatch_glmtron(
     model: IndexModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
+    *,
+    eta: float | None = None,
 ) -> Descent:
     """With the printed noise f = sqrt(8 log(1/delta)) / epsilon, clip and step, corrected where they leak.
 
@@ -95,7 +97,7 @@ def printed_minibatch_glmtron(
     edges = doubling(largest / rows, largest)
     reach = math.sqrt(2 * 3 * model.size) * math.log(rows)
     theta, path = ground.theta, [ground.theta]
-    eta = 1 / (3 * model.size * math.log(rows))
+    eta = 1 / (3 * model.size * math.log(rows)) if eta is None else eta
     for t in range(steps):
         residuals = Residuals(ground.design.map(theta), model.labels, model.link.mean)
         threshold, _ = private_threshold(parts[t], cost, residuals, edges, calibration="paper")

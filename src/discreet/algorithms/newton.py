@@ -20,6 +20,7 @@ from discreet.algorithms.steps.coordinates import Coordinates, blended
 from discreet.algorithms.steps.exposure import mean_offset
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import definite, projected
 from discreet.glm import ClippedScore
 from discreet.privacy import GDP, Budget
@@ -48,7 +49,7 @@ def newton(
     steps: int | None = None,
     ball: float | None = None,
 ) -> GlmFit:
-    """Fit the model by ``steps`` Newton steps; ``ball`` bounds the coefficients in white coordinates.
+    """Fit the model by ``steps`` Newton steps; ``ball`` bounds the coefficients in white coordinates, and y's units.
 
     Privacy: one sum for the first look (and one for the exposure, if any), then a gradient and a Hessian per step,
     whose costs together are the budget.
@@ -160,9 +161,12 @@ class _Search:
         return step if self.model.link.name == "identity" else projected(step, _LONGEST_STEP)
 
     def within(self, beta: Floats, ball: float | None) -> Floats:
+        units = LabelUnits.of(self.model)
+        middle = np.zeros(len(beta))
+        middle[: int(self.coordinates.constant)] = units.centre
         if ball is None:
             ball = math.inf if self.model.link.name == "identity" else _BALL
-        return projected(beta, ball)
+        return middle + projected(beta - middle, ball * units.unit)
 
     def fit(self, seen: _Seen, beta: Floats, rounds: int) -> GlmFit:
         """The end of the last step. Its noise is the gradient's and, along the step, the Hessian's."""

@@ -50,9 +50,8 @@ def objective(
     *,
     x_radius: float,
     guess: Guess | None = None,
-    steps: int | None = None,
 ) -> GlmFit:
-    """Fit by one perturbed minimisation; ``steps`` is accepted as every solver does and has no meaning here.
+    """Fit by one perturbed minimisation.
 
     Privacy: one to three sums and one minimisation, whose costs together are the budget.
     """

@@ -1,6 +1,7 @@
 """Noisy gradient descent for generalized linear models: COST, Algorithm 1, as printed and with tight accounting.
 
 beta <- project(beta - step (sum of (psi'(x beta) - y) x + noise) / n), T times, with |x| at most its declared radius.
+Labels of the identity link are in units of their declared half-width, measured from the middle of their range.
 
 As printed, each step gets (epsilon/T, delta/T) and noise for the sensitivity 4 (R + c_1) |x|; exact composition costs
 sqrt(T), and a score that is bounded by c moves the sum by 2 c |x| at most. ``clip`` makes it DP-GD, the baseline of PMT
@@ -13,16 +14,17 @@ import math
 
 import numpy as np
 
+from discreet.algorithms.steps.ball import tell_if_at_the_edge, usual_radius
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import XScaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import Floats, Query, ScoreSum, Source
 from discreet.rows.truncated import TruncatedScores
 
 _STEPS = 20
-_BALL, _FAR = 3.0, 50.0
 # Where the number of rows is private, what it costs.
 _COUNT_SHARE = 0.03
 
@@ -42,14 +44,17 @@ def printed_descend(
 ) -> GlmFit:
     """T noisy gradient steps from 0 (or the public fit), in the declared coordinates or in the public white ones.
 
+    ``ball``: the radius that coefficients of these coordinates keep within; ``clip`` is in the units of y.
+
     Privacy: ``steps`` sums, whose costs together are the budget (``"tight"``) or what the printed noise really costs.
     """
     rounds = _STEPS if steps is None else steps
     count, rest = _count(source, budget, model, x_radius, calibration)
+    units = LabelUnits.of(model)
+    model, guess = units.model(model), units.guess(guess)
+    clip = None if clip is None else clip / units.unit
     coordinates, radius = _ground(model, x_radius, guess)
-    if ball is None:
-        # Binary scores are bounded whatever the coefficients; others only in a ball.
-        ball = _FAR if model.family.name == "bernoulli" else _BALL
+    ball = usual_radius(model) if ball is None else ball
     score_bound = _score_bound(model, ball * radius)
     beta = np.zeros(coordinates.size)
     if guess is not None and guess.coefficients is not None:
@@ -72,7 +77,8 @@ def printed_descend(
     for _ in range(rounds):
         gradient = source.sum(query(beta), each).value[:, 0] + penalty @ beta
         beta = projected(beta - pace * gradient / count, ball)
-    return without_errors(coordinates.coefficients(beta), count, rounds)
+    tell_if_at_the_edge(beta, ball, "cost_gd")
+    return without_errors(units.coefficients(coordinates.coefficients(beta)), count, rounds)
 
 
 def _query(

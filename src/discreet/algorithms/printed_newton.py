@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.algorithms.steps.ball import tell_if_at_the_edge, usual_radius
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import Floats, Query, Source
@@ -23,7 +25,6 @@ from discreet.rows.truncated import TruncatedInformation, TruncatedScores
 
 _STEPS = 5
 _FAILURE = 0.05
-_BALL = 3.0
 
 
 def printed_newton(
@@ -41,6 +42,8 @@ def printed_newton(
 
     Privacy: T+1 gradients and Hessians. Their exact joint cost is computed from the noise that is drawn.
     """
+    units = LabelUnits.of(model)
+    model, guess = units.model(model), units.guess(guess)
     printed = _Printed.of(source, budget, model, x_radius, guess, _STEPS if steps is None else steps, ball, failure)
     beta = np.zeros(printed.coordinates.size)
     gradient_cost, hessian_cost = printed.costs(source, beta)
@@ -50,7 +53,8 @@ def printed_newton(
         gradient = source.sum(printed.gradient(beta), gradient_cost).value[:, 0] / count + penalty @ beta / count
         hessian = source.sum(printed.hessian(beta), hessian_cost).value / count + penalty / count
         beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], printed.ball)
-    return without_errors(printed.coordinates.coefficients(beta), count, printed.steps + 1)
+    tell_if_at_the_edge(beta, printed.ball, "newton")
+    return without_errors(units.coefficients(printed.coordinates.coefficients(beta)), count, printed.steps + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +95,8 @@ class _Printed:
         if model.family.name == "bernoulli" and model.link.name == "logit":
             # Algorithms 3 and 5; nothing here depends on the coefficients, so they need no ball.
             stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius**2 / mu
-            return cls(model, coordinates, radius, 1.0, 0.25, math.inf, steps, *stds)
-        ball = _BALL if ball is None else ball
+            return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
+        ball = usual_radius(model) if ball is None else ball
         reach = ball * radius
         high = math.log(model.exposure[1]) if model.exposure is not None else 0.0
         low = math.log(model.exposure[0]) if model.exposure is not None else 0.0

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from discreet.algorithms.steps.descent import Descent, prepare, seeing_start, shrunk
 from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, LinearMap, Source
 from discreet.rows.index_sums import IndexGradient
 
-_PGD_STEPS = 20
+_PGD_STEPS, _PGD_STEP = 20, 0.5
 
 
 def pgd(
@@ -25,6 +24,9 @@ def pgd(
     model: IndexModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
+    *,
+    eta: float | None = None,
+    ball: float | None = None,
 ) -> Descent:
     """Full gradients with noise for their largest norm, and a projection that keeps it (Shen et al. 2023).
 
@@ -33,6 +35,8 @@ def pgd(
     """
     steps = _PGD_STEPS if steps is None else steps
     ground, rest = prepare(source, budget, model, known)
+    eta = _PGD_STEP if eta is None else eta
+    ball = 2 * model.labels.half_width if ball is None else ball
     cost = GDP(rest.mu / math.sqrt(steps) * (1 - 1e-14))
     reach = 1.3 * ground.norm
     theta = seeing_start(model, ground.theta)
@@ -41,9 +45,9 @@ def pgd(
     for _ in range(steps):
         query = _gradient(model, ground.design.map(theta), reach * 2 * model.labels.half_width, reach)
         answer = source.sum(query, cost)
-        theta = theta + 0.5 * answer.value[:, 0] / ground.seen.count
-        theta = theta * min(1.0, 2 * model.labels.half_width / max(float(np.linalg.norm(theta)), 1e-300))
-        variance = 0.75 * variance + (0.5 * answer.noise_std / ground.seen.count) ** 2
+        theta = projected(theta + eta * answer.value[:, 0] / ground.seen.count, ball)
+        # About so much of the earlier noise is left after a step, where half of the rows have a positive index.
+        variance = abs(1 - eta / 2) * variance + (eta * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
     return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps)
 

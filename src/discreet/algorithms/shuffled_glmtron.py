@@ -43,11 +43,19 @@ _LOOKS = 200
 
 @dataclass(frozen=True)
 class Rule:
-    """What a pass does at each row: the clip at this iterate, and whether the mean's slope weighs the gradient."""
+    """What a pass does at each row: the clip at this iterate, and whether the mean's slope weighs the gradient.
+
+    ``whole`` is the step that a whole gradient would take, ``eta`` the one that a row's takes.
+    """
 
     clip: Callable[[Floats], float]
     gated: bool
+    whole: float
     eta: float
+
+    @classmethod
+    def of(cls, clip: Callable[[Floats], float], gated: bool, whole: float, rows: int, eta: float | None) -> Rule:
+        return cls(clip, gated, whole, _LENGTHS / rows * whole if eta is None else eta)
 
 
 def shuffled_glmtron(
@@ -57,6 +65,8 @@ def shuffled_glmtron(
     known: tuple[Floats, Floats],
     public: tuple[Floats, Floats],
     calibration: str = "tight",
+    *,
+    eta: float | None = None,
 ) -> Descent:
     """``public``: encoded rows (one column each) and labels in the user's units; ``known``: the rows' mean, covariance.
 
@@ -78,18 +88,23 @@ def shuffled_glmtron(
 
     # Never above the constant model's: where noise has led the iterate away, more noise would not bring it back.
     most = threshold(start.theta)
-    rule = Rule(
-        clip=lambda theta: _CLIP * start.norm * min(most, threshold(theta)),
-        gated=False,
-        eta=_LENGTHS / rows * step_size(model, start, 1.4 * _CLIP, 1),
-    )
+
+    def clip(theta: Floats) -> float:
+        return _CLIP * start.norm * min(most, threshold(theta))
+
+    rule = Rule.of(clip, False, step_size(model, start, 1.4 * _CLIP, 1), rows, eta)
     each = GDP(amplification.mu)
     rows_apart = source.shuffle(each, amplification.epsilon, amplification.delta)
     return _one_pass(rows_apart, each, model, start, rule)
 
 
 def shuffled_sgd(
-    source: DivisibleSource, budget: Budget, model: IndexModel, known: tuple[Floats, Floats] | None = None
+    source: DivisibleSource,
+    budget: Budget,
+    model: IndexModel,
+    known: tuple[Floats, Floats] | None = None,
+    *,
+    eta: float | None = None,
 ) -> Descent:
     """Gradients are clipped to the norm 1 where half of y's range is 1, as the paper scales it.
 
@@ -98,11 +113,7 @@ def shuffled_sgd(
     rows = _public_rows(source)
     start = declared_ground(model, known, rows)
     start = Ground(start.design, start.seen, seeing_start(model, start.theta), start.spread)
-    rule = Rule(
-        clip=lambda _: model.labels.half_width,
-        gated=True,
-        eta=_LENGTHS / rows * step_size(model, start, 1.0, 2),
-    )
+    rule = Rule.of(lambda _: model.labels.half_width, True, step_size(model, start, 1.0, 2), rows, eta)
     try:
         amplification = shuffled_mu(budget.epsilon, budget.delta, rows)
     except GuaranteeError:
@@ -129,7 +140,7 @@ def _one_pass(parts: Sequence[PartSource], cost: GDP, model: IndexModel, start: 
         theta = theta + rule.eta * answer.value[:, 0]
         noises[t] = rule.eta * answer.noise_std
         total += theta if t >= first else 0.0
-    variance = averaged_noise(_LENGTHS / rows, rows, first, noises)
+    variance = averaged_noise(rule.eta / rule.whole, rows, first, noises)
     if model.size * variance > start.spread**2 / 2:
         # A clipped gradient draws back with bounded force: noise of this size outruns it as if nothing did.
         variance = averaged_noise(0.0, rows, first, noises)

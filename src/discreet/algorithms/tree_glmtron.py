@@ -28,6 +28,8 @@ def tree_glmtron(
     model: IndexModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
+    *,
+    eta: float | None = None,
 ) -> Descent:
     """Privacy: a first look; then log2(T) + 1 passes, one for each level, over disjoint parts."""
     ground, rest = prepare(source, budget, model, known)
@@ -38,7 +40,7 @@ def tree_glmtron(
     batch = ground.seen.count / leaves
     clip = _CLIP * ground.norm * math.hypot(ground.seen.y_spread, 0.0 if model.intercept else ground.seen.y_middle)
     # So that all steps together go three times as far as one whole step: enough, and noise still fades.
-    eta = 3 * step_size(model, ground, _CLIP, 1) / leaves
+    eta = 3 * step_size(model, ground, _CLIP, 1) / leaves if eta is None else eta
     queries: list[IndexGradient] = []
     sums: dict[tuple[int, int], Floats] = {}
     theta, path, noise_std = ground.theta, [ground.theta], 0.0

@@ -24,7 +24,16 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
     public: rows that are public anyway (with labels or without), or their second moment.
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
-    max_iter: gradient steps; chosen from the budget, the rows and the columns by default.
+    solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only) and ``"cost_gd"``
+    (COST's plain descent) are there to compare.
+    max_iter: steps of ``"gd"``, ``"newton"`` and ``"cost_gd"``; chosen by the solver if None.
+    step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
+    radius: the ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1, 1] (white ones
+    with public rows; newton's are scaled to spread 1) and in units of the linear predictor (identity link: of y's
+    half-width, from the middle). If None, 3 for ``"cost_gd"`` (50 for the logit) and 50 for ``"newton"``. Noise of
+    ``"cost_gd"`` grows with it, and a fit that ends at its edge warns.
+    calibration: ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``) or PMT's
+    Algorithms 3 to 5 (``"newton"``) print.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
     random_state: for tests only; it makes the result not private.
@@ -47,6 +56,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         alpha: float = 0.0,
         solver: str = "auto",
         max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -67,6 +78,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.alpha = alpha
         self.solver = solver
         self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -125,6 +138,8 @@ class _OneFamily(GeneralizedLinearRegressor):
         alpha: float = 0.0,
         solver: str = "auto",
         max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -143,6 +158,8 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.alpha = alpha
         self.solver = solver
         self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -24,13 +25,25 @@ from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
+from discreet.estimators.solvers import check_options
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import linear_result, units
 from discreet.inference import GlmResult
 from discreet.privacy import Budget
 from discreet.rows import Labels
 
-Solver = Callable[..., GlmFit]
+
+@dataclass(frozen=True)
+class Solver:
+    """An algorithm and the options that it has, by their names there and as the estimator's parameters."""
+
+    solve: Callable[..., GlmFit]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+_STEPS = {"max_iter": "steps"}
+_NEWTON = {**_STEPS, "radius": "ball"}
+_COST = {**_NEWTON, "step": "step"}
 
 
 class PrivateGlm(GlmResultMethods, PrivateEstimator):
@@ -39,24 +52,37 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
     fit_intercept: bool
     alpha: float
     max_iter: int | None
+    step: float | None
+    radius: float | None
     bounds_exposure: Any = None
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""
         if self.calibration == "paper":
-            return {"gd": partial(printed_descend, calibration="paper"), "newton": printed_newton}
-        solvers: dict[str, Solver] = {"gd": descend, "newton": newton, "cost_gd": printed_descend}
+            printed = Solver(partial(printed_descend, calibration="paper"), _COST)
+            return {"gd": printed, "newton": Solver(printed_newton, _NEWTON), "cost_gd": printed}
+        solvers = {
+            "gd": Solver(descend, _STEPS),
+            "newton": Solver(newton, _NEWTON),
+            "cost_gd": Solver(printed_descend, _COST),
+        }
         family, link = self._family()
         if (family.name, link.name) == ("bernoulli", "logit"):
-            solvers["objective"] = objective
+            solvers["objective"] = Solver(objective)
         return solvers
+
+    def _solver(self) -> Solver:
+        solvers = self._solvers()
+        return next(iter(solvers.values())) if self.solver == "auto" else solvers[self.solver]
+
+    def _options(self) -> tuple[str, ...]:
+        return tuple(self._solver().options)
 
     def _check_parameters(self) -> Budget:
         check_choice("solver", self.solver, ("auto", *self._solvers()))
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
-        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 2):
-            raise ValueError(f"max_iter must be None or a whole number >= 2, got {self.max_iter!r}")
+        check_options(self, self._options(), least_steps=2)
         family, link = self._family()
         family.check_link(link)
         return super()._check_parameters()
@@ -138,10 +164,9 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         model = self._model(encoder)
-        solvers = self._solvers()
-        solve = next(iter(solvers.values())) if self.solver == "auto" else solvers[self.solver]
-        guess = self._guess(encoder, model)
-        fit = solve(source, budget, model, x_radius=encoder.radius, guess=guess, steps=self.max_iter)
+        solver = self._solver()
+        options = {there: getattr(self, here) for here, there in solver.options.items()}
+        fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
         self.privacy_ = source.guarantee

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.algorithms.gd import descend
 from discreet.algorithms.moments import release_moments
 from discreet.algorithms.pmt import pmt
+from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
 from discreet.algorithms.steps.glm_model import GlmModel
@@ -24,6 +25,7 @@ from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.solvers import check_options
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import linear_result, units
 from discreet.glm import Gaussian, Identity
@@ -31,6 +33,14 @@ from discreet.inference import LinearResult
 from discreet.privacy import Budget
 from discreet.rows import Labels
 
+# Every solver with the options that it has; ``calibration="paper"`` is for the same ones.
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "auto": ("max_iter",),
+    "gd": ("max_iter",),
+    "moments": (),
+    "pmt": (),
+    "cost_gd": ("max_iter", "step", "radius"),
+}
 # A budget this large protects nobody and needs no descent: the second moment then gives least squares in one pass.
 _NOMINAL_MU = 10.0
 
@@ -51,6 +61,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         fit_intercept: bool = True,
         alpha: float = 0.0,
         solver: str = "auto",
+        max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -67,6 +80,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.fit_intercept = fit_intercept
         self.alpha = alpha
         self.solver = solver
+        self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -107,20 +123,29 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, ("auto", "gd", "moments", "pmt"))
+        check_choice("solver", self.solver, tuple(_OPTIONS))
+        check_options(self, self._options(), least_steps=2)
         if self.solver == "pmt" and self.public is None:
             raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
 
+    def _options(self) -> tuple[str, ...]:
+        if self.calibration == "paper" and self.solver == "gd":  # the descent that a paper prints is COST's
+            return _OPTIONS["cost_gd"]
+        return () if self.calibration == "paper" and self.solver == "auto" else _OPTIONS[self.solver]
+
     def _asked(self, encoder: Encoder) -> str:
         # The moments answer for every penalty, with or without an intercept.
-        return repr(encoder) if self.solver == "moments" else super()._asked(encoder)
+        free = self.solver == "moments" and self.calibration == "tight"
+        return repr(encoder) if free else super()._asked(encoder)
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         if self.calibration == "paper" and self.solver == "pmt":
             self._fit_printed_pmt(source, encoder, budget)
+        elif self.solver == "cost_gd" or (self.calibration == "paper" and self.solver == "gd"):
+            self._fit_printed_descent(source, encoder, budget)
         elif self.calibration == "paper":
             self._fit_printed(source, encoder, budget)
         elif self.solver == "moments" or (self.solver == "auto" and budget.mu > _NOMINAL_MU):
@@ -157,12 +182,31 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         )
 
     def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
-        model, solve = self._model(encoder), pmt if self.solver == "pmt" else descend
+        model = self._model(encoder)
         guess = None if self.public is None else public_guess(self.public, encoder, model)
-        fit = solve(source, budget, model, x_radius=encoder.radius, guess=guess)
+        if self.solver == "pmt":
+            fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess)
+        else:
+            fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess, steps=self.max_iter)
         self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept))
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.n_iter_ = fit.iterations
+
+    def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        model = self._model(encoder)
+        fit = printed_descend(
+            source,
+            budget,
+            model,
+            x_radius=encoder.radius,
+            guess=None if self.public is None else public_guess(self.public, encoder, model),
+            steps=self.max_iter,
+            step=self.step,
+            ball=self.radius,
+            calibration=self.calibration,
+        )
+        self._store_coefficients(fit.coef, encoder)
         self.n_iter_ = fit.iterations
 
     def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
@@ -174,9 +218,13 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             y_scale = max(float(np.sqrt(np.mean(np.square(np.asarray(y, dtype=np.float64))))), 1e-6 * y_scale)
         guess = public_guess(self.public, encoder, model)
         fit = printed_pmt(source, budget, model, guess=guess, y_scale=y_scale)
-        turned = units(encoder, with_intercept=True) @ fit.coef
-        self.intercept_, self.coef_ = float(turned[0]) if self.fit_intercept else 0.0, turned[1:]
+        self._store_coefficients(fit.coef, encoder)
         self.n_iter_ = 1
+
+    def _store_coefficients(self, encoded: np.ndarray, encoder: Encoder) -> None:
+        """Of a solver without standard errors."""
+        turned = units(encoder, with_intercept=True) @ encoded
+        self.intercept_, self.coef_ = float(turned[0]) if self.fit_intercept else 0.0, turned[1:]
 
     def adopt(self, result: LinearResult, encoder: Encoder, feature_names: Sequence[str]) -> Any:
         """Become the fitted model of a result that was computed elsewhere, as from the releases of several parties."""
@@ -229,8 +277,14 @@ class LinearRegression(_MomentRegressor):
     public: rows that are public anyway; their centre and scale then cost nothing.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
-    question about the columns from its one release (``moments_``), and reads the rows twice only.
-    calibration: ``"tight"``, or ``"paper"`` for the noise that DP-RR prints.
+    question about the columns from its one release (``moments_``), and reads the rows twice only; ``"pmt"`` needs
+    public moments; ``"cost_gd"`` is COST's plain descent, to compare with.
+    max_iter: gradient steps of ``"gd"`` and ``"cost_gd"``; chosen by the solver if None.
+    step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
+    radius: the ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in half-widths of y from
+    the middle of its range; 3 if None. The noise grows with it, and a fit that ends at its edge warns.
+    calibration: ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``), DP-PMTRR's
+    (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
     ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
     random_state: for tests only; it makes the result not private.
     """
@@ -252,6 +306,9 @@ class Ridge(_MomentRegressor):
         public: Public | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -269,6 +326,9 @@ class Ridge(_MomentRegressor):
             fit_intercept=fit_intercept,
             alpha=alpha,
             solver=solver,
+            max_iter=max_iter,
+            step=step,
+            radius=radius,
             neighbours=neighbours,
             calibration=calibration,
             ledger=ledger,

@@ -47,6 +47,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         alpha: float = 0.0,
         solver: str = "auto",
         max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -64,6 +66,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.alpha = alpha
         self.solver = solver
         self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

@@ -25,13 +25,24 @@ from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.solvers import check_options
 from discreet.estimators.tables import check_table
 from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
 from discreet.inference import LinearResult
 from discreet.privacy import Budget
 from discreet.rows import Labels
 
-SOLVERS = ("auto", "full_batch", "glmtron", "minibatch", "tree", "sgd", "pgd")
+# Every solver with the options that it has.
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "auto": (),
+    "full_batch": (),
+    "glmtron": ("step",),
+    "minibatch": ("max_iter",),
+    "tree": ("max_iter", "step"),
+    "sgd": ("step",),
+    "pgd": ("max_iter", "step", "radius"),
+}
+SOLVERS = tuple(_OPTIONS)
 # Solvers that ask rows in disjoint parts, by their positions.
 _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 _PRINTED = ("glmtron", "minibatch")
@@ -43,6 +54,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     solver: str
     fit_intercept: bool
     max_iter: int | None
+    step: float | None
+    radius: float | None
 
     def _link(self) -> IndexLink:
         raise NotImplementedError
@@ -89,10 +102,14 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
                 "neighbours='replace_one', as an added row would move others into other parts. "
                 "solver='auto' works with both"
             )
-        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be None or a whole number >= 1, got {self.max_iter!r}")
+        check_options(self, self._options())
         self._link()
         return super()._check_parameters()
+
+    def _options(self) -> tuple[str, ...]:
+        # The printed batches take steps of a length; ours weigh each answer by its noise.
+        more = ("step",) if self.solver == "minibatch" and self.calibration == "paper" else ()
+        return _OPTIONS[self.solver] + more
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         model = self._model(encoder)
@@ -122,19 +139,21 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         )
 
     def _descend(self, source: Curator, budget: Budget, model: IndexModel, encoder: Encoder) -> Descent:
-        steps = None if self.max_iter is None else int(self.max_iter)
         if self.solver == "glmtron":
             rows = labelled_rows(self.public, encoder)
             assert self.public is not None  # labelled_rows has checked
             moments = public_moments(self.public, encoder)
-            return shuffled_glmtron(source, budget, model, moments, rows, self.calibration)
+            return shuffled_glmtron(source, budget, model, moments, rows, self.calibration, eta=self.step)
         known = None if self.public is None else public_moments(self.public, encoder)
         if self.solver == "minibatch" and self.calibration == "paper":
-            return printed_minibatch_glmtron(source, budget, model, known, steps)
+            return printed_minibatch_glmtron(source, budget, model, known, self.max_iter, eta=self.step)
         if self.solver == "sgd":
-            return shuffled_sgd(source, budget, model, known)
-        solvers = {"minibatch": minibatch_glmtron, "tree": tree_glmtron, "pgd": pgd}
-        return solvers[self.solver](source, budget, model, known, steps)
+            return shuffled_sgd(source, budget, model, known, eta=self.step)
+        if self.solver == "minibatch":
+            return minibatch_glmtron(source, budget, model, known, self.max_iter)
+        if self.solver == "tree":
+            return tree_glmtron(source, budget, model, known, self.max_iter, eta=self.step)
+        return pgd(source, budget, model, known, self.max_iter, eta=self.step, ball=self.radius)
 
     def _store_descent(self, descent: Descent, encoder: Encoder) -> None:
         units = descent.design.in_user_units(encoder.centre, encoder.half_width)
@@ -201,6 +220,10 @@ class ReLURegressor(_IndexRegressor):
         ``"glmtron"``, ``"minibatch"``, ``"tree"`` (the papers' one-pass algorithms), ``"sgd"``, ``"pgd"`` (baselines).
     public: public rows; their covariance whitens for free, and ``"glmtron"`` takes its thresholds from their labels.
     max_iter: the number of batches (``"minibatch"``, ``"tree"``) or of steps (``"pgd"``); None lets each choose.
+    step: the papers' eta, on white columns: by a mean gradient (``"pgd"``, ``"tree"``, printed ``"minibatch"``) or by
+        one row's (``"glmtron"``, ``"sgd"``); None lets each choose.
+    radius: the ball that ``"pgd"`` keeps coefficients in, on white columns and in y's units; y's declared width if
+        None.
     calibration: ``"tight"``, or ``"paper"`` for the printed noise of ``"glmtron"`` and ``"minibatch"``.
     """
 
@@ -217,6 +240,8 @@ class ReLURegressor(_IndexRegressor):
         fit_intercept: bool = True,
         solver: str = "auto",
         max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -233,6 +258,8 @@ class ReLURegressor(_IndexRegressor):
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -264,6 +291,8 @@ class SingleIndexRegressor(_IndexRegressor):
         fit_intercept: bool = True,
         solver: str = "auto",
         max_iter: int | None = None,
+        step: float | None = None,
+        radius: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -281,6 +310,8 @@ class SingleIndexRegressor(_IndexRegressor):
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.max_iter = max_iter
+        self.step = step
+        self.radius = radius
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

@@ -27,7 +27,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):
         solver: str = "auto",
         max_iter: int | None = None,
         radius: float | None = None,
-        step_size: float = 1.0,
+        step: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -43,7 +43,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):
         self.solver = solver
         self.max_iter = max_iter
         self.radius = radius
-        self.step_size = step_size
+        self.step = step
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -62,7 +62,7 @@ class SparseLinearRegression(_SparseRegressor):
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or a ``domain`` of numeric columns.
     solver: "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5), "frank_wolfe".
     max_iter: steps of "iht" and "frank_wolfe"; radius: of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
-    calibration: "tight", or "paper" for the noise that COST prints; step_size is that of "paper", on the same scale.
+    calibration: "tight", or "paper" for the noise that COST prints; step: the length of its steps, on the same scale.
     """
 
     _family = Gaussian()
@@ -99,7 +99,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         solver: str = "auto",
         max_iter: int | None = None,
         radius: float | None = None,
-        step_size: float = 1.0,
+        step: float | None = None,
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -115,7 +115,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         self.solver = solver
         self.max_iter = max_iter
         self.radius = radius
-        self.step_size = step_size
+        self.step = step
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

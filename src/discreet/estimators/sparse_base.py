@@ -17,13 +17,21 @@ from discreet.domain import Encoder, Numeric
 from discreet.domain.columns import as_floats
 from discreet.engines import MemoryEngine
 from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds
 from discreet.estimators.tables import check_target, feature_domain, named_target, rows_used
 from discreet.glm import Family
 from discreet.privacy import Budget
 from discreet.rows import Labels, WideEncoding, wide_block_rows
 
-SOLVERS = ("auto", "two_stage", "iht", "frank_wolfe")
+# Every solver with the options that it has.
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "auto": (),
+    "two_stage": (),
+    "iht": ("max_iter",),
+    "frank_wolfe": ("max_iter", "radius"),
+}
+SOLVERS = tuple(_OPTIONS)
 
 
 class SparseModel(PrivateEstimator):
@@ -36,7 +44,7 @@ class SparseModel(PrivateEstimator):
     solver: str
     max_iter: int | None
     radius: float | None
-    step_size: float
+    step: float | None
     _family: Family
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
@@ -74,9 +82,8 @@ class SparseModel(PrivateEstimator):
         if self.calibration == "paper":
             assert sparsity is not None
             steps = 10 if self.max_iter is None else self.max_iter
-            return printed_threshold(
-                source, model, budget, width=width, sparsity=sparsity, steps=steps, step=self.step_size
-            )
+            step = 1.0 if self.step is None else float(self.step)
+            return printed_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps, step=step)
         if self.solver == "auto" or sparsity is None:
             return select_then_fit(source, model, budget, width=width, sparsity=sparsity)
         if self.solver == "two_stage":
@@ -107,13 +114,11 @@ class SparseModel(PrivateEstimator):
         check_choice("solver", self.solver, SOLVERS)
         if self.calibration == "paper" and self.solver not in ("auto", "iht"):
             raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
-        if self.max_iter is not None and not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be None or a whole number >= 1, got {self.max_iter!r}")
-        for name in ("radius", "step_size"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
-                raise ValueError(f"{name} must be finite and > 0, got {value!r}")
+        check_options(self, self._options())
         return budget
+
+    def _options(self) -> tuple[str, ...]:
+        return ("max_iter", "step") if self.calibration == "paper" else _OPTIONS[self.solver]
 
     def _check_sparsity(self, width: int) -> None:
         if self.sparsity == "auto":

@@ -130,7 +130,8 @@ def test_a_fitted_model_holds_no_data(calibration):
             assert repr(float(secret)) not in shown
         assert struct.pack("<q", 0x1234567890ABCDE) not in stored
         assert len(stored) < 10_000
-        assert (pickle.loads(stored).predict(X[:3] if table is X else frame.head(3)) == model.predict(table)[:3]).all()
+        # Of the same rows: a product of three rows may be rounded otherwise than that of four hundred.
+        assert (pickle.loads(stored).predict(table) == model.predict(table)).all()
 
 
 @pytest.mark.parametrize(("n", "epsilon", "fits"), [(3000, 1e9, 1), (50_000, 1.0, 3), (5000, 1.0, 40)])

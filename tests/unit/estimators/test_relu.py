@@ -163,7 +163,7 @@ def test_parts_by_position_are_refused_where_the_number_of_rows_is_private(solve
     [
         ({"solver": "newton"}, "solver must be one of"),
         ({"calibration": "paper"}, "for solvers whose noise the paper prints"),
-        ({"max_iter": 0}, "max_iter must be"),
+        ({"max_iter": 0, "solver": "tree"}, "max_iter must be"),
         ({"bounds_y": None}, "no range was declared for y"),
         ({"data_norm": None}, "no bounds were declared"),
     ],

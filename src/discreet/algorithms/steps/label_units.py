@@ -1,0 +1,47 @@
+"""Least squares in units of y's declared half-width: what a paper says of coefficients of size 1 is then about any y.
+
+Other links have units of their own, in which a predictor of 1 means the same whatever y is measured in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.rows import Floats, Labels
+
+
+@dataclass(frozen=True)
+class LabelUnits:
+    """y = centre + unit * (the label that is fitted)."""
+
+    centre: float
+    unit: float
+
+    @classmethod
+    def of(cls, model: GlmModel) -> LabelUnits:
+        if model.link.name != "identity":
+            return cls(0.0, 1.0)
+        # Without an intercept nothing can take up a shift of y.
+        return cls(model.labels.centre if model.origin is None else 0.0, model.labels.half_width)
+
+    def model(self, model: GlmModel) -> GlmModel:
+        """The same model of labels in these units; losses and penalties shrink alike, so penalties stay."""
+        labels = Labels((model.labels.centre - self.centre) / self.unit, model.labels.half_width / self.unit)
+        return replace(model, labels=labels)
+
+    def guess(self, guess: Guess | None) -> Guess | None:
+        if guess is None or guess.coefficients is None:
+            return guess
+        return replace(guess, coefficients=(guess.coefficients - self._shift(guess.coefficients)) / self.unit)
+
+    def coefficients(self, fitted: Floats) -> Floats:
+        """Coefficients of (1, x) for y itself."""
+        return np.asarray(self.unit * fitted + self._shift(fitted))
+
+    def _shift(self, coefficients: Floats) -> Floats:
+        shift = np.zeros(len(coefficients))
+        shift[0] = self.centre
+        return shift

@@ -1,0 +1,36 @@
+"""Which options a solver has: one that it has not is refused, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+# Parameters that belong to some solvers only; None leaves the choice to the solver.
+OPTIONS = ("max_iter", "step", "radius")
+
+
+def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 1) -> None:
+    """Refuse an option with a wrong value, or one that the chosen solver does not have."""
+    for name in OPTIONS:
+        value = getattr(estimator, name, None)
+        if value is None:
+            continue
+        if name not in takes:
+            printed = " with calibration='paper'" if estimator.calibration == "paper" else ""
+            others = f"it has {' and '.join(sorted(takes))}" if takes else "it has no such options"
+            raise ValueError(f"{name} is no option of solver={estimator.solver!r}{printed}: {others}; got {value!r}")
+        if name == "max_iter":
+            _check_steps(value, least_steps)
+        elif not (_is_number(value) and 0 < value < np.inf):
+            raise ValueError(f"{name} must be None or a finite number > 0, got {value!r}")
+
+
+def _check_steps(value: Any, least: int) -> None:
+    if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least):
+        raise ValueError(f"max_iter must be None or a whole number >= {least}, got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
