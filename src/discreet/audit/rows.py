@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ Column = Numeric | Categorical
 class Box:
     """Where rows may lie, as declared: the centre and half-width of every feature and of the label.
 
-    Where a domain is declared, rows become a frame: a category is its level's position on the way there.
+    Where columns are declared by names, rows become a frame: a category is its level's position on the way there.
     """
 
     centre: Floats
@@ -49,7 +49,7 @@ class Box:
             (y_low + y_high) / 2,
             (y_high - y_low) / 2,
             norm,
-            columns if getattr(model, "domain", None) is not None else (),
+            columns if _has_names(model) else (),
             label,
         )
 
@@ -87,6 +87,8 @@ def column_count(estimator: Any, features: int) -> int:
     bounds = getattr(model, "bounds_X", None)
     if bounds is None:
         return features
+    if isinstance(bounds, Mapping):
+        return len(bounds)
     try:
         sizes = {np.size(end) for end in bounds} - {1}
     except TypeError:
@@ -100,7 +102,7 @@ def _declared_columns(model: Any, features: int, target: str | None) -> tuple[tu
         norm, bounds = getattr(model, "data_norm", None), getattr(model, "bounds_X", None)
         if bounds is None and norm is None:
             bounds = (-1.0, 1.0)
-        names = [f"x{place}" for place in range(features)]
+        names = list(bounds) if isinstance(bounds, Mapping) else [f"x{place}" for place in range(features)]
         return Domain.from_bounds(names, bounds, norm).columns, None
     if target is not None:
         label = domain[target]
@@ -108,6 +110,11 @@ def _declared_columns(model: Any, features: int, target: str | None) -> tuple[tu
     if getattr(model, "bounds_y", None) is None and not hasattr(model, "classes"):
         raise ValueError("say which column of the domain is the label: target=..., or --target in the terminal")
     return domain.columns, None
+
+
+def _has_names(model: Any) -> bool:
+    """Whether columns are declared by names, so that rows must be a frame."""
+    return getattr(model, "domain", None) is not None or isinstance(getattr(model, "bounds_X", None), Mapping)
 
 
 def _ends(column: Column) -> tuple[float, float]:

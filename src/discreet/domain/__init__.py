@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.domain.columns import Categorical, Column, Numeric, as_floats, spelling
+    from discreet.domain.columns import Categorical, Column, Numeric
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds, declared_column
     from discreet.domain.encoding import EncodedBlock, Encoder, cells
+    from discreet.domain.kinds import Kind, check_kind, check_label_kind, kind_of_dtype, kind_of_series
     from discreet.domain.public import Public
+    from discreet.domain.values import as_floats, levels_of, objects, spelling, unmasked
 
 # Imported when first used: a device that encodes one record needs the columns and none of the table libraries.
 _HOMES = {
     "Categorical": "columns",
     "Column": "columns",
     "Numeric": "columns",
-    "as_floats": "columns",
-    "spelling": "columns",
     "HOW_TO_DECLARE": "domain",
     "Domain": "domain",
     "check_bounds": "domain",
@@ -26,6 +26,16 @@ _HOMES = {
     "Encoder": "encoding",
     "cells": "encoding",
     "Public": "public",
+    "Kind": "kinds",
+    "check_kind": "kinds",
+    "check_label_kind": "kinds",
+    "kind_of_dtype": "kinds",
+    "kind_of_series": "kinds",
+    "as_floats": "values",
+    "levels_of": "values",
+    "objects": "values",
+    "spelling": "values",
+    "unmasked": "values",
 }
 
 __all__ = [
@@ -35,13 +45,21 @@ __all__ = [
     "Domain",
     "EncodedBlock",
     "Encoder",
+    "Kind",
     "Numeric",
     "Public",
     "as_floats",
     "cells",
     "check_bounds",
+    "check_kind",
+    "check_label_kind",
     "declared_column",
+    "kind_of_dtype",
+    "kind_of_series",
+    "levels_of",
+    "objects",
     "spelling",
+    "unmasked",
 ]
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain.values import Floats, Values, as_floats, levels_of, spelling
 from discreet.errors import DomainError
 
-Floats = NDArray[np.float64]
-Values = Sequence[object] | NDArray[np.generic]
+# Magnitudes that have a middle, a half and an inverse; and those whose squares and ratios stay far from overflow.
+_LARGEST, _LARGEST_SCALED = 1e300, 1e50
+# The least width of bounds, as a share of the larger one; see Numeric.
+_LEAST_SHARE = 2.0**-26
 
 
 @dataclass(frozen=True)
 class Numeric:
-    """A number between two declared bounds; values outside are moved to the nearest bound."""
+    """A number between two declared bounds; values outside are moved to the nearest bound.
+
+    Encoded numbers lie in [-1, 1] up to 2^-25 + 2^-50, which rounds away on the grid of 2^-23 that sums work on. With
+    u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M: the centre is off by at most 2uM, so
+    |x - centre| <= w/2 + 2uM before its own rounding; divided by w/2 that is at most 1 + 4uM/w <= 1 + 2^-25, and the
+    four roundings of the difference, the half width, its inverse and the product add less than 5u each.
+    """
 
     name: str
     low: float
@@ -26,6 +34,7 @@ class Numeric:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise DomainError(f"bounds of {self.name!r} must be finite with low < high, got ({self.low}, {self.high})")
+        check_width(self.low, self.high, f"bounds of {self.name!r}")
 
     @property
     def centre(self) -> float:
@@ -41,9 +50,10 @@ class Numeric:
 
     def encode(self, values: Values, centre: float, half_width: float) -> Floats:
         """One row of clipped, centred and scaled numbers; NaN where the value is missing or is no number."""
-        clipped = np.clip(as_floats(values), self.low, self.high)
-        clipped -= centre
-        clipped *= 1 / half_width
+        with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
+            clipped = np.clip(as_floats(values), self.low, self.high)
+            clipped -= centre
+            clipped *= 1 / half_width
         return clipped[np.newaxis]
 
 
@@ -71,7 +81,7 @@ class Categorical:
 
     def levels(self, values: Values) -> NDArray[np.int32]:
         """The position of each value among the declared ones; -1 where it is missing or undeclared."""
-        return np.array(levels_of(values, self.values), dtype=np.int32)
+        return levels_of(values, self.values)
 
     def indicators(self, levels: NDArray[np.int32]) -> Floats:
         """What ``encode`` makes of values at these positions."""
@@ -83,52 +93,21 @@ class Categorical:
 Column = Numeric | Categorical
 
 
-def as_floats(values: Values) -> Floats:
-    """The values as float64, with NaN for what is no number: one odd cell must not raise, for that would show it."""
-    array = np.asarray(values)
-    if array.dtype.kind in "fiub":
-        with np.errstate(over="ignore"):
-            return array.astype(np.float64, copy=False)
-    return np.array([_as_float(value) for value in array], dtype=np.float64)
+def check_scalable(column: Numeric) -> None:
+    """Refuse bounds of a feature or label in whose units coefficients and their variances could overflow."""
+    check_width(column.low, column.high, f"bounds of {column.name!r}", _LARGEST_SCALED)
 
 
-def _as_float(value: object) -> float:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except Exception:
-        return math.nan
-
-
-# Values of these types that are equal are also spelt alike, so one may be remembered for the other.
-_PLAIN = (str, int, float, bool)
-
-
-def levels_of(values: Values, declared: Sequence[object]) -> list[int]:
-    """The position of each value among the declared ones, -1 for others; each plain value is spelt out once only."""
-    positions = {spelling(value): level for level, value in enumerate(declared)}
-    seen: dict[tuple[type, object], int] = {}
-    levels = []
-    for value in values.tolist() if isinstance(values, np.ndarray) else values:
-        kind = type(value)
-        if kind not in _PLAIN:
-            levels.append(positions.get(spelling(value), -1))
-            continue
-        level = seen.get((kind, value))
-        if level is None:
-            level = seen[kind, value] = positions.get(spelling(value), -1)
-        levels.append(level)
-    return levels
-
-
-def spelling(value: object) -> str:
-    """How a value is written, so that 1, 1.0 and True name the same level in every file format.
-
-    A missing value is written as no declared one is: "None" and "nan" may be levels.
-    """
-    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
-        return "\0missing"
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+def check_width(low: float, high: float, what: str, largest: float = _LARGEST) -> None:
+    """Refuse bounds that floats cannot tell apart well enough, or cannot scale by."""
+    larger = max(abs(low), abs(high))
+    if larger > largest or high - low < 1 / largest:
+        raise DomainError(
+            f"{what} must be at most {largest:g} in size and at least {1 / largest:g} apart, got ({low}, {high}); "
+            "rescale the column"
+        )
+    if high - low < _LEAST_SHARE * larger:
+        raise DomainError(
+            f"{what} are too close together for their size, got ({low!r}, {high!r}): subtract a constant from the "
+            "column first"
+        )

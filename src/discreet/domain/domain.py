@@ -13,15 +13,16 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from discreet.domain.columns import Categorical, Column, Numeric
+from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
 from discreet.errors import DomainError
 
 Missing = Literal["drop", "centre"]
 
 HOW_TO_DECLARE = (
     "Declare what the values can be, from a codebook, a law or the way they are measured, never from the private rows: "
-    "bounds_X=(low, high) with one number or one per column, or data_norm= with the largest Euclidean norm of a row, "
-    "or domain=Domain(...). Domain.from_public(rows) takes bounds from rows that are public anyway."
+    "bounds_X=(low, high) with one number for all columns, bounds_X={'age': (18, 90), ...} by column, data_norm= with "
+    "the largest Euclidean norm of a row, or domain=Domain(...). "
+    "Domain.from_public(rows) takes bounds from rows that are public anyway."
 )
 
 
@@ -49,17 +50,35 @@ class Domain:
             raise DomainError(f"data_norm must be finite and > 0, got {self.data_norm}")
         if self.missing not in ("drop", "centre"):
             raise DomainError(f"missing must be 'drop' or 'centre', got {self.missing!r}")
+        if self.data_norm is not None:
+            self._check_norm(float(self.data_norm))
+
+    def _check_norm(self, norm: float) -> None:
+        check_scalable(Numeric("data_norm", -norm, norm))
+        for column in self.columns:
+            if isinstance(column, Numeric) and not (column.low < norm and column.high > -norm):
+                raise DomainError(
+                    f"column {column.name!r} is declared from {column.low:g} to {column.high:g}, where every row is "
+                    f"longer than data_norm = {norm:g}"
+                )
 
     @classmethod
     def from_bounds(
         cls, names: Sequence[str], bounds: Any = None, data_norm: float | None = None, missing: Missing = "drop"
     ) -> Domain:
-        """Numeric columns from ``(low, high)``, each one number for all columns or one number per column."""
+        """Numeric columns from ``(low, high)``, each one number for all columns or one number per column.
+
+        Or from a mapping that gives each column's ``(low, high)`` by its name.
+        """
         if bounds is None:
             if data_norm is None:
                 raise DomainError(f"no bounds were declared for {len(names)} columns. {HOW_TO_DECLARE}")
             bounds = (-data_norm, data_norm)
-        low, high = check_bounds(bounds, len(names), "bounds_X")
+        low, high = (
+            _named_bounds(bounds, names)
+            if isinstance(bounds, Mapping)
+            else check_bounds(bounds, len(names), "bounds_X")
+        )
         columns = tuple(Numeric(name, float(a), float(b)) for name, a, b in zip(names, low, high, strict=True))
         return cls(columns, data_norm, missing)
 
@@ -123,17 +142,50 @@ class Domain:
 
 def check_bounds(bounds: Any, size: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """``(low, high)`` as two arrays of this size, or a DomainError that says what is wrong."""
+    if isinstance(bounds, Mapping):
+        raise DomainError(f"{name} must be (low, high), got {bounds!r}")
     try:
         low, high = bounds
         low = np.broadcast_to(np.asarray(low, dtype=np.float64), (size,))
         high = np.broadcast_to(np.asarray(high, dtype=np.float64), (size,))
     except (TypeError, ValueError) as error:
-        raise DomainError(
-            f"{name} must be (low, high), each one number or {size} numbers (one per column), got {bounds!r}"
-        ) from error
+        each = f", each one number or {size} numbers (one per column), or {{name: (low, high), ...}}" * (size > 1)
+        raise DomainError(f"{name} must be (low, high){each}; got {bounds!r}") from error
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-        raise DomainError(f"{name} must be finite with low < high in every column, got {bounds!r}")
+        raise DomainError(f"{name} must be (low, high), finite with low < high in every column; got {bounds!r}")
+    if size == 2 and _also_pairs(bounds, low, high):
+        raise DomainError(
+            f"{name}={bounds!r} can be read as (low, high) and as one pair per column: say which is meant by names, as "
+            f"{{'x0': ({low[0]:g}, {high[0]:g}), 'x1': ({low[1]:g}, {high[1]:g})}} for (low, high)"
+        )
     return low, high
+
+
+def _also_pairs(bounds: Any, low: np.ndarray, high: np.ndarray) -> bool:
+    """Whether two rows of two numbers make other bounds, valid as well, if each row is one column's pair.
+
+    A tuple of two lists or arrays is (low, high), as documented; pairs are written as tuples, or listed.
+    """
+    documented = isinstance(bounds, tuple) and all(isinstance(part, (list, np.ndarray)) for part in bounds)
+    if documented or not all(np.ndim(part) == 1 for part in bounds):
+        return False
+    return bool(low[0] < low[1] and high[0] < high[1] and low[1] != high[0])
+
+
+def _named_bounds(bounds: Mapping[Any, Any], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds by column name, in the order of the columns."""
+    for kind, odd in (
+        ("no bounds for column", [name for name in names if name not in bounds]),
+        ("bounds for what is no column:", [name for name in bounds if name not in names]),
+    ):
+        if odd:
+            raise DomainError(f"bounds_X has {kind} {odd[0]!r}; the columns are {_some(names)}")
+    pairs = [check_bounds(bounds[name], 1, f"bounds_X[{name!r}]") for name in names]
+    return np.array([low[0] for low, _ in pairs]), np.array([high[0] for _, high in pairs])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def declared_column(name: str, entry: Any) -> Column:

@@ -11,8 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.columns import Column, Floats, Numeric, as_floats
+from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.domain import Domain
+from discreet.domain.values import Floats, as_floats, objects
 from discreet.rows import Columns, WholeBlock, encode_rows, encode_table, scratch, turned
 
 
@@ -27,6 +28,11 @@ class Encoder:
     target: Numeric | None = None
     # How long each row was observed, if that differs: y is then given with two columns, labels and exposures.
     exposure: Numeric | None = None
+
+    def __post_init__(self) -> None:
+        for column in (*self.domain.columns, self.target):
+            if isinstance(column, Numeric):
+                check_scalable(column)
 
     @cached_property
     def names(self) -> list[str]:
@@ -53,10 +59,21 @@ class Encoder:
         limits = np.array([self._limits(column) for column in numeric])
         return limits[:, 0].copy(), limits[:, 1].copy()
 
-    def _limits(self, column: Numeric) -> tuple[float, float]:
+    def _limits(self, column: Column) -> tuple[float, float]:
         """A column's bounds, within the norm that no row exceeds: encoded numbers always lie in [-1, 1]."""
+        low, high = (column.low, column.high) if isinstance(column, Numeric) else (0.0, 1.0)
         norm = self.domain.data_norm
-        return (column.low, column.high) if norm is None else (max(column.low, -norm), min(column.high, norm))
+        return (low, high) if norm is None else (max(low, -norm), min(high, norm))
+
+    def _centre_of(self, column: Column) -> float:
+        """What a missing cell counts as where that is declared: the middle of the bounds, or the reference level."""
+        return sum(self._limits(column)) / 2 if isinstance(column, Numeric) else 0.0
+
+    @cached_property
+    def _encoded_centre(self) -> Floats:
+        """The same, encoded, one entry per feature: 0 unless a norm scales the columns."""
+        middle = [self._centre_of(column) for column in self.domain.columns for _ in column.names]
+        return (np.array(middle) - self.centre) / self.half_width
 
     @property
     def radius(self) -> float:
@@ -75,18 +92,31 @@ class Encoder:
         """The block of a chunk: a 2-d array or Columns in the declared order, or a frame that has them by name."""
         return EncodedBlock(self, table, y)
 
-    def design(self, table: Any) -> Floats:
-        """The unclipped features in their own units, one row per record: what coefficients multiply in a prediction."""
+    def design(self, table: Any, *, extrapolate: bool = False) -> Floats:
+        """The features in their own units, one row per record: what coefficients multiply in a prediction.
+
+        They are moved into their bounds, as those of the fitted rows were; ``extrapolate`` leaves them as they are.
+        """
         frame = None if isinstance(table, np.ndarray) else nw.from_native(table, eager_only=True)
         parts = []
         for position, column in enumerate(self.domain.columns):
             values = table[:, position] if frame is None else cells(frame[column.name])
-            numeric = isinstance(column, Numeric)
-            part = as_floats(values)[np.newaxis] if numeric else column.encode(values)  # type: ignore[call-arg]
+            part = as_floats(values)[np.newaxis] if isinstance(column, Numeric) else column.encode(values)
+            if not extrapolate:
+                part = np.clip(part, *self._limits(column))
             if self.domain.missing == "centre":
-                part = np.where(np.isnan(part), column.centre if isinstance(column, Numeric) else 0.0, part)
+                part = np.where(np.isnan(part), self._centre_of(column), part)
             parts.append(part)
-        return np.vstack(parts).T
+        # Row by row in memory: products with coefficients then do not depend on how many rows there are.
+        return np.ascontiguousarray(np.vstack(parts).T)
+
+    def missing_columns(self, table: Any) -> dict[str, int]:
+        """In how many rows each declared column has a missing or undeclared value, where it has any."""
+        empty, start, counts = np.isnan(self.design(table)), 0, {}
+        for column in self.domain.columns:
+            counts[column.name] = int(empty[:, start].sum())
+            start += len(column.names)
+        return {name: count for name, count in counts.items() if count}
 
     def write(self, table: Any, out: Floats, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk into ``out``.
@@ -105,14 +135,14 @@ class Encoder:
             frame = nw.from_native(table, eager_only=True)
             self._write_columns([frame[column.name] for column in self.domain.columns], out, memory)
         if self.domain.missing == "centre":
-            out[np.isnan(out)] = 0.0
+            np.copyto(out, self._encoded_centre[:, np.newaxis], where=np.isnan(out))
 
     def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk in whole numbers into ``out``, as ``WholeBlock`` says."""
         if isinstance(table, np.ndarray) and self._all_bounds is not None and table.dtype.kind in "fiub":
             encode_rows(table, *self._all_bounds, self.centre, 1 / self.half_width, scale, out)
             if self.domain.missing == "centre":
-                out[np.isnan(out)] = 0.0
+                np.copyto(out[:, 1:], np.rint(self._encoded_centre * scale), where=np.isnan(out[:, 1:]))
             return
         x = scratch("x before rounding", (self.width, len(table)))
         self.write(table, x, memory)
@@ -126,9 +156,10 @@ class Encoder:
             start += len(column.names)
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
-                np.clip(as_floats(_cells(values)), *self._limits(column), out=part[0])
-                part -= centre
-                part *= 1 / half_width
+                with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
+                    np.clip(as_floats(_cells(values)), *self._limits(column), out=part[0])
+                    part -= centre
+                    part *= 1 / half_width
             else:
                 if column.name not in known:
                     known[column.name] = column.levels(_cells(values))
@@ -192,4 +223,4 @@ def cells(series: Any) -> Any:
         # a message that shows it.
         wide = series.dtype in (nw.Int128, nw.UInt128)
         return as_floats((series.cast(nw.Float64) if wide else series).to_numpy())
-    return np.array(series.to_list(), dtype=object)
+    return objects(series.to_list())

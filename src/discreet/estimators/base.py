@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
@@ -40,6 +41,7 @@ class PrivateEstimator(BaseEstimator):
     ledger: Any
     rows_per_person: int
     random_state: Any
+    _encoder: Encoder
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)
@@ -129,6 +131,11 @@ class PrivateEstimator(BaseEstimator):
             name: value for name, value in self.get_params().items() if name not in ("ledger", "random_state")
         }
         return f"{type(self).__name__} {encoder!r} {sorted(parameters.items())!r}"
+
+    def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
+        """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""
+        check_is_fitted(self, "coef_")
+        return self._encoder.design(check_table(self, X, reset=False), extrapolate=extrapolate)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,7 +20,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     epsilon, delta: the guarantee, for everything that the fitted object shows.
     family: ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or a family object.
     link: ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual one by default.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or ``data_norm``, or a ``domain``.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
+        ``data_norm``, or a ``domain``.
     bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
     public: rows that are public anyway (with labels or without), or their second moment.
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
@@ -102,9 +103,13 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
             return False
         return True
 
-    def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
-        """Predicted mean labels; for an exposure of 1 if none is given."""
-        design = self._design(X)
+    def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted mean labels; for an exposure of 1 if none is given.
+
+        NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
+        declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        """
+        design = self._design(X, extrapolate)
         eta = design @ self.coef_ + self.intercept_ + log_exposure(exposure, len(design))
         return self._family()[1].mean(eta)
 

@@ -10,7 +10,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.gd import descend
 from discreet.algorithms.newton import newton
@@ -26,7 +25,6 @@ from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
-from discreet.estimators.tables import check_table
 from discreet.estimators.units import linear_result, units
 from discreet.inference import GlmResult
 from discreet.privacy import Budget
@@ -183,7 +181,3 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         coefficients = units(encoder, with_intercept=True) @ fit.coef
         self.intercept_: Any = float(coefficients[0]) if self.fit_intercept else 0.0
         self.coef_: Any = coefficients[1:]
-
-    def _design(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "coef_")
-        return self._encoder.design(check_table(self, X, reset=False))

@@ -35,24 +35,28 @@ class GlmResultMethods(LinearResultMethods):
     def _slopes(self) -> slice:
         return slice(int(bool(self.fit_intercept)), None)
 
-    def _predictor(self, X: Any, exposure: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The unshrunk linear predictor of each row, and its standard error."""
-        result, design = self._result(), self._design(X)
-        if self.fit_intercept:
-            design = np.column_stack([np.ones(len(design)), design])
-        variance = np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
-        return design @ result.params + log_exposure(exposure, len(design)), np.sqrt(variance)
+    def mean_interval(
+        self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
+    ) -> np.ndarray:
+        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
 
-    def mean_interval(self, X: Any, alpha: float = 0.05, exposure: Any = None) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together."""
-        eta, error = self._predictor(X, exposure)
+        Features are moved into their bounds as in ``predict``.
+        """
+        eta, error = self._predictor(X, extrapolate)
+        eta = eta + log_exposure(exposure, len(eta))
         reach = -float(ndtri(alpha / 2)) * error
         link = self._family()[1]
         return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
 
-    def predict_interval(self, X: Any, alpha: float = 0.05, exposure: Any = None) -> np.ndarray:
-        """Prediction intervals for new labels, one row (low, high) each."""
-        eta, error = self._predictor(X, exposure)
+    def predict_interval(
+        self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
+    ) -> np.ndarray:
+        """Prediction intervals for new labels, one row (low, high) each.
+
+        Features are moved into their bounds as in ``predict``.
+        """
+        eta, error = self._predictor(X, extrapolate)
+        eta = eta + log_exposure(exposure, len(eta))
         family, link = self._family()
         return predictive_interval(family, link, eta, error, self._result().scale, alpha)
 

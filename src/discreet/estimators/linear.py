@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.gd import descend
 from discreet.algorithms.moments import release_moments
@@ -26,7 +25,6 @@ from discreet.estimators.moments import moments_in_units, public_scaling, requir
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
-from discreet.estimators.tables import check_table
 from discreet.estimators.units import linear_result, units
 from discreet.glm import Gaussian, Identity
 from discreet.inference import LinearResult
@@ -260,20 +258,20 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.intercept_ = float(at_centre - encoder.centre @ self.coef_)
         self.n_iter_ = 1
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted means, in y's units."""
-        return self._design(X) @ self.coef_ + self.intercept_
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
 
-    def _design(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "coef_")
-        return self._encoder.design(check_table(self, X, reset=False))
+        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` follows the line beyond them.
+        """
+        return self._design(X, extrapolate) @ self.coef_ + self.intercept_
 
 
 class LinearRegression(_MomentRegressor):
     """Differentially private least squares from one noisy second moment, with standard errors.
 
     epsilon, delta: the guarantee, for everything that the fitted object shows.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or ``data_norm``, or a ``domain``.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
+        ``data_norm``, or a ``domain``.
     public: rows that are public anyway; their centre and scale then cost nothing.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.curator import Curator
@@ -16,6 +15,7 @@ from discreet.domain import Categorical, Encoder, Numeric, Public, spelling
 from discreet.errors import DomainError
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.multinomial import fit_classes
+from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
 
@@ -130,24 +130,29 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.coef_ = self.coef_[np.newaxis]
         self.intercept_ = np.array([self.intercept_])
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The linear predictor: the log odds of the second class, or one column per class if there are more."""
-        check_is_fitted(self, "coef_")
-        scores = self._design(X) @ self.coef_.T + self.intercept_
+    def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The linear predictor: the log odds of the second class, or one column per class if there are more.
+
+        NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
+        declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        """
+        scores = self._design(X, extrapolate) @ self.coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``."""
-        scores = self.decision_function(X)
+    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The probability of each class, in the order of ``classes_``; NaN where a value is missing or undeclared."""
+        scores = self.decision_function(X, extrapolate=extrapolate)
         if scores.ndim == 2:
             return np.asarray(softmax(scores, axis=1))
         positive = expit(scores)
         return np.column_stack([1 - positive, positive])
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        return np.asarray(np.log(np.maximum(self.predict_proba(X), 1e-300)))
+    def predict_log_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class."""
-        scores = self.decision_function(X)
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The most probable class; an error that names the column where a row has a missing or undeclared value."""
+        scores = self.decision_function(X, extrapolate=extrapolate)
+        if np.isnan(scores).any():
+            refuse_to_choose(self._encoder.missing_columns(check_table(self, X, reset=False)))
         return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]

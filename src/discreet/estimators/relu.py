@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +25,6 @@ from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
-from discreet.estimators.tables import check_table
 from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
 from discreet.inference import LinearResult
 from discreet.privacy import Budget
@@ -190,26 +188,23 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             raise DiscreetError(f"solver={self.solver!r} has no standard errors: use solver='auto'")
         return self.result_
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted means, in y's units."""
-        return np.asarray(self._link().mean(self._design(X) @ self.coef_ + self.intercept_))
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
 
-    def predict_interval(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        """
+        return np.asarray(self._link().mean(self._design(X, extrapolate) @ self.coef_ + self.intercept_))
+
+    def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
+        """Confidence intervals for the mean label of each row: those of its index, through the increasing link."""
+        return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
+
+    def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Prediction intervals for new labels: the residuals' spread, and the error of coefficients by the slope."""
-        result, design = self._result(), self._design(X)
-        slope = self._link().slope(design @ self.coef_ + self.intercept_)
-        if self.fit_intercept:
-            design = np.column_stack([np.ones(len(design)), design])
-        quantile = -float(ndtri(alpha / 2))
-        # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
-        spread = result.scale + (1 + quantile**2) / 4 * result.scale_noise_std**2 / result.scale
-        reach = quantile * np.sqrt(spread + slope**2 * np.einsum("ij,jk,ik->i", design, result.cov_params(), design))
-        middle = self.predict(X)
+        slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
+        reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
+        middle = self.predict(X, extrapolate=extrapolate)
         return np.column_stack([middle - reach, middle + reach])
-
-    def _design(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "coef_")
-        return self._encoder.design(check_table(self, X, reset=False))
 
 
 class ReLURegressor(_IndexRegressor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,11 +20,11 @@ class LinearResultMethods:
     coef_: np.ndarray
     result_: LinearResult
 
-    def predict(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
+    if TYPE_CHECKING:
 
-    def _design(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
+        def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray: ...
+
+        def _design(self, X: Any, extrapolate: bool) -> np.ndarray: ...
 
     def _result(self) -> LinearResult:
         check_is_fitted(self, "coef_")
@@ -66,19 +66,39 @@ class LinearResultMethods:
         keys = ("name", "coef", "estimate", "std_err", "noise_std_err", "p_value", "ci_low", "ci_high")
         return [dict(zip(keys, (row[0], *map(float, row[1:])), strict=True)) for row in zip(*columns, strict=True)]
 
-    def predict_interval(self, X: Any, alpha: float = 0.05) -> np.ndarray:
-        """Prediction intervals for new labels, one row (low, high) each: coefficient error and residual spread."""
-        result = self._result()
-        design = self._design(X)
+    def _predictor(self, X: Any, extrapolate: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The unshrunk linear predictor of each row, and its standard error."""
+        result, design = self._result(), self._design(X, extrapolate)
         if len(result.params) > design.shape[1]:
             design = np.column_stack([np.ones(len(design)), design])
+        variance = np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
+        return design @ result.params, np.sqrt(variance)
+
+    def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
+        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
+
+        Features are moved into their bounds as in ``predict``.
+        """
+        eta, error = self._predictor(X, extrapolate)
+        reach = -float(ndtri(alpha / 2)) * error
+        return np.column_stack([eta - reach, eta + reach])
+
+    def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
+        """Prediction intervals for new labels, one row (low, high) each: coefficient error and residual spread.
+
+        Features are moved into their bounds as in ``predict``.
+        """
+        reach = self._reach(self._predictor(X, extrapolate)[1], alpha)
+        middle = self.predict(X, extrapolate=extrapolate)
+        return np.column_stack([middle - reach, middle + reach])
+
+    def _reach(self, error: np.ndarray, alpha: float) -> np.ndarray:
+        """Half the width of prediction intervals, from the standard errors of their means."""
+        scale, noise_std = self._result().scale, self._result().scale_noise_std
         quantile = -float(ndtri(alpha / 2))
         # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
-        spread = result.scale + (1 + quantile**2) / 4 * result.scale_noise_std**2 / result.scale
-        variance = spread + np.einsum("ij,jk,ik->i", design, result.cov_params(), design)
-        reach = quantile * np.sqrt(variance)
-        middle = self.predict(X)
-        return np.column_stack([middle - reach, middle + reach])
+        spread = scale + (1 + quantile**2) / 4 * noise_std**2 / scale
+        return np.asarray(quantile * np.sqrt(spread + error**2))
 
     def summary(self) -> Any:
         """The fit as a table in statsmodels' manner, with its guarantee; print it, or let a notebook show it."""

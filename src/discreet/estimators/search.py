@@ -202,16 +202,16 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             return float(self.loss_bound)
         return _BOUNDS.get(family.name, (half_width / 2) ** 2)
 
-    def predict(self, X: Any, *, exposure: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
         """As the refitted model."""
         check_is_fitted(self, "best_estimator_")
         more = {} if exposure is None else {"exposure": exposure}
-        return np.asarray(self.best_estimator_.predict(X, **more))
+        return np.asarray(self.best_estimator_.predict(X, extrapolate=extrapolate, **more))
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict_proba(X))
+        return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))
 
     def score(self, X: Any, y: Any) -> float:
         """The refitted model's own score; on private rows this is not private."""

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from discreet.domain import Numeric
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.sparse_rows import check_classes, class_codes
+from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Gaussian, Poisson
 
 
@@ -50,16 +51,20 @@ class _SparseRegressor(RegressorMixin, SparseModel):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted means, in y's units."""
-        return np.asarray(self._family.default_link.mean(self._eta(X)))
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted means, in y's units; NaN for a row without a number in a chosen column.
+
+        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        """
+        return np.asarray(self._family.default_link.mean(self._eta(X, extrapolate)))
 
 
 class SparseLinearRegression(_SparseRegressor):
     """Differentially private least squares on a few of many columns.
 
     sparsity: how many columns to keep, or "auto": as many as stand clear of the noise.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column; or a ``domain`` of numeric columns.
+    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
+        a ``domain`` of numeric columns.
     solver: "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5), "frank_wolfe".
     max_iter: steps of "iht" and "frank_wolfe"; radius: of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
     calibration: "tight", or "paper" for the noise that COST prints; step: the length of its steps, on the same scale.
@@ -134,19 +139,26 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         self.coef_ = coef[np.newaxis]
         self.intercept_ = np.array([intercept])
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class."""
-        return self._eta(X)
+    def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The log-odds of the second class; NaN for a row without a number in a chosen column.
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The two classes' probabilities, in the order of ``classes_``."""
-        second = expit(self._eta(X))
+        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        """
+        return self._eta(X, extrapolate)
+
+    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The two classes' probabilities, in the order of ``classes_``; NaN where a chosen column has no number."""
+        second = expit(self._eta(X, extrapolate))
         return np.column_stack([1 - second, second])
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The likelier class."""
-        second = (self._eta(X) > 0).astype(int)
-        return self.classes_[second]
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The likelier class; an error that names the column where a row has no number in a chosen one."""
+        eta = self._eta(X, extrapolate)
+        if np.isnan(eta).any():
+            names = [record["name"] for record in self.support_table()]
+            empty = np.isnan(self._chosen(X, extrapolate)).sum(axis=0).tolist()
+            refuse_to_choose({name: count for name, count in zip(names, empty, strict=True) if count})
+        return self.classes_[(eta > 0).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -102,6 +102,7 @@ class SparseModel(PrivateEstimator):
         coef = np.zeros(encoding.width)
         coef[fit.columns] = slopes
         self.support_ = fit.columns
+        self._bounds = encoding.low[fit.columns], encoding.high[fit.columns]
         self._set_coef(coef, fit.intercept - float(slopes @ encoding.centre[fit.columns]))
         self.support_std_ = None
         if fit.covariance is not None:
@@ -168,11 +169,15 @@ class SparseModel(PrivateEstimator):
             for column, value, error in zip(self.support_, coef, errors, strict=True)
         ]
 
-    def _eta(self, X: Any) -> np.ndarray:
+    def _chosen(self, X: Any, extrapolate: bool) -> np.ndarray:
+        """The chosen columns of new rows, moved into their declared bounds as in ``fit``."""
         check_is_fitted(self, "coef_")
-        table = check_wide(self, X, reset=False)
+        cells = columns_of(check_wide(self, X, reset=False), self.support_)
+        return cells if extrapolate else np.clip(cells, *self._bounds)
+
+    def _eta(self, X: Any, extrapolate: bool) -> np.ndarray:
         slopes = np.ravel(self.coef_)[self.support_]
-        return np.asarray(columns_of(table, self.support_) @ slopes + float(np.ravel(self.intercept_)[0]))
+        return np.asarray(self._chosen(X, extrapolate) @ slopes + float(np.ravel(self.intercept_)[0]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

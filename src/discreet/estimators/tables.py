@@ -142,3 +142,13 @@ def rows_used(groups: Any, n: int, rows_per_person: int) -> np.ndarray | None:
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n) - starts[person[order]]
     return rank < rows_per_person
+
+
+def refuse_to_choose(missing: dict[str, int]) -> None:
+    """What a classifier says of rows that it has no score for."""
+    name, count = next(iter(missing.items()))
+    others = f" (and {', '.join(map(repr, list(missing)[1:4]))})" if len(missing) > 1 else ""
+    raise DomainError(
+        f"column {name!r}{others} is missing, or has a value that was not declared, in {count} of the rows to predict, "
+        "so no class can be chosen for them: leave them out, or take predict_proba, which is NaN there"
+    )

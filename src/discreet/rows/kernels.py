@@ -119,19 +119,21 @@ def compile_kernels() -> None:
 
 
 def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
-    np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
-    out -= centre[:, np.newaxis]
-    out *= per_unit[:, np.newaxis]
+    with np.errstate(invalid="ignore"):  # a signalling NaN, as R's missing numbers are, would warn that it is there
+        np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
+        out -= centre[:, np.newaxis]
+        out *= per_unit[:, np.newaxis]
 
 
 def _encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
     out[:, 0] = scale
     x = out[:, 1:]
-    np.clip(table, low, high, out=x)
-    x -= centre
-    x *= per_unit
-    x *= scale
-    np.rint(x, out=x)
+    with np.errstate(invalid="ignore"):
+        np.clip(table, low, high, out=x)
+        x -= centre
+        x *= per_unit
+        x *= scale
+        np.rint(x, out=x)
 
 
 def _shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:

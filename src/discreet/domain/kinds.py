@@ -1,0 +1,94 @@
+"""What a column's type shows before a cell is read, and whether cells of that type can be what was declared.
+
+A type that cannot match would silence every row, so it is refused before anything is paid for. Types are taken as
+public, as a schema is. A column of Python objects shows nothing: its cells count one by one, and odd ones as missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from discreet.domain.columns import Column, Numeric
+from discreet.domain.values import as_float, spelling
+from discreet.errors import DomainError
+
+# "categories" are levels of a type that is not known; "other" are dates, lists and all else that is no cell of a table.
+Kind = Literal["number", "truth", "text", "categories", "objects", "other"]
+
+_KINDS: dict[str, Kind] = {"f": "number", "i": "number", "u": "number", "b": "truth", "O": "objects", "U": "text"}
+
+
+def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
+    """Of numpy's types; bytes are texts."""
+    return "text" if dtype.kind in "ST" else _KINDS.get(dtype.kind, "other")
+
+
+def kind_of_series(series: nw.Series[Any]) -> Kind:
+    """Of a frame's column."""
+    dtype, native = series.dtype, series.to_native()
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.Boolean:
+        return "truth"
+    if dtype in (nw.Categorical, nw.Enum):
+        return _kind_of_categories(native)
+    if (
+        str(getattr(native, "dtype", "")) == "object"
+        or dtype in (nw.Object, nw.Unknown)
+        or "null" in str(dtype).lower()
+    ):
+        return "objects"
+    return "text" if dtype in (nw.String, nw.Binary) else "other"
+
+
+def _kind_of_categories(native: Any) -> Kind:
+    """pandas and Arrow have categories of any type, polars of texts."""
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        dtype = native.cat.categories.dtype
+        kind = kind_of_dtype(dtype) if isinstance(dtype, np.dtype) else "text" if "str" in str(dtype) else "objects"
+        return "categories" if kind == "objects" else kind
+    if hasattr(native, "type") and hasattr(native.type, "value_type"):
+        return kind_of_series(nw.from_native(native[:0].cast(native.type.value_type), series_only=True))
+    return "text"
+
+
+def check_kind(column: Column, kind: Kind, shown: object) -> None:
+    """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls the type."""
+    if isinstance(column, Numeric):
+        if kind not in ("number", "truth", "objects"):
+            raise DomainError(
+                f"column {column.name!r} is declared with bounds but holds {shown}: convert it to numbers, or declare "
+                f"its values, as Categorical({column.name!r}, [...]) in a domain"
+            )
+    elif not _can_match(column.values, kind):
+        raise DomainError(
+            f"column {column.name!r} is declared with the values {_few(column.values)}, but holds {shown}, "
+            "which cannot be one of them"
+        )
+
+
+def check_label_kind(classes: Sequence[object], kind: Kind, shown: object) -> None:
+    """Refuse labels whose type cannot hold the declared classes, or which the model could not give back."""
+    numbers_only = not any(isinstance(value, str) for value in classes)
+    if not _can_match(classes, kind) or (kind == "text" and numbers_only):
+        raise DomainError(
+            f"y holds {shown}, but the declared classes are {_few(classes)}: declare the labels that there are, as "
+            "classes=[...], or convert y"
+        )
+
+
+def _can_match(declared: Sequence[object], kind: Kind) -> bool:
+    if kind == "number":
+        return any(spelling(as_float(spelling(value))) == spelling(value) for value in declared)
+    if kind == "truth":
+        return bool({spelling(value) for value in declared} & {"0", "1"})
+    return kind != "other"
+
+
+def _few(values: Sequence[object]) -> str:
+    shown = [repr(value) for value in values[:4]]
+    return ", ".join([*shown, "..."] if len(values) > 4 else shown)
