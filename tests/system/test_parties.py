@@ -20,17 +20,19 @@ from discreet.parties import Plan
 from discreet.privacy import Ledger
 
 PEOPLE = 4000
-COLUMNS = {"a": ["x0", "x1"], "b": ["x2"], "c": ["x3", "x4"], "d": ["group"], "e": ["y"]}
+# Neither parties nor columns stand in the order of their names.
+COLUMNS = {"e": ["y"], "a": ["x1", "x0"], "b": ["x2"], "c": ["x4", "x3"], "d": ["group"]}
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
 
 
 def plan_text(**more) -> str:
-    lines = ["format = 1", 'name = "five"', 'key = "id"', f"people = {PEOPLE}", "epsilon = 20.0", "delta = 1e-6"]
+    lines = ["format = 2", 'name = "five"', 'key = "id"', f"people = {PEOPLE}", "epsilon = 20.0", "delta = 1e-6"]
     lines += ['seed = "five parties"', 'label = "y"', *(f"{name} = {value}" for name, value in more.items())]
     for party, columns in COLUMNS.items():
+        lines += ["[[parties]]", f'name = "{party}"']
         for column in columns:
             declared = ['values = ["u", "v"]'] if column == "group" else ["low = -1.0", "high = 1.0"]
-            lines += [f"[parties.{party}.columns.{column}]", *declared]
+            lines += ["[[parties.columns]]", f'name = "{column}"', *declared]
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +48,7 @@ def folder(tmp_path) -> Path:
     for number, (party, columns) in enumerate(COLUMNS.items()):
         (tmp_path / party).mkdir()
         own = frame[["id", *columns]].sample(frac=1, random_state=number)
-        if number % 2:
+        if party in "bd":
             own.to_csv(tmp_path / party / "data.csv", index=False)
         else:
             own.to_parquet(tmp_path / party / "data.parquet")
@@ -83,7 +85,8 @@ def test_five_processes_release_and_the_joint_fit_finds_the_model(folder):
     text = run("parties", "fit", "--label", "y", *releases, "--out", str(folder / "model.json"))
     assert "one person across all 5 releases" in text
     assert text.count("release alone: epsilon 20 ") == 5
-    coef = json.loads((folder / "model.json").read_text())["coef"]
+    model = json.loads((folder / "model.json").read_text())
+    coef = dict(zip(model["names"], model["coef"], strict=True))
     assert coef["x0"] == pytest.approx(0.5, abs=0.2)
     assert coef["x3"] == pytest.approx(-0.3, abs=0.2)
     assert abs(coef["x1"]) < 0.17
@@ -97,7 +100,8 @@ def test_printed_methods_go_from_plan_to_fit(folder):
         releases = []
         for party in COLUMNS:
             out = f"{method}.release"
-            run(*arguments(folder, party, out), "--ledger", str(folder / party / f"{method}.ledger"))
+            ledger = Ledger.create(folder / party / f"{method}.ledger", epsilon=1.0, delta=1e-6)
+            run(*arguments(folder, party, out), "--ledger", str(ledger.path))
             releases.append(str(folder / party / out))
         for training in trainings:
             fitted = run("parties", "fit", "--label", "y", *releases, "--training", training)
@@ -194,6 +198,10 @@ def test_bad_input_is_refused_in_one_line(folder):
     assert "cannot read" in refused("parties", "fit", "--label", "y", str(folder / "nothing.release"))
     (folder / "other.toml").write_text(plan_text(mixes=77))
     assert "plans differ" in refused("parties", "plan", "check", str(folder / "plan.toml"), str(folder / "other.toml"))
+    swapped = plan_text().replace('"x1"', '"x9"').replace('"x0"', '"x1"').replace('"x9"', '"x0"')
+    (folder / "other.toml").write_text(swapped)
+    told = refused("parties", "plan", "check", str(folder / "plan.toml"), str(folder / "other.toml"))
+    assert "party a: columns in another order, x1, x0 and x0, x1" in told
 
 
 def test_plan_commands_explain(folder):
@@ -218,7 +226,124 @@ def test_align_counts_shared_people_without_showing_keys(folder):
         command = ["--plan", str(folder / "plan.toml"), "--party", party, "--data", str(data)]
         run("parties", "align", *command, "--salt-file", str(folder / "salt"), "--out", str(folder / f"{party}.keys"))
     text = run("parties", "align", str(folder / "a.keys"), str(folder / "b.keys"))
-    assert "a and b  1000" in text
+    people = dict(line.rsplit(maxsplit=1) for line in text.splitlines()[1:])
+    assert people == {
+        "a": "1000",
+        "b": str(PEOPLE),
+        "a and b": "1000",
+        "at a, missing at b": "0",
+        "at b, missing at a": str(PEOPLE - 1000),
+    }
     assert str(frame["id"].iloc[0]).encode() not in (folder / "a.keys").read_bytes()
     (folder / "b.keys").write_bytes((folder / "b.keys").read_bytes()[:-5])
     assert "cut short" in refused("parties", "align", str(folder / "a.keys"), str(folder / "b.keys"))
+
+
+def two_clinics(folder: Path, *more: str) -> None:
+    """A plan of two parties whose columns are not in the order of their names: y = 0.8 z, and a is nothing."""
+    rng = np.random.default_rng(1)
+    z, a = rng.uniform(0, 1, (2, PEOPLE))
+    people = [f"p{i}" for i in range(PEOPLE)]
+    for party, columns in (("one", {"z": z, "a": a}), ("two", {"y": 0.8 * z})):
+        (folder / party).mkdir()
+        pd.DataFrame({"id": people, **columns}).to_parquet(folder / party / "data.parquet")
+    new = ["parties", "plan", "new", str(folder / "two.toml"), "--name", "two", "--key", "id", "--people", str(PEOPLE)]
+    run(*new, "--epsilon", "20", "--delta", "1e-6", "--party", "one=z,a", "--party", "two=y", *more)
+
+
+def release_words(folder: Path, party: str, *more: str, data: Path | None = None) -> list[str]:
+    words = ["--plan", str(folder / "two.toml"), "--party", party]
+    data = data or folder / party / "data.parquet"
+    return ["parties", "release", *words, "--data", str(data), "--out", str(data.parent / "out.release"), *more]
+
+
+def test_saved_releases_keep_the_order_of_columns_and_say_that_nobody_signed(tmp_path):
+    two_clinics(tmp_path)
+    for party in ("one", "two"):
+        told = run(*release_words(tmp_path, party))
+        assert "the budget of this data from now on" in told
+        assert "NOT SIGNED" in told
+    files = [str(tmp_path / party / "out.release") for party in ("two", "one")]
+    told = run("parties", "fit", "--label", "y", *files, "--out", str(tmp_path / "model.json"))
+    model = json.loads((tmp_path / "model.json").read_text())
+    coef = dict(zip(model["names"], model["coef"], strict=True))
+    assert coef["z"] == pytest.approx(0.8, abs=0.2)
+    assert coef["a"] == pytest.approx(0.0, abs=0.2)
+    assert "NOT SIGNED" in told
+    assert "compare its hash with the parties', or give --plan" in told
+    assert "0 people are missing at one" in told
+    assert "0 people are missing at two" in told
+
+
+def test_a_plan_is_paid_for_once_wherever_the_command_runs(tmp_path):
+    two_clinics(tmp_path)
+    run(*release_words(tmp_path, "one"))
+    first = (tmp_path / "one" / "out.release").read_bytes()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    copied = elsewhere / "copy.parquet"
+    copied.write_bytes((tmp_path / "one" / "data.parquet").read_bytes())
+    told = run(*release_words(tmp_path, "one", data=copied))
+    assert "given again at no cost" in told
+    assert (elsewhere / "out.release").read_bytes() == first
+    assert not list(elsewhere.glob("*.ledger"))
+    other = Ledger.create(elsewhere / "other.ledger", epsilon=30, delta=1e-6)
+    assert "must not pay for it a second time" in refused(
+        *release_words(tmp_path, "one", "--ledger", str(other.path), data=copied)
+    )
+    assert other.history == []
+
+
+def test_a_ledger_is_never_made_by_a_wrong_name(tmp_path):
+    two_clinics(tmp_path)
+    message = refused(*release_words(tmp_path, "one", "--ledger", str(tmp_path / "typo.ledger")))
+    assert "a ledger is made once, by name: `discreet budget create" in message
+    assert not list(tmp_path.rglob("*.ledger"))
+    command = message.split("`")[1].split()[1:]
+    run(*command)
+    run(*release_words(tmp_path, "one", "--ledger", str(tmp_path / "typo.ledger")))
+
+
+def test_signed_releases_go_from_key_to_fit(tmp_path):
+    public = {}
+    for party in ("one", "two"):
+        told = run("parties", "key", "new", str(tmp_path / f"{party}.key"))
+        public[party] = told.split('"')[1]
+        assert f'public_key = "{public[party]}"' in run("parties", "key", "show", str(tmp_path / f"{party}.key"))
+    keys = [f"{party}={key}" for party, key in public.items()]
+    two_clinics(tmp_path, "--public-key", keys[0], "--public-key", keys[1])
+    assert "Releases are signed" in run("parties", "plan", "show", str(tmp_path / "two.toml"))
+    assert "give the private key" in refused(*release_words(tmp_path, "one"))
+    assert "this key is not one's" in refused(*release_words(tmp_path, "one", "--key", str(tmp_path / "two.key")))
+    assert not list((tmp_path / "one").glob("*.ledger"))
+    for party in ("one", "two"):
+        assert public[party] in run(*release_words(tmp_path, party, "--key", str(tmp_path / f"{party}.key")))
+    files = [str(tmp_path / party / "out.release") for party in ("one", "two")]
+    told = run("parties", "fit", "--label", "y", "--plan", str(tmp_path / "two.toml"), *files)
+    assert "of one and two, by their keys in the plan" in told
+    assert "the one given" in told
+    assert "NOT SIGNED" not in told
+    content = json.loads(Path(files[0]).read_text())
+    del content["signature"]
+    Path(files[0]).write_text(json.dumps(content))
+    assert "is not signed" in refused("parties", "fit", "--label", "y", *files)
+
+
+def test_files_that_are_none_are_refused_in_one_line(tmp_path):
+    deep = "[" * 100_000
+    for name, text in {"deep.toml": f"a = {deep}", "deep.release": deep, "wide.toml": "a = 1" * 3}.items():
+        (tmp_path / name).write_text(text)
+    assert "nested by more than" in refused("parties", "plan", "check", str(tmp_path / "deep.toml"))
+    assert "cannot read the plan" in refused("parties", "plan", "show", str(tmp_path / "wide.toml"))
+    assert "nested by more than" in refused("parties", "fit", "--label", "y", str(tmp_path / "deep.release"))
+    for command in (
+        ["fit", "x.csv", "--target", "y", "--epsilon", "1", "--delta", "1e-6"],
+        ["local", "task", "new", "t"],
+    ):
+        options = [] if command[0] == "fit" else ["--target", "y", "--epsilon", "1", "--goal", "5"]
+        (tmp_path / "x.csv").write_text("y\n1\n")
+        words = [str(tmp_path / "x.csv") if word == "x.csv" else word for word in command]
+        assert "nested by more than" in refused(*words, *options, "--domain", str(tmp_path / "deep.toml"))
+    (tmp_path / "deep.json").write_text(deep)
+    for task in ("deep.toml", "deep.json"):
+        assert "nested by more than" in refused("local", "task", "check", str(tmp_path / task))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 import click
 
 from discreet.cli.printing import clean_errors
+from discreet.documents import parsed_json
+from discreet.errors import DomainError
 
 
 @click.command()
@@ -64,8 +65,8 @@ def _records(record: str | None, records: str | None, id_column: str | None) -> 
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        cells = json.loads(text)
-    except ValueError:
+        cells = parsed_json(text, "a record")
+    except DomainError:
         cells = None
     if not isinstance(cells, dict):
         # Without the text: it is somebody's record.

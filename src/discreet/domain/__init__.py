@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.domain.columns import Categorical, Column, Numeric
-    from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds, declared_column
+    from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
+    from discreet.domain.declared import column_fields, columns_toml, declared_columns, named_tables
+    from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds
     from discreet.domain.encoding import EncodedBlock, Encoder, cells
     from discreet.domain.kinds import Kind, check_kind, check_label_kind, kind_of_dtype, kind_of_series
     from discreet.domain.public import Public
@@ -18,10 +19,14 @@ _HOMES = {
     "Categorical": "columns",
     "Column": "columns",
     "Numeric": "columns",
+    "check_scalable": "columns",
     "HOW_TO_DECLARE": "domain",
     "Domain": "domain",
     "check_bounds": "domain",
-    "declared_column": "domain",
+    "column_fields": "declared",
+    "columns_toml": "declared",
+    "declared_columns": "declared",
+    "named_tables": "declared",
     "EncodedBlock": "encoding",
     "Encoder": "encoding",
     "cells": "encoding",
@@ -53,10 +58,14 @@ __all__ = [
     "check_bounds",
     "check_kind",
     "check_label_kind",
-    "declared_column",
+    "check_scalable",
+    "column_fields",
+    "columns_toml",
+    "declared_columns",
     "kind_of_dtype",
     "kind_of_series",
     "levels_of",
+    "named_tables",
     "objects",
     "spelling",
     "unmasked",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.values import Floats, Values, as_floats, levels_of, spelling
+from discreet.documents import shown
+from discreet.domain.values import MISSING, Floats, Values, as_floats, levels_of, spelling
 from discreet.errors import DomainError
 
 # Magnitudes that have a middle, a half and an inverse; and those whose squares and ratios stay far from overflow.
@@ -32,9 +36,22 @@ class Numeric:
     high: float
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
+        # Plain floats, whatever kind of number was given: they are written to files and compared.
+        object.__setattr__(self, "low", self._bound("low"))
+        object.__setattr__(self, "high", self._bound("high"))
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise DomainError(f"bounds of {self.name!r} must be finite with low < high, got ({self.low}, {self.high})")
         check_width(self.low, self.high, f"bounds of {self.name!r}")
+
+    def _bound(self, which: str) -> float:
+        value = getattr(self, which)
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, Decimal)):
+            raise DomainError(f"column {self.name!r}: {which} must be a number, got {shown(value)}")
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
 
     @property
     def centre(self) -> float:
@@ -68,8 +85,25 @@ class Categorical:
     values: tuple[object, ...]
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
+        object.__setattr__(self, "values", self._listed())
         if len(self.values) < 2 or len({spelling(value) for value in self.values}) != len(self.values):
-            raise DomainError(f"column {self.name!r} must declare at least two different values, got {self.values}")
+            raise DomainError(
+                f"column {self.name!r} must declare at least two different values, got {shown(self.values)}"
+            )
+
+    def _listed(self) -> tuple[object, ...]:
+        """The values as a tuple: what has no order, a text, or a value that is none cannot be a list of levels."""
+        values = self.values
+        if isinstance(values, (str, bytes, Set, Mapping)) or not isinstance(values, Iterable):
+            raise DomainError(
+                f"column {self.name!r}: values must be a list, as the first one is the reference, got {shown(values)}"
+            )
+        plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+        for value in plain:
+            if isinstance(value, (list, tuple, Set, Mapping)) or spelling(value) == MISSING:
+                raise DomainError(f"column {self.name!r}: {shown(value)} cannot be one of the values")
+        return plain
 
     @property
     def names(self) -> list[str]:
@@ -91,6 +125,11 @@ class Categorical:
 
 
 Column = Numeric | Categorical
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise DomainError(f"a column's name must be a text, got {shown(name)}")
 
 
 def check_scalable(column: Numeric) -> None:

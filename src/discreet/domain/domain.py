@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from numbers import Real
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 
+from discreet.documents import read_toml, shown, toml_value
 from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
+from discreet.domain.declared import columns_toml, declared_columns
 from discreet.errors import DomainError
 
 Missing = Literal["drop", "centre"]
@@ -40,16 +42,18 @@ class Domain:
     _index: Mapping[str, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", _listed(self.columns))
         object.__setattr__(self, "_index", {column.name: column for column in self.columns})
         if not self.columns:
             raise DomainError("a domain must declare at least one column")
-        if len(self._index) != len(self.columns):
-            raise DomainError("a domain must not declare a column name twice")
-        if self.data_norm is not None and not (np.isfinite(self.data_norm) and self.data_norm > 0):
-            raise DomainError(f"data_norm must be finite and > 0, got {self.data_norm}")
+        if twice := _twice(column.name for column in self.columns):
+            raise DomainError(f"a domain must not declare a column name twice: {twice!r}")
+        if twice := _twice(name for column in self.columns for name in column.names):
+            raise DomainError(f"two columns of a domain would have one name for their coefficients: {twice!r}")
+        if self.data_norm is not None and not _is_positive(self.data_norm):
+            raise DomainError(f"data_norm must be finite and > 0, got {shown(self.data_norm)}")
         if self.missing not in ("drop", "centre"):
-            raise DomainError(f"missing must be 'drop' or 'centre', got {self.missing!r}")
+            raise DomainError(f"missing must be 'drop' or 'centre', got {shown(self.missing)}")
         if self.data_norm is not None:
             self._check_norm(float(self.data_norm))
 
@@ -84,16 +88,19 @@ class Domain:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Domain:
-        """A domain file: ``[columns.NAME]`` with ``low`` and ``high``, or ``values``; see docs/howto/domain.md."""
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, tomllib.TOMLDecodeError) as error:
-            raise DomainError(f"cannot read the domain file {path}: {error}") from error
+        """A domain file: a list ``[[columns]]`` with ``name`` and ``low`` and ``high``, or ``values``.
+
+        Tables ``[columns.NAME]`` are read as well; see docs/howto/domain.md.
+        """
+        content = read_toml(path, "the domain file")
         unknown = set(content) - {"columns", "data_norm", "missing"}
         if unknown:
             raise DomainError(f"{path}: unknown settings {sorted(unknown)}; known: columns, data_norm, missing")
-        columns = tuple(declared_column(name, entry) for name, entry in content.get("columns", {}).items())
-        return cls(columns, content.get("data_norm"), content.get("missing", "drop"))
+        columns = declared_columns(content.get("columns"), str(path))
+        try:
+            return cls(columns, content.get("data_norm"), content.get("missing", "drop"))
+        except DomainError as error:
+            raise DomainError(f"{path}: {error}") from None
 
     @classmethod
     def from_public(cls, frame: Any, *, widen: float = 0.25, missing: Missing = "drop") -> Domain:
@@ -115,16 +122,10 @@ class Domain:
 
     def to_toml(self) -> str:
         """The domain as a file that ``from_toml`` reads."""
-        lines = [f'missing = "{self.missing}"']
+        lines = [f"missing = {toml_value(self.missing)}"]
         if self.data_norm is not None:
-            lines.append(f"data_norm = {self.data_norm!r}")
-        for column in self.columns:
-            lines.append(f"\n[columns.{_toml(column.name)}]")
-            if isinstance(column, Numeric):
-                lines += [f"low = {column.low!r}", f"high = {column.high!r}"]
-            else:
-                lines.append(f"values = [{', '.join(_toml(value) for value in column.values)}]")
-        return "\n".join(lines) + "\n"
+            lines.append(f"data_norm = {float(self.data_norm)!r}")
+        return "\n".join([*lines, *columns_toml(self.columns)]) + "\n"
 
     def __contains__(self, name: str) -> bool:
         return name in self._index
@@ -188,19 +189,30 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def declared_column(name: str, entry: Any) -> Column:
-    """A column from the fields of a file: low and high, or values."""
-    if isinstance(entry, dict) and set(entry) == {"low", "high"}:
-        return Numeric(name, float(entry["low"]), float(entry["high"]))
-    if isinstance(entry, dict) and set(entry) == {"values"} and isinstance(entry["values"], list):
-        return Categorical(name, tuple(entry["values"]))
-    raise DomainError(f"column {name!r} must declare either low and high, or values = [...]; got {entry!r}")
+def _listed(columns: Any) -> tuple[Column, ...]:
+    """Columns in the order given; what has no order, or is no column, is refused by its name."""
+    if isinstance(columns, Mapping) and columns:
+        first = next(iter(columns))
+        raise DomainError(
+            f"a domain is a list of columns, not a dictionary: for {first!r} give Numeric({first!r}, low, high) or "
+            f"Categorical({first!r}, [...])"
+        )
+    if isinstance(columns, (str, Set)) or not isinstance(columns, Iterable):
+        raise DomainError(f"a domain is a list of columns, in the order of the data, got {shown(columns)}")
+    listed = tuple(columns)
+    for number, column in enumerate(listed, start=1):
+        if not isinstance(column, (Numeric, Categorical)):
+            raise DomainError(
+                f"column {number} of a domain must be Numeric(name, low, high) or Categorical(name, [...]), "
+                f"got {shown(column)}"
+            )
+    return listed
 
 
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(value)
-    # JSON writes strings as TOML does, except that TOML wants DEL escaped too.
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+def _twice(names: Iterable[str]) -> str | None:
+    counted = Counter(names)
+    return next((name for name, times in counted.items() if times > 1), None)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0 < float(value) < math.inf

@@ -6,17 +6,17 @@ import datetime
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discreet.domain.columns import Categorical, Column, Numeric
+from discreet.documents import read_json, read_toml
+from discreet.domain.columns import Column, Numeric
+from discreet.domain.declared import column_fields, declared_columns
 from discreet.errors import DomainError, GuaranteeError
 from discreet.local.links import GLMS, Link
 from discreet.local.plan import Floats, Plan, entry_count, gaussian_delta_bound, printed_plan, tight_plan
@@ -102,12 +102,8 @@ class Task:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Task:
         """A task from a .json or .toml file."""
-        text = Path(path).read_text(encoding="utf-8")
-        try:
-            content = json.loads(text) if str(path).endswith(".json") else tomllib.loads(text)
-        except ValueError as error:
-            raise DomainError(f"cannot read the task file {path}: {error}") from error
-        return cls.from_dict(content)
+        read = read_json if str(path).endswith(".json") else read_toml
+        return cls.from_dict(read(path, "the task file"))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Task:
@@ -127,22 +123,12 @@ class Task:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, enough to make the same task again."""
-        columns = [
-            {"name": c.name, "low": float(c.low), "high": float(c.high)}
-            if isinstance(c, Numeric)
-            else {"name": c.name, "values": list(c.values)}
-            for c in self.columns
-        ]
         plain = ("name", "epsilon", "delta", "mu", "goal", "closes", "calibration", "reports", "radius")
         rest = ("cross_weight", "fit_intercept", "rounds", "round", "public_rows")
         content: dict[str, Any] = {"format": FORMAT, **{field: getattr(self, field) for field in plain + rest}}
         content["transform"] = self.transform.tolist()
-        content["target"] = {
-            "name": self.target.name,
-            "low": float(self.target.low),
-            "high": float(self.target.high),
-        }
-        content["columns"] = columns
+        content["target"] = column_fields(self.target)
+        content["columns"] = [column_fields(column) for column in self.columns]
         if self.second is not None:
             content["second"] = {
                 "parent": self.second.parent,
@@ -258,9 +244,11 @@ def _converted(content: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(fields[key], int):
             raise DomainError(f"{key} must be a whole number")
     fields["transform"] = np.array(fields["transform"], dtype=np.float64)
-    target = fields["target"]
-    fields["target"] = Numeric(str(target["name"]), float(target["low"]), float(target["high"]))
-    fields["columns"] = tuple(_column(entry) for entry in fields["columns"])
+    fields["columns"] = declared_columns(fields["columns"], "a task")
+    (target,) = declared_columns([fields["target"]], "a task's target")
+    if not isinstance(target, Numeric):
+        raise DomainError(f"a task's target, {target.name!r}, must declare low and high")
+    fields["target"] = target
     second = content.get("second")
     if second is not None:
         coef = tuple(float(value) for value in second["coef"])
@@ -268,11 +256,3 @@ def _converted(content: Mapping[str, Any]) -> dict[str, Any]:
             raise DomainError("the coefficients of a second round must be finite")
         fields["second"] = Second(str(second["parent"]), str(second["family"]), coef)
     return fields
-
-
-def _column(entry: Mapping[str, Any]) -> Column:
-    if set(entry) == {"name", "low", "high"}:
-        return Numeric(str(entry["name"]), float(entry["low"]), float(entry["high"]))
-    if set(entry) == {"name", "values"}:
-        return Categorical(str(entry["name"]), tuple(entry["values"]))
-    raise DomainError("a task's column has a name, and either low and high or values")

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.documents import write_whole
 from discreet.errors import DomainError, ReleaseError
 from discreet.parties.people import open_people
 from discreet.parties.plan import Plan
-from discreet.parties.release_file import write_whole
 
 _MAGIC = b"discreet align 1\n"
 _DIGEST = 16
@@ -75,6 +75,12 @@ def shared_people(files: Sequence[str | Path]) -> Mapping[tuple[str, ...], int]:
     return counts
 
 
+def missing_people(files: Sequence[str | Path]) -> Mapping[tuple[str, str], int]:
+    """For each pair of parties, how many people of the first are missing at the second."""
+    sets = {name: digests for _, name, _, digests in map(_read, map(Path, files))}
+    return {(a, b): len(sets[a] - sets[b]) for a in sets for b in sets if a != b}
+
+
 def _read(path: Path) -> tuple[str, str, str, frozenset[bytes]]:
     try:
         data = path.read_bytes()
@@ -85,10 +91,16 @@ def _read(path: Path) -> tuple[str, str, str, frozenset[bytes]]:
         raise ReleaseError(f"{path} holds no key digests, or it was cut short")
     head = b"\n".join(lines[:5]) + b"\n"
     checksum, digests = lines[5][:32], lines[5][32:]
-    if hashlib.sha256(head + digests).digest() != checksum or len(digests) != _DIGEST * int(lines[4]):
+    # The number is compared as it is written: what else may stand there is no number to trust.
+    right = hashlib.sha256(head + digests).digest() == checksum and lines[4] == b"%d" % (len(digests) // _DIGEST)
+    try:
+        plan_hash, party, mark = (line.decode() for line in lines[1:4])
+    except UnicodeDecodeError:
+        right = False
+    if not right or len(digests) % _DIGEST:
         raise ReleaseError(f"{path} was altered or cut short")
     people = frozenset(digests[i : i + _DIGEST] for i in range(0, len(digests), _DIGEST))
-    return lines[1].decode(), lines[2].decode(), lines[3].decode(), people
+    return plan_hash, party, mark, people
 
 
 def _salt_mark(salt: str) -> str:

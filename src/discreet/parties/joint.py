@@ -25,12 +25,24 @@ from discreet.rows import Answer
 Floats = NDArray[np.float64]
 
 
-def join(releases: Iterable[PartyRelease | str | PathLike[str]]) -> Joint:
-    """The joint data set of all parties of one plan, from their releases or release files."""
+def join(
+    releases: Iterable[PartyRelease | str | PathLike[str]], *, plan: Plan | str | PathLike[str] | None = None
+) -> Joint:
+    """The joint data set of all parties of one plan, from their releases or release files.
+
+    plan: the plan that was agreed on, or its file. Without it the releases' own is taken: they agree with each other
+    and are signed as it says, but whether it is the right one is for its hash to show.
+    """
     loaded = [one if isinstance(one, PartyRelease) else PartyRelease.load(one) for one in releases]
     if not loaded:
         raise ReleaseError("there is no release to join")
+    agreed = plan if plan is None or isinstance(plan, Plan) else Plan.from_toml(plan)
     plan = loaded[0].plan
+    if agreed is not None and agreed.hash != plan.hash:
+        raise ReleaseError(
+            f"the release of {loaded[0].party} was made under another plan ({plan.hash[:12]}) than the one given "
+            f"({agreed.hash[:12]})"
+        )
     for one in loaded:
         if one.plan.hash != plan.hash:
             raise ReleaseError(

@@ -5,24 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Categorical, Domain, Encoder, Numeric, declared_column
+from discreet.documents import read_toml, shown
+from discreet.domain import Domain, Encoder, Numeric, check_scalable, column_fields, declared_columns, named_tables
 from discreet.errors import DomainError
+from discreet.parties.settings import Settings, check_printable
+from discreet.parties.signing import PUBLIC_KEY_FORM, is_public_key
 from discreet.privacy import GDP, Budget, classical_noise_std
 
 Floats = NDArray[np.float64]
 
-FORMAT = 1
+FORMAT = 2
+# Format 1 had tables by name, [parties.NAME.columns.NAME]; they are read in the order of the file.
+_READ = (1, FORMAT)
 _GUARANTEES = ("per_party", "joint")
 _METHODS = ("rmgm", "dgm")
 _CALIBRATIONS = ("tight", "paper")
@@ -32,15 +35,18 @@ _SETTINGS = {
 }
 _LEAST_MIXES, _MOST_MIXES = 12, 4096
 _TIGHT_RADIUS = 1.15
+# More people than live: numbers beyond are mistakes, and would overflow.
+MOST_PEOPLE = 10**11
 
 
 @dataclass(frozen=True)
 class Party:
-    """One organisation: its columns, with declared ranges, and what its release may cost."""
+    """One organisation: its columns, with declared ranges, what its release may cost, and the key it signs with."""
 
     name: str
     domain: Domain
     budget: Budget
+    public_key: str | None = None
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -73,22 +79,20 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Plan:
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise DomainError(f"cannot read the plan {path}: {error}") from error
-        return cls.from_dict(content, source=str(path))
+        return cls.from_dict(read_toml(path, "the plan"), source=str(path))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, source: str = "plan") -> Plan:
         """A plan from its settings; every error names the setting and its rule."""
-        settings = _Settings(content, source)
-        settings.check_names(content, _SETTINGS)
-        settings.check(content.get("format") == FORMAT, "format", f"must be {FORMAT}")
-        epsilon, delta = settings.number("epsilon"), settings.number("delta")
+        if not isinstance(content, Mapping):
+            raise DomainError(f"{source}: a plan is a table of settings, got {shown(content)}")
+        settings = Settings(content, source)
+        settings.check_names(_SETTINGS)
+        settings.check(content.get("format") in _READ, "format", f"must be {FORMAT}")
+        budget = _budget(settings)
         guarantee = settings.choice("guarantee", _GUARANTEES, "per_party")
-        parties = settings.parties(Budget.of(epsilon, delta), guarantee)
-        people = settings.whole("people")
+        parties = _parties(settings, budget, guarantee)
+        people = settings.whole("people", MOST_PEOPLE)
         method = settings.choice("method", _METHODS, "rmgm")
         mixes = people if method == "dgm" else good_number_of_mixes(people, parties)
         return cls(
@@ -96,23 +100,28 @@ class Plan:
             key=settings.text("key"),
             people=people,
             guarantee=guarantee,
-            epsilon=epsilon,
-            delta=delta,
+            epsilon=budget.epsilon,
+            delta=budget.delta,
             method=method,
             calibration=settings.choice("calibration", _CALIBRATIONS, "tight"),
-            mixes=mixes if content.get("mixes", "auto") == "auto" else settings.whole("mixes"),
+            mixes=mixes if content.get("mixes", "auto") == "auto" else settings.whole("mixes", MOST_PEOPLE),
             seed=settings.text("seed"),
             label=settings.text("label") if "label" in content else None,
             parties=parties,
         ).checked(source)
 
     def checked(self, source: str) -> Plan:
+        parties = [party.name for party in self.parties]
         columns = [column.name for party in self.parties for column in party.domain.columns]
+        keys = [party.public_key for party in self.parties if party.public_key is not None]
         problems = [
-            (len(self.parties) < 2, "a plan needs at least two parties"),
+            (len(parties) < 2, "a plan needs at least two parties"),
+            (len(set(parties)) < len(parties), "every party must stand in the plan once"),
             (len(set(columns)) < len(columns), "every column must belong to exactly one party"),
             (self.key in columns, f"the key {self.key!r} must not be a released column"),
             (self.label is not None and self.label not in columns, f"label {self.label!r} is no party's column"),
+            (0 < len(keys) < len(parties), "every party must have a public_key, or none (then releases are unsigned)"),
+            (len(set(keys)) < len(keys), "two parties must not have the same public_key"),
             (
                 self.calibration == "paper" and self.method == "dgm" and self.mixes != self.people,
                 "method 'dgm' as printed has one row for each person: leave mixes at 'auto'",
@@ -125,7 +134,17 @@ class Plan:
         for wrong, message in problems:
             if wrong:
                 raise DomainError(f"{source}: {message}")
+        for party in self.parties:
+            check_printable(source, "a party's name", party.name)
+            for column in party.domain.columns:
+                for name in (column.name, *column.names):
+                    check_printable(source, "a column's name and values", name)
         return self
+
+    @property
+    def signed(self) -> bool:
+        """Whether the plan names the parties' public keys, so that every release must carry its party's signature."""
+        return self.parties[0].public_key is not None
 
     def party(self, name: str) -> Party:
         for party in self.parties:
@@ -168,17 +187,20 @@ class Plan:
         if self.label is not None:
             settings["label"] = self.label
         settings["missing"] = self.parties[0].domain.missing
-        settings["parties"] = {party.name: self._party_dict(party) for party in self.parties}
+        settings["parties"] = [self._party_dict(party) for party in self.parties]
         return settings
 
     def _party_dict(self, party: Party) -> dict[str, Any]:
-        columns = {column.name: _column_dict(column) for column in party.domain.columns}
         own = {"epsilon": party.budget.epsilon, "delta": party.budget.delta} if self.guarantee == "per_party" else {}
-        return {**own, "columns": columns}
+        key = {} if party.public_key is None else {"public_key": party.public_key}
+        return {"name": party.name, **key, **own, "columns": [column_fields(c) for c in party.domain.columns]}
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the settings; two parties with the same hash mean the same plan, however they wrote it."""
+        """SHA-256 of the settings; two parties with the same hash mean the same plan, however they wrote it.
+
+        Parties and columns are lists in it, so another order is another plan: arrays in releases follow that order.
+        """
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
 
@@ -209,68 +231,45 @@ def _standard_noise(party: Party, radius: float) -> float:
     return 2 * radius * math.sqrt(party.encoder.width) / (0.9 * party.budget.mu)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """Reads settings one by one, and says which one is wrong."""
-
-    content: Mapping[str, Any]
-    source: str
-
-    def check(self, right: bool, name: str, rule: str) -> None:
-        if not right:
-            raise DomainError(f"{self.source}: {name} {rule}, got {self.content.get(name)!r}")
-
-    def check_names(self, table: Mapping[str, Any], known: set[str]) -> None:
-        if unknown := sorted(set(table) - known):
-            raise DomainError(f"{self.source}: unknown settings {unknown}; known: {', '.join(sorted(known))}")
-
-    def text(self, name: str) -> str:
-        value = self.content.get(name)
-        self.check(isinstance(value, str) and value != "", name, "must be a text that is not empty")
-        return str(value)
-
-    def number(self, name: str) -> float:
-        value = self.content.get(name)
-        self.check(isinstance(value, (int, float)) and not isinstance(value, bool), name, "must be a number")
-        return float(value)  # type: ignore[arg-type]
-
-    def whole(self, name: str) -> int:
-        value = self.content.get(name)
-        right = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-        self.check(right, name, "must be a whole number >= 1")
-        return int(value)  # type: ignore[arg-type]
-
-    def choice(self, name: str, known: tuple[str, ...], default: str) -> str:
-        self.check(self.content.get(name, default) in known, name, f"must be one of {', '.join(known)}")
-        return str(self.content.get(name, default))
-
-    def parties(self, common: Budget, guarantee: str) -> tuple[Party, ...]:
-        tables = self.content.get("parties")
-        self.check(isinstance(tables, Mapping) and bool(tables), "parties", "must be tables [parties.NAME]")
-        assert isinstance(tables, Mapping)
-        if guarantee == "joint":
-            # mu^2 adds up over the parties, and each gets an equal part; a few roundings below the exact root.
-            common = Budget.from_mu(common.mu / math.sqrt(len(tables)) * (1 - 1e-14), common.delta)
-        return tuple(self._party(name, table, common, guarantee) for name, table in tables.items())
-
-    def _party(self, name: str, table: Any, common: Budget, guarantee: str) -> Party:
-        inner = _Settings(table if isinstance(table, Mapping) else {}, f"{self.source}, party {name!r}")
-        inner.check_names(inner.content, {"columns"} if guarantee == "joint" else {"epsilon", "delta", "columns"})
-        budget = common
-        if {"epsilon", "delta"} & set(inner.content):
-            own = {"epsilon": common.epsilon, "delta": common.delta, **inner.content}
-            amounts = _Settings(own, inner.source)
-            budget = Budget.of(amounts.number("epsilon"), amounts.number("delta"))
-        columns = inner.content.get("columns")
-        inner.check(
-            isinstance(columns, Mapping) and bool(columns), "columns", "must be tables [parties.NAME.columns.X]"
-        )
-        assert isinstance(columns, Mapping)
-        declared = tuple(declared_column(column, entry) for column, entry in columns.items())
-        return Party(str(name), Domain(declared, missing=self.content.get("missing", "drop")), budget)
+def _parties(settings: Settings, common: Budget, guarantee: str) -> tuple[Party, ...]:
+    tables = named_tables(settings.content.get("parties"), settings.source, "parties")
+    if guarantee == "joint":
+        # mu^2 adds up over the parties, and each gets an equal part; a few roundings below the exact root.
+        common = Budget.from_mu(common.mu / math.sqrt(len(tables)) * (1 - 1e-14), common.delta)
+    missing = settings.choice("missing", ("drop", "centre"), "drop")
+    return tuple(_party(settings, name, table, common, guarantee, missing) for name, table in tables)
 
 
-def _column_dict(column: Numeric | Categorical) -> dict[str, Any]:
-    if isinstance(column, Numeric):
-        return {"low": column.low, "high": column.high}
-    return {"values": list(column.values)}
+def _party(
+    settings: Settings, name: str, table: Mapping[str, Any], common: Budget, guarantee: str, missing: Any
+) -> Party:
+    inner = Settings(table, f"{settings.source}, party {name!r}")
+    own = set() if guarantee == "joint" else {"epsilon", "delta"}
+    inner.check_names({"columns", "public_key"} | own)
+    budget = common
+    if own & set(table):
+        amounts = Settings({"epsilon": common.epsilon, "delta": common.delta, **table}, inner.source)
+        budget = _budget(amounts)
+    try:
+        domain = Domain(declared_columns(table.get("columns"), inner.source), missing=missing)
+        for column in domain.columns:
+            if isinstance(column, Numeric):
+                check_scalable(column)
+    except DomainError as error:
+        raise DomainError(str(error) if inner.source in str(error) else f"{inner.source}: {error}") from None
+    public_key = None
+    if "public_key" in table:
+        public_key = inner.text("public_key")
+        inner.check(is_public_key(public_key), "public_key", f"must be {PUBLIC_KEY_FORM}")
+    return Party(name, domain, budget, public_key)
+
+
+def _budget(settings: Settings) -> Budget:
+    epsilon, delta = settings.number("epsilon"), settings.number("delta")
+    try:
+        budget = Budget.of(epsilon, delta)
+    except ValueError as error:
+        raise DomainError(f"{settings.source}: {error}") from None
+    if not 0 < budget.mu < math.inf:
+        raise DomainError(f"{settings.source}: epsilon {epsilon:g} at delta {delta:g} is no budget to plan with")
+    return budget

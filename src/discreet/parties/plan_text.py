@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
-from discreet.parties.plan import Party, Plan
+from discreet.documents import shown, toml_value
+from discreet.parties.plan import FORMAT, Party, Plan
 from discreet.privacy import Budget
 
 
@@ -19,11 +20,51 @@ def explained(plan: Plan) -> str:
         "",
         *(f"  {party.name}: {_columns(party)}" for party in plan.parties),
         "",
+        signed_or_not(plan),
+        "",
         *_guarantees(plan),
         "",
         *_expectation(plan),
     ]
     return "\n".join(lines)
+
+
+def signed_or_not(plan: Plan) -> str:
+    """Whether anybody can tell who made a release."""
+    if plan.signed:
+        return "Releases are signed: one that its party's key in the plan has not signed is refused."
+    return (
+        "NOT SIGNED: the plan has no public keys, so nobody can tell who made a release. Enough for a trial; for more, "
+        "every party runs `discreet parties key new` and its public_key goes into the plan."
+    )
+
+
+def differences(one: Plan, other: Plan) -> list[str]:
+    """What two plans mean differently, in the words of their files."""
+    here, there = one.to_dict(), other.to_dict()
+    told = [
+        f"{name} {shown(here.get(name))} and {shown(there.get(name))}"
+        for name in dict.fromkeys([*here, *there])
+        if name != "parties" and here.get(name) != there.get(name)
+    ]
+    names, others = ([party.name for party in plan.parties] for plan in (one, other))
+    if names != others:
+        return [*told, f"parties {', '.join(names)} and {', '.join(others)}"]
+    for mine, yours in zip(here["parties"], there["parties"], strict=True):
+        if mine != yours:
+            told.append(f"party {mine['name']}: {_party_difference(mine, yours)}")
+    return told
+
+
+def _party_difference(mine: dict[str, Any], yours: dict[str, Any]) -> str:
+    orders = [[column["name"] for column in party["columns"]] for party in (mine, yours)]
+    if sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]:
+        return f"columns in another order, {', '.join(orders[0])} and {', '.join(orders[1])}"
+    if orders[0] != orders[1]:
+        return f"columns {', '.join(orders[0])} and {', '.join(orders[1])}"
+    odd = [name for name in dict.fromkeys([*mine, *yours]) if name != "columns" and mine.get(name) != yours.get(name)]
+    pairs = zip(mine["columns"], yours["columns"], strict=True)
+    return ", ".join([*odd, *(f"column {a['name']}" for a, b in pairs if a != b)])
 
 
 def _columns(party: Party) -> str:
@@ -78,29 +119,33 @@ def new_plan(
     parties: dict[str, list[str]],
     method: str = "rmgm",
     calibration: str = "tight",
+    public_keys: Mapping[str, str] | None = None,
 ) -> str:
     """A plan file to edit: ranges are left to be declared, and a fresh seed is drawn."""
     lines = [
         "# All parties sign off this file. Ranges come from codebooks or measurement, never from the data.",
-        "format = 1",
-        f"name = {_toml(name)}",
-        f"key = {_toml(key)}            # the column that names a person; not released",
+        "# The order of parties and columns is part of the plan.",
+        f"format = {FORMAT}",
+        f"name = {toml_value(name)}",
+        f"key = {toml_value(key)}            # the column that names a person; not released",
         f"people = {people}            # every party has at least so many rows",
-        f"guarantee = {_toml(guarantee)}   # per_party, or joint: epsilon for one person across all parties",
+        f"guarantee = {toml_value(guarantee)}   # per_party, or joint: epsilon for one person across all parties",
         f"epsilon = {epsilon!r}",
         f"delta = {delta!r}",
-        f"method = {_toml(method)}        # rmgm, or dgm: a row for each person, with far more noise in all together",
-        f"calibration = {_toml(calibration)}   # tight, or paper: the noise and training that the paper prints",
+        f"method = {toml_value(method)}        # rmgm, or dgm: a row for each person, with far more noise",
+        f"calibration = {toml_value(calibration)}   # tight, or paper: the noise and training that the paper prints",
         'mixes = "auto"',
-        f"seed = {_toml(secrets.token_hex(16))}",
+        f"seed = {toml_value(secrets.token_hex(16))}",
         '# label = "..."        # the likely label, if there is one: it gets the least noise',
     ]
     for party, columns in parties.items():
+        lines += ["", "[[parties]]", f"name = {toml_value(party)}", _key_line((public_keys or {}).get(party))]
         for column in columns:
-            lines += ["", f"[parties.{_toml(party)}.columns.{_toml(column)}]", "low = 0.0", "high = 1.0"]
+            lines += ["", "[[parties.columns]]", f"name = {toml_value(column)}", "low = 0.0", "high = 1.0"]
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
-    # JSON writes strings as TOML does, except that TOML wants DEL escaped too.
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+def _key_line(public_key: str | None) -> str:
+    if public_key is None:
+        return '# public_key = "ed25519:..."   # what `discreet parties key new` prints; for every party, or for none'
+    return f"public_key = {toml_value(public_key)}"

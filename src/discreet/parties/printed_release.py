@@ -15,12 +15,12 @@ import numpy as np
 from discreet.domain import Categorical
 from discreet.parties.plan import Floats, Party, Plan
 from discreet.parties.queries import Mixes
-from discreet.parties.slots import Rows, SlotCurator, roster_mark
+from discreet.parties.slots import Rows
 from discreet.privacy import refuse_weaker
 from discreet.rows import Answer
 
 
-def as_printed(source: SlotCurator, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
+def as_printed(source: Any, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
     """The one answer that the paper's release is made of.
 
     Privacy: RMGM is about a person replaced, key included. DGM is about a person's values replaced: who is in the data,
@@ -35,10 +35,10 @@ def as_printed(source: SlotCurator, plan: Plan, party: Party, rows: int) -> dict
         people = source.roster()
         middle = middles(party)
         centre, radius = low + middle / per_unit, plan.row_radius(party)
-        query = Rows(rows, centre, per_unit, radius, people, label="rows, of people who are public")
+        query = Rows(rows, centre, per_unit, radius, people.people, label="rows, of people who are public")
         mixes = source.scatter(query, cost)
         mixes = Answer(mixes.value + middle, mixes.noise_std)
-        roster = roster_mark(people)
+        roster = people.mark
     else:
         mixes = source.sum(Mixes(plan.mixes, low, per_unit, party.encoder.radius), cost)
     return {

@@ -1,33 +1,39 @@
-"""One party's release as one file: what was released, the plan, the guarantee and a checksum over all of it.
+"""One party's release as one file: the plan, the noisy answers, a checksum, and a signature if the plan has keys.
 
-The file is JSON. Arrays are base64 of little-endian float64. It holds nothing but the plan and noisy answers, and no
-time or host, so that a retry writes the same bytes.
+The file is JSON. Arrays are base64 of little-endian float64, in the order in which the plan asks. The checksum is for
+accidents; only the signature shows who made the file. It holds no time or host, so that a retry writes the same bytes.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
 import json
-import math
 import os
-import uuid
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ReleaseError
-from discreet.parties.plan import Plan
-from discreet.privacy import Guarantee, Release, unit_from_dict
+from discreet.documents import parsed_json, shown, write_whole
+from discreet.errors import DiscreetError, ReleaseError
+from discreet.parties.answers import Stored, asked
+from discreet.parties.plan import MOST_PEOPLE, Plan
+from discreet.parties.signing import SigningKey, check_signature
+from discreet.parties.slots import check_cells
+from discreet.privacy import Guarantee
 from discreet.rows import Answer
 
 KIND = "discreet party release"
-FORMAT = 2
+# Whatever changes what follows from the answers (shares, priors, weights) must change this number.
+FORMAT = 3
 Floats = NDArray[np.float64]
-_ARRAYS = ("centre", "centre_noise", "scale", "weight", "kept")
+_FIELDS = {"kind", "format", "plan", "plan_hash", "party", "rows", "seeded", "roster", "answers"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class PartyRelease:
     Encoded column i is centre[i] + scale[i] * u[i], and the mixes are sums of +-weight[i] * u[i], shortened to kept[i]
     of it on average. ``spread`` is the second moment of the encoded columns about the centre. ``rows`` is public,
     ``count`` the (noisy) number of complete ones, ``centre_noise`` the noise in each centre. ``mixes`` has one row per
-    mix or slot. ``roster`` marks who stands in which row, where the method makes that public.
+    mix or slot. ``roster`` marks who stands in which row, where the method makes that public. All of them follow from
+    ``answers``, which alone are in the file.
     """
 
     plan: Plan
@@ -52,52 +59,61 @@ class PartyRelease:
     spread: Answer
     mixes: Answer
     privacy: Guarantee
+    answers: tuple[Answer, ...]
     roster: str | None = None
+    signature: str | None = None
 
-    def to_bytes(self) -> bytes:
-        content = {
+    def signed(self, key: SigningKey) -> PartyRelease:
+        """The same release with the party's signature, which the plan must have the key for."""
+        check_key(self.plan, self.party, key)
+        return replace(self, signature=key.sign(_canonical(self._content())))
+
+    def _content(self) -> dict[str, Any]:
+        return {
             "kind": KIND,
             "format": FORMAT,
             "plan": self.plan.to_dict(),
             "plan_hash": self.plan.hash,
             "party": self.party,
             "rows": self.rows,
-            "count": self.count,
+            "seeded": self.privacy.seeded,
             "roster": self.roster,
-            **{name: _packed(getattr(self, name)) for name in _ARRAYS},
-            "spread": _packed_answer(self.spread),
-            "mixes": _packed_answer(self.mixes),
-            "guarantee": _packed_guarantee(self.privacy),
+            "answers": [
+                {"label": release.label, "noise_std": answer.noise_std, "value": _packed(answer.value)}
+                for release, answer in zip(self.privacy.releases, self.answers, strict=True)
+            ],
         }
-        return json.dumps({**content, "checksum": _checksum(content)}, indent=1, sort_keys=True).encode() + b"\n"
+
+    def to_bytes(self) -> bytes:
+        content = self._content()
+        content["checksum"] = _checksum(content)
+        if self.signature is not None:
+            content["signature"] = self.signature
+        return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
     @classmethod
     def from_bytes(cls, data: bytes, source: str = "release") -> PartyRelease:
         """The release in these bytes, or a ReleaseError that says what is wrong with them."""
         try:
-            content = json.loads(data)
-            checksum = content.pop("checksum")
-            kind, version = content["kind"], content["format"]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise ReleaseError(f"{source} is no release, or it was cut short") from None
-        if kind != KIND or version != FORMAT:
-            raise ReleaseError(f"{source} is {kind!r} of format {version!r}; this discreet reads {KIND!r} of {FORMAT}")
+            content = parsed_json(data, source, ReleaseError)
+        except ReleaseError as error:
+            raise ReleaseError(f"{source} is no release, or it was cut short: {error}") from None
+        if not isinstance(content, dict) or content.get("kind") != KIND:
+            raise ReleaseError(f"{source} is no release, or it was cut short")
+        if content.get("format") != FORMAT:
+            raise ReleaseError(
+                f"{source} is a release of format {shown(content.get('format'))}; this discreet reads format {FORMAT}"
+            )
+        checksum, signature = content.pop("checksum", None), content.pop("signature", None)
         if checksum != _checksum(content):
             raise ReleaseError(f"{source} was altered: its checksum does not fit; ask the party to send it again")
-        plan = Plan.from_dict(content["plan"], source=source)
-        if plan.hash != content["plan_hash"]:
-            raise ReleaseError(f"{source} holds another plan than its hash says")
-        return cls(
-            plan=plan,
-            party=content["party"],
-            rows=content["rows"],
-            count=content["count"],
-            **{name: _unpacked(content[name]) for name in _ARRAYS},
-            spread=_unpacked_answer(content["spread"]),
-            mixes=_unpacked_answer(content["mixes"]),
-            privacy=_unpacked_guarantee(content["guarantee"]),
-            roster=content["roster"],
-        )
+        try:
+            return _read(content, signature, source)
+        except ReleaseError:
+            raise
+        except (DiscreetError, ValueError, ArithmeticError) as error:
+            told = str(error)
+            raise ReleaseError(told if told.startswith(source) else f"{source} cannot be used: {told}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file whole or not at all."""
@@ -112,21 +128,85 @@ class PartyRelease:
         return cls.from_bytes(data, str(path))
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Put the bytes at the path in one step, on disk: a crash leaves what was there before."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+def check_key(plan: Plan, party: str, key: SigningKey | None) -> None:
+    """Refuse, before anything is spent, a release that could not be signed as its plan says."""
+    wanted = plan.party(party).public_key
+    if key is None and wanted is not None:
+        raise ReleaseError(
+            f"plan {plan.name!r} has a public key for {party}: give the private key that belongs to it (--key)"
+        )
+    if key is not None and wanted is None:
+        raise ReleaseError(
+            f"plan {plan.name!r} has no public keys, so nobody could check a signature: put public_key = "
+            f"{key.public_key!r} into {party}'s table, and one into every other party's"
+        )
+    if key is not None and key.public_key != wanted:
+        raise ReleaseError(f"this key is not {party}'s in plan {plan.name!r}: it is {key.public_key}, not {wanted}")
+
+
+def _read(content: dict[str, Any], signature: Any, source: str) -> PartyRelease:
+    if set(content) != _FIELDS:
+        odd = ", ".join(sorted(shown(name) for name in set(content) ^ _FIELDS))
+        raise ReleaseError(f"{source} has unknown fields or lacks some: {odd}")
+    plan = Plan.from_dict(content["plan"], source=source)
+    if plan.hash != content["plan_hash"]:
+        raise ReleaseError(f"{source} holds another plan than its hash says")
+    if not isinstance(content["party"], str):
+        raise ReleaseError(f"{source}: the party must be a text")
+    party = plan.party(content["party"])
+    if party.public_key is not None:
+        check_signature(party.public_key, _canonical(content), signature, source)
+    elif signature is not None:
+        raise ReleaseError(f"{source} is signed, but its plan has no public keys to check that with")
+    rows, seeded = content["rows"], content["seeded"]
+    if type(rows) is not int or not plan.people <= rows <= MOST_PEOPLE:
+        raise ReleaseError(f"{source}: rows must be a whole number of at least {plan.people}, got {shown(rows)}")
+    if type(seeded) is not bool:
+        raise ReleaseError(f"{source}: seeded must be true or false, got {shown(seeded)}")
+    check_cells(plan, party, rows)
+    stored = Stored(_values(content["answers"], source), _roster(plan, content["roster"], source), rows, seeded, source)
+    fields = asked(stored, plan, party, rows)
+    stored.check_used_up()
+    return PartyRelease(
+        plan=plan,
+        party=party.name,
+        rows=rows,
+        privacy=stored.guarantee,
+        answers=tuple(stored.answers),
+        signature=signature,
+        **fields,
+    )
+
+
+def _roster(plan: Plan, mark: Any, source: str) -> str | None:
+    public = plan.calibration == "paper" and plan.method == "dgm"
+    right = isinstance(mark, str) and re.fullmatch("[0-9a-f]{64}", mark) if public else mark is None
+    if not right:
+        raise ReleaseError(f"{source}: roster must be {'a SHA-256' if public else 'null'}, got {shown(mark)}")
+    return mark if public else None
+
+
+def _values(entries: Any, source: str) -> list[tuple[Floats, float]]:
+    if not isinstance(entries, list):
+        raise ReleaseError(f"{source}: answers must be a list, got {shown(entries)}")
+    values = []
+    for entry in entries:
+        if not isinstance(entry, Mapping) or set(entry) != {"label", "noise_std", "value"}:
+            raise ReleaseError(f"{source}: an answer has a label, its noise_std and its value, got {shown(entry)}")
+        noise = entry["noise_std"]
+        if not isinstance(entry["label"], str) or isinstance(noise, bool) or not isinstance(noise, (int, float)):
+            raise ReleaseError(f"{source}: an answer's label must be a text and its noise_std a number")
+        values.append((_unpacked(entry["value"], f"{source}, {shown(entry['label'])}"), float(noise)))
+    return values
+
+
+def _canonical(content: dict[str, Any]) -> bytes:
+    """The one text of these fields. Names are sorted in it, so nothing may lie in the order of names."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def _checksum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_canonical(content)).hexdigest()
 
 
 def _packed(array: Floats) -> dict[str, Any]:
@@ -134,32 +214,18 @@ def _packed(array: Floats) -> dict[str, Any]:
     return {"shape": list(array.shape), "float64": base64.b64encode(data).decode()}
 
 
-def _unpacked(entry: dict[str, Any]) -> Floats:
-    return np.frombuffer(base64.b64decode(entry["float64"]), dtype="<f8").astype(np.float64).reshape(entry["shape"])
-
-
-def _packed_answer(answer: Answer) -> dict[str, Any]:
-    # JSON has no infinity, which stands for an answer that was never asked for.
-    noise = answer.noise_std if math.isfinite(answer.noise_std) else None
-    return {"value": _packed(answer.value), "noise_std": noise, "isotropic": answer.isotropic}
-
-
-def _unpacked_answer(entry: dict[str, Any]) -> Answer:
-    noise = math.inf if entry["noise_std"] is None else entry["noise_std"]
-    return Answer(_unpacked(entry["value"]), noise, entry["isotropic"])
-
-
-def _packed_guarantee(guarantee: Guarantee) -> dict[str, Any]:
-    releases = [
-        {"label": one.label, "sensitivity": one.sensitivity, "noise_std": one.noise_std, "cost": one.cost.to_dict()}
-        for one in guarantee.releases
-    ]
-    return {"neighbours": guarantee.neighbours, "seeded": guarantee.seeded, "releases": releases}
-
-
-def _unpacked_guarantee(entry: dict[str, Any]) -> Guarantee:
-    releases = tuple(
-        Release(one["label"], one["sensitivity"], one["noise_std"], unit_from_dict(one["cost"]))
-        for one in entry["releases"]
-    )
-    return Guarantee(releases, entry["neighbours"], seeded=entry["seeded"])
+def _unpacked(entry: Any, source: str) -> Floats:
+    """The finite numbers of an array; its shape is compared with the plan's by whoever asked for it."""
+    if not isinstance(entry, Mapping) or set(entry) != {"shape", "float64"} or not isinstance(entry["float64"], str):
+        raise ReleaseError(f"{source}: an array has a shape and its numbers as base64, got {shown(entry)}")
+    shape = entry["shape"]
+    if not isinstance(shape, list) or not all(type(size) is int and 0 <= size <= MOST_PEOPLE for size in shape):
+        raise ReleaseError(f"{source}: a shape is a list of whole numbers, got {shown(shape)}")
+    try:
+        data = base64.b64decode(entry["float64"], validate=True)
+        array = np.frombuffer(data, dtype="<f8").astype(np.float64).reshape(shape)
+    except (binascii.Error, ValueError):
+        raise ReleaseError(f"{source}: the numbers are no base64, or not as many as their shape says") from None
+    if not np.isfinite(array).all():
+        raise ReleaseError(f"{source}: holds numbers that are infinite or none at all")
+    return array

@@ -54,19 +54,25 @@ class JointResult:
         return lines
 
     def _people_notes(self) -> list[str]:
-        """Who is missing where, and by how much that blurs the relations of that party's columns."""
+        """How many people are missing at each party, and by how much that blurs the relations of its columns."""
         releases, mixed = self.joint.releases, self.joint.mixed()
         most = max(one.rows for one in releases)
         lines = []
         for position, one in enumerate(releases):
+            complete = f"{one.party} has {one.rows} rows, about {one.count:.0f} of them complete"
             if one.rows == most:
+                lines.append(f"0 people are missing at {one.party}, by its number of rows: {complete}")
                 continue
             # Of m people among n, a correlation has the standard error sqrt(k (n/k + s^2)(m/k + t^2)) / m.
             k, noise = len(mixed.mixed), float(mixed.noise[mixed.owner == position].mean())
             more = most / one.rows * math.sqrt((one.rows / k + noise) / (most / k + noise)) - 1
             lines.append(
-                f"{most - one.rows} people are missing at {one.party}: they count as average there, and correlations "
-                f"with its columns are scaled as if its {one.rows} people stand at every other party; their noise is "
-                f"{more:.0%} more than if nobody were missing"
+                f"{most - one.rows} people are missing at {one.party}, or more: {complete}; those who are missing "
+                f"count as average there, and correlations with its columns are scaled as if its {one.rows} people "
+                f"stand at every other party; their noise is {more:.0%} more than if nobody were missing"
             )
+        lines.append(
+            "numbers of rows do not show whether the rows are the same people's: where they are not, relations "
+            "between parties come out too weak; `discreet parties align` counts the people that parties share"
+        )
         return lines

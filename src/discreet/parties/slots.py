@@ -81,12 +81,21 @@ class Rows:
         return np.searchsorted(self.roster, block.states[:, 0]), np.ones(block.records, dtype=np.bool_)
 
 
+@dataclass(frozen=True)
+class Roster:
+    """The sorted digests of all people's keys, known to their party alone, and the mark of them that is released."""
+
+    people: NDArray[np.uint64] | None
+    mark: str
+
+
 class SlotCurator(Curator):
     """A party's curator: it also answers by slot. Charge, then look; the first stored answer is the one given."""
 
-    def roster(self) -> NDArray[np.uint64]:
-        """The sorted digests of all people's keys, for where who is in the data is public."""
-        return roster_of(self._engine)
+    def roster(self) -> Roster:
+        """Who is in the data, for where that is public."""
+        people = roster_of(self._engine)
+        return Roster(people, roster_mark(people))
 
     def scatter(self, query: Rows, cost: GDP) -> Answer:
         """Every slot's sum, each with discrete Gaussian noise of its own; together they cost ``cost``.

@@ -76,9 +76,13 @@ def write_mark(path: Path, mark: Mark) -> None:
 
 def mark_elsewhere(ledger: str) -> Path:
     """Where this user's second mark of a ledger lies: it stays when a directory is restored from a backup."""
+    return state_folder() / "marks" / f"{ledger}.json"
+
+
+def state_folder() -> Path:
+    """Where discreet remembers things for this user, wherever a command runs: DISCREET_STATE or the user's own."""
     chosen = os.environ.get("DISCREET_STATE")
-    state = Path(chosen) if chosen else _user_state() / "discreet"
-    return state / "marks" / f"{ledger}.json"
+    return Path(chosen) if chosen else _user_state() / "discreet"
 
 
 def _user_state() -> Path:

@@ -16,9 +16,13 @@ from discreet.parties.slots import SlotCurator
 COLUMNS = {"a": ["x0", "x1"], "b": ["x2"], "c": ["x3", "y"]}
 
 
+def numeric(name: str) -> dict[str, Any]:
+    return {"name": name, "low": -1.0, "high": 1.0}
+
+
 def settings(**more: Any) -> dict[str, Any]:
-    parties = {party: {"columns": {name: {"low": -1.0, "high": 1.0} for name in own}} for party, own in COLUMNS.items()}
-    basic = {"format": 1, "name": "test", "key": "id", "people": 100, "epsilon": 1.0, "delta": 1e-5, "seed": "s"}
+    parties = [{"name": party, "columns": [numeric(name) for name in own]} for party, own in COLUMNS.items()]
+    basic = {"format": 2, "name": "test", "key": "id", "people": 100, "epsilon": 1.0, "delta": 1e-5, "seed": "s"}
     return {**basic, "label": "y", "parties": parties, **more}
 
 

@@ -125,9 +125,8 @@ def test_logistic_on_the_joint_release():
     frame = people(5000)
     odds = 3 * frame["x0"] - 2 * frame["x2"]
     frame["y"] = (rng.random(5000) < 1 / (1 + np.exp(-odds))).astype(float)
-    parties = small_plan().to_dict()["parties"]
-    parties["c"]["columns"]["y"] = {"low": 0.0, "high": 1.0}
-    parties = {name: {"columns": party["columns"]} for name, party in parties.items()}
+    parties = [{"name": party["name"], "columns": party["columns"]} for party in small_plan().to_dict()["parties"]]
+    parties[2]["columns"][1] = {"name": "y", "low": 0.0, "high": 1.0}
     joint = released(small_plan(epsilon=500.0, people=5000, mixes=4096, parties=parties), frame)
     coef = logistic(joint, "y").coef
     assert coef["x0"] == pytest.approx(3, abs=1.2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from small_plan import COLUMNS, settings, small_plan
+from small_plan import COLUMNS, numeric, settings, small_plan
 
 from discreet.errors import DomainError
 from discreet.parties import Plan
-from discreet.parties.plan_text import explained, new_plan
+from discreet.parties.plan_text import differences, explained, new_plan
 
 
 def test_plan_survives_its_own_spelling():
@@ -22,6 +22,62 @@ def test_every_setting_changes_the_hash():
     first = small_plan().hash
     changed = [{"seed": "t"}, {"people": 101}, {"epsilon": 2.0}, {"delta": 1e-6}, {"mixes": 33}, {"label": "x0"}]
     assert all(small_plan(**change).hash != first for change in changed)
+
+
+def test_another_order_is_another_plan():
+    """Arrays of a release follow the plan's order: two orders under one hash would exchange coefficients."""
+    first = small_plan()
+    swapped = settings()
+    swapped["parties"][0]["columns"].reverse()
+    assert Plan.from_dict(swapped).hash != first.hash
+    assert differences(first, Plan.from_dict(swapped)) == ["party a: columns in another order, x0, x1 and x1, x0"]
+    turned = settings()
+    turned["parties"].reverse()
+    assert Plan.from_dict(turned).hash != first.hash
+    assert differences(first, Plan.from_dict(turned)) == ["parties a, b, c and c, b, a"]
+
+
+def test_differences_name_the_setting_the_party_and_the_column():
+    first, other = small_plan(), settings(seed="t")
+    other["parties"][1]["columns"][0]["high"] = 2.0
+    assert differences(first, Plan.from_dict(other)) == ["seed 's' and 't'", "party b: column x2"]
+    assert differences(first, small_plan()) == []
+
+
+def test_tables_by_name_are_read_in_the_order_of_the_file():
+    by_name = settings(format=1)
+    by_name["parties"] = {
+        party["name"]: {"columns": {c["name"]: {"low": c["low"], "high": c["high"]} for c in party["columns"]}}
+        for party in by_name["parties"]
+    }
+    assert Plan.from_dict(by_name).hash == small_plan().hash
+
+
+def keyed(*keys):
+    plan = settings()
+    for party, key in zip(plan["parties"], keys, strict=True):
+        if key is not None:
+            party["public_key"] = key
+    return plan
+
+
+def test_keys_are_part_of_the_plan():
+    a, b, c = (f"ed25519:{digit * 64}" for digit in "abc")
+    assert not small_plan().signed
+    signed = Plan.from_dict(keyed(a, b, c))
+    assert signed.signed
+    assert signed.hash != small_plan().hash
+    assert Plan.from_dict(signed.to_dict()) == signed
+    assert "NOT SIGNED" in explained(small_plan())
+    assert "NOT SIGNED" not in explained(signed)
+    for wrong, message in [
+        ((a, b, None), "every party must have a public_key, or none"),
+        ((a, b, a), "two parties must not have the same"),
+        ((a, b, "ed25519:xyz"), "public_key must be 'ed25519:' and 64"),
+        ((a, b, 7), "public_key must be a text"),
+    ]:
+        with pytest.raises(DomainError, match=message):
+            Plan.from_dict(keyed(*wrong))
 
 
 def test_joint_guarantee_divides_mu_squared_among_the_parties():
@@ -41,7 +97,19 @@ def test_text_gives_both_guarantees():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"parties": {"a": {"columns": {"x": {"low": 0, "high": 1}}}}}, "at least two parties"),
+        ({"parties": [{"name": "a", "columns": [numeric("x")]}]}, "at least two parties"),
+        ({"parties": 3}, "parties must be a list of tables"),
+        ({"parties": [{"name": "a", "columns": [numeric("x")]}] * 2}, "every party must stand in the plan once"),
+        ({"parties": [{"name": "a", "columns": []}, {"name": "b"}]}, "party 'a': columns must be a list of tables"),
+        ({"parties": [{"name": "a", "columns": [{"name": "x", "low": "0", "high": 1}]}]}, "column 'x': low must be"),
+        ({"parties": [{"columns": [numeric("x")]}]}, "number 1 of parties must be a table with a name"),
+        ({"name": "two\nlines"}, "name must be a text, not empty and without control"),
+        ({"people": 10**30}, "people must be a whole number from 1 to"),
+        ({"epsilon": 10**400}, "epsilon must be a number"),
+        ({"epsilon": math.nan}, "epsilon must be"),
+        ({"delta": 0.0}, "delta must be > 0"),
+        ({"method": ["rmgm"]}, "method must be one of"),
+        ({"missing": "mean"}, "missing must be one of"),
         ({"people": 0}, "people must be a whole number"),
         ({"seed": ""}, "seed must be a text"),
         ({"key": "x0"}, "must not be a released column"),
@@ -49,7 +117,7 @@ def test_text_gives_both_guarantees():
         ({"colour": 1}, "unknown settings"),
         ({"guarantee": "both"}, "guarantee must be one of"),
         ({"method": "magic"}, "method must be one of"),
-        ({"format": 2}, "format must be 1"),
+        ({"format": 3}, "format must be 2"),
         ({"epsilon": "1"}, "epsilon must be a number"),
         ({"guarantee": "joint", "calibration": "paper"}, "must be 'per_party'"),
     ],
@@ -61,7 +129,7 @@ def test_wrong_settings_are_named(change, message):
 
 def test_column_of_two_parties_is_refused():
     wrong = settings()
-    wrong["parties"]["b"]["columns"]["x0"] = {"low": 0.0, "high": 1.0}
+    wrong["parties"][1]["columns"].append(numeric("x0"))
     with pytest.raises(DomainError, match="exactly one party"):
         Plan.from_dict(wrong)
 

@@ -1,0 +1,144 @@
+"""One release for one plan: which ledger has paid for it is remembered for the user, wherever the command runs.
+
+A ledger gives a stored release again at no cost, but only if it is asked. With the data copied to another folder, or
+another ledger named, the same plan would be paid, and noise drawn, twice. So the user's state folder keeps one record
+for each plan and party: the ledger that pays. It is written before the first charge and locked until the release is
+there; another ledger is refused from then on. On another machine, or for another user, there is no such record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from discreet.documents import parsed_json, write_whole
+from discreet.errors import LedgerError
+from discreet.parties.plan import Plan
+from discreet.privacy import Ledger
+from discreet.privacy.ledger_mark import locked, state_folder
+
+
+def job_of(plan: Plan, party: str) -> str:
+    """The name under which a ledger keeps a release."""
+    return f"parties/{plan.hash}/{party}"
+
+
+def has_paid(ledger: Ledger, plan: Plan, party: str) -> bool:
+    """Whether any part of the release was charged to this ledger."""
+    job = job_of(plan, party)
+    return any(entry.key == job or entry.key.startswith(f"{job}/") for entry in ledger.history)
+
+
+def ledger_of(plan: Plan, party: str) -> Ledger | None:
+    """The ledger that has paid for the release, or has begun to; None if there was no release on this machine."""
+    record = _Record.read(_record_path(plan, party))
+    return None if record is None else _recorded_ledger(record, plan, party)
+
+
+def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
+    """The party's ledger at this path; made, with the budget that the plan gives the party, if none ever was.
+
+    A ledger is made once: where one was made before and is gone, that is an error and not a new budget.
+    """
+    where = Path(path).resolve()
+    if where.exists():
+        return Ledger(where)
+    budget = plan.party(party).budget
+    made = state_folder() / "parties" / "made" / f"{hashlib.sha256(str(where).encode()).hexdigest()}.json"
+    by_hand = f"discreet budget create {where} --epsilon {budget.epsilon:.9g} --delta {budget.delta:g}"
+    if made.exists():
+        raise LedgerError(
+            f"the ledger {where} was made before and is gone, with what was spent; put it back. A new one would spend "
+            f"the same people's budget again: if that is decided, make it by `{by_hand}`"
+        )
+    try:
+        made.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made.write_text(json.dumps({"path": str(where)}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise LedgerError(
+            f"the state folder {state_folder()} cannot be written ({error.strerror}), so that nothing would remember "
+            f"the ledger: make it by `{by_hand}`, or set DISCREET_STATE to a folder that lasts"
+        ) from error
+    try:
+        # Rounded up in the last digits, so that the mu that follows from epsilon covers the plan's.
+        return Ledger.create(where, epsilon=budget.epsilon * (1 + 1e-9), delta=budget.delta, note=f"plan {plan.name}")
+    except BaseException:
+        made.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def paying(plan: Plan, party: str, ledger: Ledger) -> Iterator[None]:
+    """Whatever is charged inside is this release's, and no other ledger can be charged for it, now or later."""
+    path = _record_path(plan, party)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.with_suffix(".lock").touch(mode=0o600)
+    except OSError as error:
+        raise LedgerError(
+            f"the state folder {path.parent} cannot be written ({error.strerror}), so that nothing would remember "
+            "which ledger paid for this plan; set DISCREET_STATE to a folder that lasts; nothing was spent"
+        ) from error
+    with locked(path.with_suffix(".lock")):
+        record = _Record.read(path)
+        if record is not None and record.path != str(ledger.path) and not has_paid(ledger, plan, party):
+            _refuse_another(record, plan, party, ledger)
+        _Record(plan.hash, plan.name, party, str(ledger.path)).write(path)
+        try:
+            yield
+        finally:
+            if not has_paid(ledger, plan, party):  # refused before the first charge: any ledger may pay yet
+                path.unlink(missing_ok=True)
+
+
+def _refuse_another(record: _Record, plan: Plan, party: str, ledger: Ledger) -> None:
+    earlier = _recorded_ledger(record, plan, party)
+    if earlier is not None:
+        raise LedgerError(
+            f"{party}'s release under plan {plan.name!r} is paid from ledger {earlier.path}: it gives the release "
+            f"again at no cost, and {ledger.path} must not pay for it a second time; nothing was spent"
+        )
+
+
+def _recorded_ledger(record: _Record, plan: Plan, party: str) -> Ledger | None:
+    """The ledger in the record; None if it is there and was not charged, so that any may be."""
+    if not Path(record.path).exists():
+        raise LedgerError(
+            f"{party}'s release under plan {plan.name!r} is paid from ledger {record.path}, which is gone from there: "
+            "put it back, or name the place that it was moved to (--ledger); nothing was spent"
+        )
+    ledger = Ledger(record.path)
+    return ledger if has_paid(ledger, plan, party) else None
+
+
+@dataclass(frozen=True)
+class _Record:
+    plan: str
+    name: str
+    party: str
+    path: str
+
+    @classmethod
+    def read(cls, path: Path) -> _Record | None:
+        try:
+            text = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(f"cannot read {path}: {error.strerror}; nothing was spent") from error
+        try:
+            return cls(**parsed_json(text, str(path), LedgerError))
+        except TypeError:
+            raise LedgerError(f"{path} was altered; nothing was spent") from None
+
+    def write(self, path: Path) -> None:
+        write_whole(path, (json.dumps(asdict(self), indent=1) + "\n").encode())
+
+
+def _record_path(plan: Plan, party: str) -> Path:
+    name = hashlib.sha256(f"{plan.hash}\n{party}".encode()).hexdigest()
+    return state_folder() / "parties" / f"{name}.json"
