@@ -24,7 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.service_tools import ServerProcess, postgresql, postgresql_programs, report, small_task  # noqa: E402
+from tests.service_tools import ServerProcess, made_store, postgresql, postgresql_programs, report, small_task  # noqa: E402
 
 from discreet.local import wire  # noqa: E402
 from discreet.local.task import Task  # noqa: E402
@@ -64,7 +64,7 @@ def measure(folder: Path, name: str, store: str, task: Task, *, n: int, connecti
     """Serve, load, stop, verify."""
     task_path = folder / "task.toml"
     task_path.write_text(task.to_toml())
-    keys = Keys.open(folder / "key")
+    keys = made_store(task, store, folder / "key")
     rng = np.random.default_rng(0)
     deliveries = [Delivery(report(task, rng), keys.issue(Role.DEVICE)) for _ in range(n)]
     server = ServerProcess(task_path, store, "--key", str(folder / "key"))
@@ -92,7 +92,7 @@ def endure(folder: Path, task: Task, *, minutes: float, connections: int) -> str
     """Load for so long, with the server's memory looked at on the way; a line for the results."""
     store, task_path = str(folder / "reports.db"), folder / "task.toml"
     task_path.write_text(task.to_toml())
-    keys = Keys.open(folder / "reports.db.key")
+    keys = made_store(task, store, folder / "reports.db.key")
     server = ServerProcess(task_path, store)
     server.start()
     seen: list[float] = []

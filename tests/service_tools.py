@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from discreet.domain import Domain, Numeric, Public
 from discreet.local import wire
 from discreet.local.make import new_task
 from discreet.local.task import Task
+from discreet.service.storage import create_store
+from discreet.service.tokens import Keys
 
 
 def small_task(*, n_features: int = 3, goal: int = 1000, closes: str = "2999-12-31", public: bool = True) -> Task:
@@ -45,6 +49,13 @@ def report(task: Task, rng: np.random.Generator) -> bytes:
     return wire.encode(task, values, rng.bytes(wire.ID_BYTES))
 
 
+def made_store(task: Task, store: str, key: Path) -> Keys:
+    """A new empty store and its key, as ``discreet local create`` makes them."""
+    keys = Keys.create(key)
+    create_store(store, task, keys).close()
+    return keys
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -61,10 +72,11 @@ class ServerProcess:
         fixed = ["--task", str(task_path), "--store", store, "--port", str(self.port)]
         self._command = [*command, *fixed, *options]
         self.process: subprocess.Popen[bytes] | None = None
+        self.stderr: IO[bytes] | None = None  # where its log goes, if not to ours
 
     def start(self, *, prefix: tuple[str, ...] = ()) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen([*prefix, *self._command], env=environment)
+        self.process = subprocess.Popen([*prefix, *self._command], env=environment, stderr=self.stderr)
 
     def wait_until_healthy(self, seconds: float = 60.0) -> None:
         until = time.monotonic() + seconds
@@ -72,7 +84,7 @@ class ServerProcess:
             assert self.process is not None
             assert self.process.poll() is None, f"the server ended with {self.process.returncode}"
             try:
-                with urllib.request.urlopen(f"{self.address}/health", timeout=5) as response:
+                with urllib.request.urlopen(f"{self.address}/health/ready", timeout=5) as response:
                     if response.status == 200:
                         return
             except (urllib.error.URLError, OSError):
@@ -111,26 +123,30 @@ def postgresql_programs() -> Path | None:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
+def postgresql(folder: Path, *, password: str | None = None) -> Iterator[str]:
     """A PostgreSQL server in this folder, on a free port of this machine only; gives its address."""
     programs = postgresql_programs()
     assert programs is not None
     owner = _unprivileged()
     if owner:
         shutil.chown(folder, owner, owner)
-    become = ["runuser", "-u", owner, "--"] if owner else []
+    become = {"user": owner, "group": owner, "extra_groups": []} if owner else {}
     data, port = folder / "data", free_port()
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
-    command = [*become, str(programs / "initdb"), "-D", str(data), "-U", "tester", "-A", "trust", "--no-sync"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **become}
+    method = ["-A", "trust"]
+    if password is not None:
+        (folder / "password").write_text(password)
+        method = ["-A", "scram-sha-256", "--pwfile", str(folder / "password")]
+    command = [str(programs / "initdb"), "-D", str(data), "-U", "tester", *method, "--no-sync"]
     subprocess.run(command, check=True, **quiet)
     settings = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(folder)]
-    server = subprocess.Popen([*become, str(programs / "postgres"), "-D", str(data), *settings], **quiet)
+    server = subprocess.Popen([str(programs / "postgres"), "-D", str(data), *settings], **quiet)
     try:
         address = f"postgresql://tester@127.0.0.1:{port}/postgres"
-        _wait_for(address)
+        _wait_for(address, password)
         yield address
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGQUIT)  # at once: nobody needs these files again
         server.wait(timeout=30)
 
 
@@ -142,12 +158,12 @@ def _unprivileged() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
-def _wait_for(address: str) -> None:
+def _wait_for(address: str, password: str | None) -> None:
     import psycopg
 
     for _ in range(200):
         try:
-            psycopg.connect(address).close()
+            psycopg.connect(address, password=password).close()
             return
         except psycopg.OperationalError:
             time.sleep(0.05)

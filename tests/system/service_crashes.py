@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tests.service_tools import ServerProcess, report
+from tests.service_tools import ServerProcess, made_store, report
 
 from discreet.local import wire
 from discreet.local.task import Task
@@ -51,7 +51,7 @@ def kill_under_load(
 ) -> Survived:
     """``n`` devices report while the server is killed ``kills`` times, at random moments of its work."""
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "key")
+    keys = made_store(task, store, folder / "key")
     deliveries, result = deliveries_of(task, keys, n), LoadResult()
     server = ServerProcess(folder / "task.toml", store, "--key", str(folder / "key"))
     server.start()

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.service_tools import ServerProcess, postgresql, postgresql_programs, serving, small_task
+from tests.service_tools import ServerProcess, made_store, postgresql, postgresql_programs, serving, small_task
 
 sys.path.insert(0, str(Path(__file__).parent))
 from service_crashes import check_counted_once, deliveries_of, kill_under_load
 
 from discreet.service.load import deliver
-from discreet.service.tokens import Keys, Role
+from discreet.service.tokens import Role
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def store(request, folder):
 def test_every_acknowledged_report_is_counted_exactly_once(folder, store):
     task = small_task(goal=10_000)
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "key")
+    keys = made_store(task, store, folder / "key")
     deliveries = deliveries_of(task, keys, 2000)
     with serving(folder / "task.toml", store, "--key", str(folder / "key")) as server:
         twice = [delivery for delivery in deliveries for _ in range(2)]  # every device is impatient
@@ -68,7 +68,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_under_kill_9(folder, store):
 def test_a_full_disk_loses_nothing_and_devices_come_again(folder):
     task = small_task(n_features=20, public=False)
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "reports.db.key")
+    keys = made_store(task, str(folder / "reports.db"), folder / "reports.db.key")
     store, deliveries = str(folder / "reports.db"), deliveries_of(task, keys, 600)
     with serving(folder / "task.toml", store, "--max-bytes", "400000") as server:
         result = asyncio.run(deliver(server.address, deliveries, connections=16, give_up=0.2))
@@ -86,7 +86,7 @@ def test_a_full_disk_loses_nothing_and_devices_come_again(folder):
 def test_an_operator_may_stop_the_server_at_any_time(folder):
     task = small_task()
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "reports.db.key")
+    keys = made_store(task, str(folder / "reports.db"), folder / "reports.db.key")
     store, deliveries = str(folder / "reports.db"), deliveries_of(task, keys, 50)
     with serving(folder / "task.toml", store) as server:
         result = asyncio.run(deliver(server.address, deliveries, connections=8))
@@ -101,7 +101,7 @@ def test_every_acknowledgement_comes_after_a_sync(folder):
         pytest.skip("strace may not trace here")
     task = small_task()
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "reports.db.key")
+    keys = made_store(task, str(folder / "reports.db"), folder / "reports.db.key")
     trace = folder / "trace"
     server = ServerProcess(folder / "task.toml", str(folder / "reports.db"))
     calls = "trace=fsync,fdatasync,sendto,sendmsg,write,pwrite64"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.browser import browsing, program
-from tests.service_tools import serving
+from tests.service_tools import made_store, serving
 
 from discreet.domain import Domain, Numeric, Public
 from discreet.local import new_task
 from discreet.service.devices import device_reports
 from discreet.service.entries import Entry
 from discreet.service.storage import open_store
-from discreet.service.tokens import Keys, Role
+from discreet.service.tokens import Role
 
 pytestmark = pytest.mark.skipif(program() is None, reason="Chromium is not installed")
 
@@ -60,7 +60,7 @@ def collector(tmp_path_factory):
         public=Public(rows=rows[:1000]),
     )
     (folder / "task.toml").write_text(task.to_toml())
-    keys = Keys.open(folder / "reports.db.key")
+    keys = made_store(task, str(folder / "reports.db"), folder / "reports.db.key")
     store = open_store(str(folder / "reports.db"), task, keys)
     entries = [Entry.of(task, body, rng.bytes(16)) for body in device_reports(task, rows, labels)]
     store.write(entries[:5900])

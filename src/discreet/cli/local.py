@@ -12,6 +12,7 @@ _VERBS = {
     "report": ("local_report", "On the device: randomize one record, or a file of them."),
     "fit": ("local_fit", "Fit models to a file of reports."),
     "simulate": ("local_simulate", "A whole collection in memory, before asking anybody."),
+    "create": ("serve", "Make the store and the key of a collector."),
     "serve": ("serve", "Collect reports over HTTP, durably, and show what they say."),
     "tokens": ("serve", "Issue tokens: devices report with them, analysts see results."),
     "close": ("serve", "Close the open batch of a collector."),

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.store_place import StorePlace, optional_store_options
 
 
 @click.command()
 @click.argument("task_path", metavar="TASK", type=click.Path(exists=True, dir_okay=False))
 @click.argument("reports", required=False, type=click.Path(exists=True, dir_okay=False))
-@click.option("--store", help="Instead of REPORTS: a collector's store, every stored report of which is verified.")
-@click.option("--key", "key_file", type=click.Path(exists=True, dir_okay=False), help="With --store: its key.")
+@optional_store_options
 @click.option("--batch", type=click.IntRange(min=0), default=0, show_default=True, help="With --store.")
 @click.option("--model", "models", multiple=True, help="logistic, poisson, ...; several may be given, for free.")
 @click.option("--public", type=click.Path(exists=True, dir_okay=False), help="The public rows behind the task.")
@@ -24,22 +24,24 @@ from discreet.cli.printing import clean_errors, echo_table
 def fit(
     task_path: str,
     reports: str | None,
-    store: str | None,
-    key_file: str | None,
+    place: StorePlace | None,
     batch: int,
     models: tuple[str, ...],
     public: str | None,
     prior_std: float | None,
     out: str | None,
 ) -> None:
-    """Fit models to REPORTS, a file of report bodies of TASK, at no further cost in privacy."""
+    """Fit models to REPORTS, a file of report bodies of TASK, at no further cost in privacy.
+
+    Instead of REPORTS, --store names a collector's store, every report of which is verified on the way.
+    """
     with clean_errors():
         from discreet.cli.local_task import read_frame
         from discreet.local import Task
         from discreet.local import fit as fit_models
 
         task = Task.load(task_path)
-        collection = _collection(task, reports, store, key_file, batch)
+        collection = _collection(task, reports, place, batch)
         rows = None if public is None else read_frame(public)
         results = fit_models(task, collection, models or None, public=rows, prior_std=prior_std)
         for result in results:
@@ -49,13 +51,13 @@ def fit(
             click.echo(f"results    written to {out}")
 
 
-def _collection(task: Any, reports: str | None, store: str | None, key_file: str | None, batch: int) -> Any:
-    if (reports is None) == (store is None):
+def _collection(task: Any, reports: str | None, place: StorePlace | None, batch: int) -> Any:
+    if (reports is None) == (place is None):
         raise click.UsageError("give either REPORTS or --store")
-    if store is not None:
+    if place is not None:
         from discreet.cli.serve import stored_collection
 
-        return stored_collection(task, store, key_file, batch)
+        return stored_collection(task, place, batch)
     from discreet.local.report_file import read_reports
 
     assert reports is not None

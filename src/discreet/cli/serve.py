@@ -1,36 +1,44 @@
-"""``discreet local serve``, ``tokens``, ``close`` and ``verify``: running a collector."""
+"""``discreet local create``, ``serve``, ``tokens``, ``close`` and ``verify``: running a collector."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from discreet.cli.printing import clean_errors
+from discreet.cli.store_place import StorePlace, store_options
 
 if TYPE_CHECKING:
     from discreet.local.collection import Collection
     from discreet.local.task import Task
-    from discreet.service.storage import Store
-    from discreet.service.tokens import Keys
 
 # Loaded when a command runs: the same ``discreet local`` serves devices, which start in a fifth of a second.
-
-_STORE_HELP = "A file such as reports.db, made if there is none, or postgresql://user@host/database."
-_KEY_HELP = "The collector's secret; by default the store's name with .key, made if there is none."
 
 
 def task_option(command: Any) -> Any:
     return click.option("--task", "task_path", type=click.Path(exists=True, dir_okay=False), required=True)(command)
 
 
-def store_options(command: Any) -> Any:
-    command = click.option("--key", "key_file", type=click.Path(dir_okay=False), help=_KEY_HELP)(command)
-    return click.option("--store", required=True, help=_STORE_HELP)(command)
+@click.command()
+@task_option
+@store_options
+def create(task_path: str, place: StorePlace) -> None:
+    """Make an empty store for a task, and its key. Every other command wants them to be there."""
+    with clean_errors():
+        from discreet.local.task import Task
+
+        task = Task.load(task_path)
+        made, key, new = place.create(task)
+        made.close()
+        click.echo(f"store   for {task.name} ({task.digest[:16]}), empty")
+        click.echo(f"key     {key}{'' if new else ', which was there'}; back it up: without it the store is lost")
 
 
 @click.command()
@@ -44,38 +52,45 @@ def store_options(command: Any) -> Any:
     "--public", "public_path", type=click.Path(exists=True, dir_okay=False), help="Public rows, CSV or Parquet."
 )
 @click.option("--max-bytes", type=click.IntRange(min=1), help="Quota of the embedded store.")
+@click.option("--database-seconds", type=click.FloatRange(0.1, 600), help="For one question to PostgreSQL; 10.")
+@click.option("--per-address", type=click.IntRange(min=1), default=256, show_default=True, help="Open connections.")
+@click.option("--proxy", "proxies", multiple=True, help="A reverse proxy's address: --per-address is not for it.")
 def serve(
     task_path: str,
-    store: str,
-    key_file: str | None,
+    place: StorePlace,
     host: str,
     port: int,
     public_page: bool,
     models: tuple[str, ...],
     public_path: str | None,
     max_bytes: int | None,
+    database_seconds: float | None,
+    per_address: int,
+    proxies: tuple[str, ...],
 ) -> None:
     """Collect reports over HTTP, durably, and show what they say."""
     with clean_errors():
         from discreet.cli.local_task import read_frame
         from discreet.local.models import as_model
+        from discreet.local.task import Task
         from discreet.service.app import create_app
+        from discreet.service.limits import Limits
         from discreet.service.serving import serve as run
-        from discreet.service.storage import open_store
         from discreet.service.tokens import Role
 
         for model in models:
             as_model(model)  # a misspelt name ends here, not on the page
-        task, keys = _task_and_keys(task_path, store, key_file)
-        reports = open_store(store, task, keys, max_bytes=max_bytes)
+        task, keys = Task.load(task_path), place.keys()
+        reports = place.open(task, max_bytes=max_bytes, seconds=database_seconds)
         public = None if public_path is None else read_frame(public_path)
-        app = create_app(task, reports, keys, public_page=public_page, models=models, public=public)
+        limits = Limits(connections_per_address=per_address)
+        app = create_app(task, reports, keys, limits=limits, public_page=public_page, models=models, public=public)
         click.echo(f"task    {task.name} ({task.digest[:16]})")
         click.echo(f"page    http://{host}:{port}/")
         if not public_page and sys.stdout.isatty():
             # Only to a person's screen: a token in a log file would be there for everybody who reads it.
             click.echo(f"token   {keys.issue(Role.ANALYST, expires=int(time.time()) + 86_400)}  (analyst, one day)")
-        run(app, host=host, port=port)
+        run(app, host=host, port=port, limits=limits, proxies=frozenset(proxies))
 
 
 @click.command()
@@ -84,12 +99,12 @@ def serve(
 @click.option("--count", type=click.IntRange(1, 10_000_000), default=1, show_default=True)
 @click.option("--days", type=click.IntRange(min=0), default=0, help="Valid for so long; 0 for ever.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A new file, readable by you only, instead of the screen.")
-def tokens(store: str, key_file: str | None, role: str, count: int, days: int, out: str | None) -> None:
+def tokens(place: StorePlace, role: str, count: int, days: int, out: str | None) -> None:
     """Issue tokens, one a line: devices report with them, analysts see results."""
     with clean_errors():
         from discreet.service.tokens import Role
 
-        keys = _keys(store, key_file)
+        keys = place.keys()
         expires = int(time.time()) + 86_400 * days if days else 0
         issued = (keys.issue(Role(role), expires=expires) for _ in range(count))
         if out is None:
@@ -103,10 +118,12 @@ def tokens(store: str, key_file: str | None, role: str, count: int, days: int, o
 @click.command()
 @task_option
 @store_options
-def close(task_path: str, store: str, key_file: str | None) -> None:
+def close(task_path: str, place: StorePlace) -> None:
     """Close the open batch: its result is final, and reports from now on go to the next."""
     with clean_errors():
-        reports = _opened(task_path, store, key_file)[1]
+        from discreet.local.task import Task
+
+        reports = place.open(Task.load(task_path))
         number = reports.open_batch()
         if not reports.close_batch(number):
             raise click.ClickException(f"batch {number} was closed by somebody else just now")
@@ -116,50 +133,34 @@ def close(task_path: str, store: str, key_file: str | None) -> None:
 @click.command()
 @task_option
 @store_options
-def verify(task_path: str, store: str, key_file: str | None) -> None:
+def verify(task_path: str, place: StorePlace) -> None:
     """Add all stored reports up again, checking every one against its checksum and the running sums."""
     with clean_errors():
-        reports = _opened(task_path, store, key_file)[1]
-        for total in reports.verified_totals():
+        from discreet.local.task import Task
+        from discreet.service.verification import VERIFIED
+
+        reports = place.open(Task.load(task_path))
+        totals = reports.verified_totals()
+        for total in totals:
             click.echo(f"batch {total.batch}: {total.count} reports, each intact and counted once")
+        if not totals:
+            click.echo("no report is stored yet")
+        found = {"time": datetime.now(UTC).isoformat("T", "seconds"), "reports": sum(total.count for total in totals)}
+        reports.set_note(VERIFIED, json.dumps(found))
 
 
-def stored_collection(task: Task, store: str, key_file: str | None, batch: int) -> Collection:
+def stored_collection(task: Task, place: StorePlace, batch: int) -> Collection:
     """The sum of one batch, added up again from its verified reports."""
     from discreet.local.collection import Collection
-    from discreet.service.storage import open_store
 
-    reports = open_store(store, task, _keys(store, key_file))
+    reports = place.open(task)
     found = [total for total in reports.verified_totals() if total.batch == batch]
     reports.close()
     if not found:
-        raise ValueError(f"batch {batch} of {store} holds no report")
+        raise ValueError(f"batch {batch} of the store holds no report")
     collection = Collection(task)
     collection.add_sum(found[0].values, found[0].count)
     return collection
-
-
-def _opened(task_path: str, store: str, key_file: str | None) -> tuple[Task, Store]:
-    from discreet.service.storage import open_store
-
-    task, keys = _task_and_keys(task_path, store, key_file)
-    return task, open_store(store, task, keys)
-
-
-def _task_and_keys(task_path: str, store: str, key_file: str | None) -> tuple[Task, Keys]:
-    from discreet.local.task import Task
-
-    return Task.load(task_path), _keys(store, key_file)
-
-
-def _keys(store: str, key_file: str | None) -> Keys:
-    from discreet.service.storage import key_path
-    from discreet.service.tokens import Keys
-
-    path = key_file or key_path(store)
-    if path is None:
-        raise click.UsageError("a PostgreSQL store needs --key: the file that holds, or will hold, the collector's key")
-    return Keys.open(path)
 
 
 def _print_lines(lines: Iterable[str], file: TextIO) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -32,14 +33,14 @@ class Rule:
     cookie: bool = False
 
 
-def routes(keys: Keys, rules: list[Rule]) -> list[Route]:
-    """The only way into the application: every endpoint behind its gate."""
-    return [Route(rule.path, _Gate(keys, rule), methods=[rule.method]) for rule in rules]
+def routes(keys: Keys, rules: list[Rule], refusals: Counter[str]) -> list[Route]:
+    """The only way into the application: every endpoint behind its gate, which counts whom it refuses and why."""
+    return [Route(rule.path, _Gate(keys, rule, refusals), methods=[rule.method]) for rule in rules]
 
 
 class _Gate:
-    def __init__(self, keys: Keys, rule: Rule) -> None:
-        self._keys, self._rule = keys, rule
+    def __init__(self, keys: Keys, rule: Rule, refusals: Counter[str]) -> None:
+        self._keys, self._rule, self._refusals = keys, rule, refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = self._token(dict(scope["headers"]))
@@ -48,13 +49,16 @@ class _Gate:
             if token is None and self._rule.cookie:  # a person with a browser
                 await RedirectResponse("/login", status_code=303)(scope, receive, send)
                 return
-            await refuse(send, *((401, "token_needed") if token is None else (403, "role_forbidden")))
+            status, code = (401, "token_needed") if token is None else (403, "role_forbidden")
+            self._refusals[code] += 1
+            await refuse(send, status, code)
             return
         scope["discreet.token"] = token
         try:
             await self._rule.endpoint(scope, receive, send)
         except StoreError as error:  # raised before anything was sent: endpoints read the store first
             _log.error("%s %s: %s", self._rule.method, self._rule.path, error)
+            self._refusals["store_failed"] += 1
             await refuse(send, 503, "store_failed", [(b"retry-after", b"60")])
 
     def _token(self, headers: dict[bytes, bytes]) -> Token | None:

@@ -46,7 +46,8 @@ class Collector:
             Rule("GET", "/v1/models", self._models, _ANALYSTS),
             Rule("POST", "/v1/close", self._close, _ANALYSTS),
             Rule("GET", "/metrics", self._metrics, _ANALYSTS),
-            Rule("GET", "/health", self._health, _EVERYONE),
+            Rule("GET", "/health/live", self._live, _EVERYONE),
+            Rule("GET", "/health/ready", self._ready, _EVERYONE),
             Rule("GET", "/", self._page, page_roles, cookie=True),
             Rule("GET", "/login", self._login_form, _EVERYONE),
             Rule("POST", "/login", self._login, _EVERYONE),
@@ -56,16 +57,10 @@ class Collector:
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
         """The writer lives as long as the server; leaving stores what still waits."""
-        writer = Writer(
-            self.store,
-            self.metrics,
-            batch_size=self.limits.batch_size,
-            patience=self.limits.patience,
-            queue_size=self.limits.queue_size,
-        )
+        writer = Writer(self.store, self.metrics, self.limits, body_size=self.task.body_size)
         yield {"writer": writer}
-        await writer.close()
-        self.store.close()
+        if await writer.close():  # otherwise its thread still uses the store, and ends with the process
+            self.store.close()
 
     async def _task(self, scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse(self.task.to_toml(), media_type="application/toml")(scope, receive, send)
@@ -81,15 +76,25 @@ class Collector:
         await answer(send, 200 if closed else 409, {"batch": number, "closed": closed})
 
     async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
-        totals = await asyncio.to_thread(self.store.totals)
+        counts = await asyncio.to_thread(self.store.counts)
         writer: Writer = scope["state"]["writer"]
-        text = self.metrics.text(waiting=writer.waiting, counted=sum(total.count for total in totals))
-        await PlainTextResponse(text)(scope, receive, send)
+        gauges = {
+            "discreet_ready": ("1 if a report that came now would be stored.", float(writer.ready)),
+            "discreet_waiting": ("Reports that wait for a commit.", float(writer.waiting)),
+            "discreet_counted": ("Reports in the store, of all batches.", float(sum(count for _, count in counts))),
+        }
+        await PlainTextResponse(self.metrics.text(gauges))(scope, receive, send)
 
-    async def _health(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Whether the process does its work at all: if not, nothing but starting it again helps."""
         writer: Writer = scope["state"]["writer"]
-        healthy = writer.alive and writer.last_error is None
-        await answer(send, 200 if healthy else 503, {"healthy": healthy})
+        await answer(send, 200 if writer.alive else 503, {"live": writer.alive})
+
+    async def _ready(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Whether reports would be stored: if not, send devices elsewhere, and look again. Asks the store nothing."""
+        writer: Writer = scope["state"]["writer"]
+        headers = [] if writer.ready else [(b"retry-after", b"1")]
+        await answer(send, 200 if writer.ready else 503, {"ready": writer.ready}, headers)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         snapshot = await self.results.snapshot()
@@ -103,6 +108,7 @@ class Collector:
         try:
             body = await read_at_most(receive, self.limits.form_bytes, self.limits.body_seconds)
         except Refused as refused:
+            self.metrics.refusals[refused.code] += 1
             await answer(send, refused.status, {"error": refused.code}, [(b"connection", b"close")])
             return
         text = parse_qs(body.decode("latin-1")).get("token", [""])[0].strip()
@@ -133,7 +139,10 @@ def create_app(
     """The collector of one task on one store; ``models`` and ``public`` are for the page's fits."""
     results = Results(task, store, models=models, public=public)
     collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page)
-    return Starlette(routes=routes(keys, collector.rules()), lifespan=collector.lifespan)
+    rules = routes(keys, collector.rules(), collector.metrics.refusals)
+    app = Starlette(routes=rules, lifespan=collector.lifespan)
+    app.state.metrics = collector.metrics
+    return app
 
 
 def _html(text: str, status: int = 200) -> Response:

@@ -1,4 +1,4 @@
-"""How much one request, and all of them together, may ask of the collector."""
+"""How much one request, one address, and all of them together, may ask of the collector."""
 
 from __future__ import annotations
 
@@ -17,8 +17,19 @@ class Limits:
     batch_size: int = 64  # reports in one commit
     patience: float = 0.01  # seconds a report waits for company
     body_seconds: float = 10.0  # to send a whole body, however slowly
+    probe_seconds: float = 15.0  # without a report until the store is probed
+    retry_seconds: float = 1.0  # between two probes of a store that fails
     form_bytes: int = 1024  # of the login form
     connections: int = 2048
+    connections_per_address: int = 256  # one IPv4 address, or one IPv6 network of 64 bits
+    head_bytes: int = 16_384  # of a request line and its header fields
+    head_fields: int = 100
+    request_bytes: int = 262_144  # of everything after a head: body, framing, trailers
+    pipelined: int = 16  # requests sent ahead on one connection
+    head_seconds: float = 10.0  # to send a whole head
+    idle_seconds: float = 30.0  # between two requests
+    request_seconds: float = 120.0  # from the end of the head to the last byte of the answer
+    shutdown_seconds: float = 12.0  # for open requests, and again for reports that wait to be stored
 
 
 class Refused(Exception):

@@ -39,7 +39,8 @@ class ReportEndpoint:
         except StoreError:
             await self._refuse(send, 503, "store_failed", _COME_AGAIN)
         else:
-            self._metrics.responses[outcome] += 1
+            counter = self._metrics.stored if _STATUS[outcome] < 300 else self._metrics.refusals
+            counter[outcome] += 1
             await answer(send, _STATUS[outcome], {"report": entry.report_id.hex(), "status": outcome})
 
     async def _entry(self, scope: Scope, receive: Receive) -> Entry:
@@ -55,5 +56,5 @@ class ReportEndpoint:
     async def _refuse(
         self, send: Send, status: int, code: str, headers: list[tuple[bytes, bytes]] | None = None
     ) -> None:
-        self._metrics.responses[code] += 1
+        self._metrics.refusals[code] += 1
         await refuse(send, status, code, headers)

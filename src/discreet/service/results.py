@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 from discreet.domain import Numeric
@@ -40,32 +41,33 @@ class Results:
             return await asyncio.to_thread(self._snapshot)
 
     def _snapshot(self) -> Snapshot:
-        totals, open_batch = self._store.totals(), self._store.open_batch()
-        shown, closed = _shown(totals, open_batch, self._task)
-        counted = shown.count if shown else 0
-        if shown and self._due(shown, closed):
-            self._fitted = (shown.batch, shown.count, self._fit(shown))
+        counts, open_batch = self._store.counts(), self._store.open_batch()
+        shown, closed = _shown(counts, open_batch, self._task, datetime.now(UTC).date())
+        counted = dict(counts).get(shown, 0)
+        if self._due(shown, counted, closed):
+            total = self._store.total(shown)
+            self._fitted = (shown, total.count, self._fit(total))
         batch, fitted, models = self._fitted
-        current = shown is not None and batch == shown.batch and fitted > 0
+        current = batch == shown and fitted > 0
         return Snapshot(
-            batch=shown.batch if shown else open_batch,
+            batch=shown,
             closed=closed,
             counted=counted,
             goal=self._task.goal,
-            next_batch=sum(total.count for total in totals if shown and total.batch > shown.batch),
+            next_batch=sum(count for batch, count in counts if batch > shown),
             fitted=fitted if current else 0,
             now=self._forecast(counted) if counted >= FEWEST else None,
             at_goal=self._forecast(self._task.goal),
             models=models if current else (),
         )
 
-    def _due(self, total: Total, closed: bool) -> bool:
+    def _due(self, shown: int, counted: int, closed: bool) -> bool:
         batch, fitted, _ = self._fitted
-        if total.count < FEWEST or (batch, fitted) == (total.batch, total.count):
+        if counted < FEWEST or (batch, fitted) == (shown, counted):
             return False
-        if closed or batch != total.batch:  # the final result is of all reports, however few came last
+        if closed or batch != shown:  # the final result is of all reports, however few came last
             return True
-        return total.count - fitted >= max(FEWEST, GROWTH * fitted)
+        return counted - fitted >= max(FEWEST, GROWTH * fitted)
 
     def _fit(self, total: Total) -> tuple[FittedModel, ...]:
         collection = Collection(self._task)
@@ -108,10 +110,13 @@ def default_models(task: Task) -> tuple[str, ...]:
     return ("logistic", "identity") if (task.target.low, task.target.high) == (0.0, 1.0) else ("identity",)
 
 
-def _shown(totals: Sequence[Total], open_batch: int, task: Task) -> tuple[Total | None, bool]:
-    """The newest closed batch, whose result is final; before there is one, the open batch."""
-    full = {total.batch for total in totals if task.closes == "goal" and total.count >= task.goal}
-    closed = [total for total in totals if total.batch < open_batch or total.batch in full]
-    if closed:
-        return closed[-1], True
-    return (totals[-1] if totals else None), False
+def _shown(counts: Sequence[tuple[int, int]], open_batch: int, task: Task, today: date) -> tuple[int, bool]:
+    """The newest closed batch that has reports, whose result is final; before there is one, the open batch."""
+    at_goal = task.closes == "goal"
+    over = not at_goal and today > date.fromisoformat(task.closes)  # of the first batch: the next report opens another
+    closed = [
+        batch
+        for batch, count in counts
+        if batch < open_batch or (at_goal and count >= task.goal) or (over and batch == 0)
+    ]
+    return (closed[-1], True) if closed else (open_batch, False)

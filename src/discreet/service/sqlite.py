@@ -7,9 +7,10 @@ who came when, nor which mark came with which report.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,40 +28,62 @@ from discreet.service.entries import (
     total_checksum,
     unpack,
 )
+from discreet.service.storage import SCHEMA_VERSION, Usage, check_version
 from discreet.service.tokens import Keys
 from discreet.service.verification import added_again, check_same, empty_total
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reports (
-    id BLOB PRIMARY KEY, batch INTEGER NOT NULL, body BLOB NOT NULL, checksum BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS marks (mark BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS totals (
-    batch INTEGER PRIMARY KEY, count INTEGER NOT NULL, sum BLOB NOT NULL, checksum BLOB NOT NULL
-) WITHOUT ROWID;
-"""
+_SCHEMA = (
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE reports (id BLOB PRIMARY KEY, batch INTEGER NOT NULL, body BLOB NOT NULL, checksum BLOB NOT NULL)"
+    " WITHOUT ROWID",
+    "CREATE TABLE marks (mark BLOB PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE totals (batch INTEGER PRIMARY KEY, count INTEGER NOT NULL, sum BLOB NOT NULL, checksum BLOB NOT NULL)"
+    " WITHOUT ROWID",
+)
 _PAGE_BYTES = 8192
 _LOG_PAGES = 1000  # copy the log back into the file this often: 8 MB, a few tens of milliseconds
+_LOCK_SECONDS = 10.0  # to wait for another process that writes
 
 
 class SQLiteStore:
     """Reports of one task in one file; ``max_bytes`` is a quota for it."""
 
     def __init__(self, path: Path, task: Task, keys: Keys, *, max_bytes: int | None = None) -> None:
-        self.path, self._task, self._keys = path.resolve(), task, keys
+        self.path, self._task, self._keys, self._max_bytes = path.resolve(), task, keys, max_bytes
+        if not self.path.exists():
+            raise StoreError(f"there is no store at {path}; `discreet local create` makes one")
         with _translated():
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             self._writer = self._connect()
-            with suppress(sqlite3.OperationalError):  # another process is making the same file; the log mode sticks
-                self._writer.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-            self._writer.execute("PRAGMA journal_mode = WAL")
-            self._writer.execute("PRAGMA synchronous = FULL")
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-            if max_bytes is not None:
-                self._writer.execute(f"PRAGMA max_page_count = {max(1, max_bytes // _PAGE_BYTES)}")
-            self._writer.executescript(_SCHEMA)
-            self._claim()
+            try:
+                self._check()
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                self._writer.execute("PRAGMA synchronous = FULL")
+                self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+                if max_bytes is not None:
+                    self._writer.execute(f"PRAGMA max_page_count = {max(1, max_bytes // _PAGE_BYTES)}")
+            except BaseException:
+                self._writer.close()
+                raise
+
+    @classmethod
+    def create(cls, path: Path, task: Task, keys: Keys) -> SQLiteStore:
+        """A new file with the tables of this task; a store belongs to one task and one key for ever."""
+        with _translated():
+            try:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except FileExistsError:
+                raise StoreError(f"there is a file {path} already") from None
+            connection = _connected(path)
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            connection.execute("PRAGMA synchronous = FULL")
+            with _transaction(connection) as cursor:
+                for statement in _SCHEMA:
+                    cursor.execute(statement)
+                facts = {"task": task.digest, "open batch": 0, "key": keys.checksum(b"this key")}
+                cursor.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+                cursor.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.close()
+        return cls(path, task, keys)
 
     def write(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Store what is new in one transaction; on disk when this returns, and nothing is stored when it raises."""
@@ -69,6 +92,24 @@ class SQLiteStore:
             if fresh:
                 self._insert(cursor, fresh)
         return outcomes
+
+    def probe(self, size: int) -> None:
+        """Store this many bytes durably and delete them again; raises as ``write`` would."""
+        with _translated():
+            with _transaction(self._writer) as cursor:
+                cursor.execute("INSERT OR REPLACE INTO facts VALUES ('probe', zeroblob(?))", (size,))
+            with _transaction(self._writer) as cursor:
+                cursor.execute("DELETE FROM facts WHERE name = 'probe'")
+
+    def counts(self) -> list[tuple[int, int]]:
+        """Each batch that has reports, oldest first, with their number."""
+        with self._reading() as connection:
+            return connection.execute("SELECT batch, count FROM totals ORDER BY batch").fetchall()
+
+    def total(self, batch: int) -> Total:
+        """The running sum of one batch."""
+        with self._reading() as connection:
+            return self._total(connection, batch)
 
     def totals(self) -> list[Total]:
         """The running sums, oldest batch first."""
@@ -95,21 +136,43 @@ class SQLiteStore:
             check_same(self._totals(connection), again)
             return again
 
+    def note(self, name: str) -> str | None:
+        """A text that was kept beside the reports."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM facts WHERE name = ?", (f"note {name}",)).fetchone()
+            return None if row is None else str(row[0])
+
+    def set_note(self, name: str, text: str) -> None:
+        """Keep a text beside the reports."""
+        with self._reading() as connection, _transaction(connection) as cursor:
+            cursor.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"note {name}", text))
+
+    def usage(self) -> Usage:
+        """Of the file and its log; what is left of the disk and of the quota."""
+        files = [self.path, self.path.with_name(self.path.name + "-wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        free = shutil.disk_usage(self.path.parent).free
+        return Usage(size, free if self._max_bytes is None else max(0, min(free, self._max_bytes - size)))
+
     def close(self) -> None:
         """Let go of the file; whatever was acknowledged is in it."""
         self._writer.close()
 
-    def _claim(self) -> None:
-        """A store belongs to one task for ever: sums of two would be a sum of nothing."""
-        with _transaction(self._writer) as cursor:
-            cursor.execute("INSERT OR IGNORE INTO facts VALUES ('task', ?)", (self._task.digest,))
-            cursor.execute("INSERT OR IGNORE INTO facts VALUES ('open batch', 0)")
-            cursor.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (self._keys.checksum(b"this key"),))
-            facts = dict(cursor.execute("SELECT name, value FROM facts").fetchall())
-        if facts["task"] != self._task.digest:
-            raise StoreError(f"{self.path} belongs to task {facts['task'][:12]}, not to {self._task.digest[:12]}")
-        if facts["key"] != self._keys.checksum(b"this key"):
+    def _check(self) -> None:
+        """Raise unless this is a store of this task, made with this key, with tables that this code knows."""
+        connection = self._writer
+        if connection.execute("SELECT name FROM sqlite_master WHERE name = 'facts'").fetchone() is None:
+            raise StoreError(f"{self.path} is no store of a collector")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        check_version(version, str(self.path))
+        facts = dict(connection.execute("SELECT name, value FROM facts WHERE name IN ('task', 'key')").fetchall())
+        if facts.get("task") != self._task.digest:
+            asked = self._task.digest[:12]
+            raise StoreError(f"{self.path} belongs to task {str(facts.get('task'))[:12]}, not to {asked}")
+        if facts.get("key") != self._keys.checksum(b"this key"):
             raise StoreError(f"{self.path} was made with another key; put its key file back")
+        if version == 0:  # the same tables, from before versions were written down
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _known(self, cursor: sqlite3.Cursor, entries: Sequence[Entry]) -> dict[bytes, bytes]:
         ids = [entry.report_id for entry in entries]
@@ -131,7 +194,7 @@ class SQLiteStore:
         cursor.executemany("INSERT INTO marks VALUES (?)", [(entry.mark,) for entry in fresh])
         cursor.execute("UPDATE facts SET value = ? WHERE name = 'open batch'", (batch,))
 
-    def _total(self, cursor: sqlite3.Cursor, batch: int) -> Total:
+    def _total(self, cursor: sqlite3.Cursor | sqlite3.Connection, batch: int) -> Total:
         row = cursor.execute("SELECT batch, count, sum, checksum FROM totals WHERE batch = ?", (batch,)).fetchone()
         return unpack(self._keys, self._task.digest, row) if row else empty_total(self._task, batch)
 
@@ -154,7 +217,13 @@ class SQLiteStore:
                 connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        return _connected(self.path)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """To a file that is there: SQLite would make one."""
+    where = f"{path.resolve().as_uri()}?mode=rw"
+    return sqlite3.connect(where, uri=True, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 @contextmanager

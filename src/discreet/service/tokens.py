@@ -51,28 +51,27 @@ class Keys:
         self._secret = secret
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Keys:
-        """The key in this file, which is made, readable by its owner only, if there is none."""
-        path = Path(path)
+    def create(cls, path: str | os.PathLike[str]) -> Keys:
+        """A new key in a new file, readable by its owner only."""
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            return cls._load(path)
+            raise StoreError(f"there is a key at {path} already") from None
         with os.fdopen(handle, "w") as file:
             secret = secrets.token_bytes(_SECRET)
             file.write(secret.hex() + "\n")
             file.flush()
             os.fsync(file.fileno())
-        sync_directory(path.parent)  # a store without its key is lost
+        sync_directory(Path(path).resolve().parent)  # a store without its key is lost
         return cls(secret)
 
     @classmethod
-    def _load(cls, path: Path) -> Keys:
-        for _ in range(50):  # another process may have made the file and not yet filled it
-            text = path.read_text().strip()
-            if text:
-                break
-            time.sleep(0.02)
+    def open(cls, path: str | os.PathLike[str]) -> Keys:
+        """The key in this file, which ``create`` made."""
+        try:
+            text = Path(path).read_text().strip()
+        except FileNotFoundError:
+            raise StoreError(f"there is no key at {path}; `discreet local create` makes store and key") from None
         try:
             return cls(bytes.fromhex(text))
         except ValueError:

@@ -12,6 +12,7 @@ from discreet.local.task import Task
 from discreet.service.entries import Total, added, row_checksum
 from discreet.service.tokens import Keys
 
+VERIFIED = "verified"  # the note that says when a store was last added up again, and how many reports it held
 ReportRow = tuple[bytes, int, bytes, bytes]  # id, batch, body, checksum
 
 

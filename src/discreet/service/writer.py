@@ -7,9 +7,13 @@ import logging
 import queue
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
 from discreet.errors import StoreError
 from discreet.service.entries import Entry, Outcome
+from discreet.service.limits import Limits
 from discreet.service.metrics import Metrics
 from discreet.service.storage import Store
 
@@ -25,22 +29,15 @@ class Writer:
     """Between the event loop and the store: a bounded queue and the only thread that writes.
 
     A report waits for company for at most ``patience`` seconds, or until ``batch_size`` are there: a sync costs the
-    same for one report as for many.
+    same for one report as for many. Between reports the thread probes the store, so that whether it can be written is
+    known before a device asks, and a failure ends by itself, also where nobody sends reports to a failing collector.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        metrics: Metrics,
-        *,
-        batch_size: int = 64,
-        patience: float = 0.01,
-        queue_size: int = 1024,
-    ) -> None:
-        self._store, self._metrics = store, metrics
-        self._batch_size, self._patience = batch_size, patience
-        self._queue: queue.Queue[_Waiting | None] = queue.Queue(queue_size)
-        self.last_error: StoreError | None = None  # of the newest commit
+    def __init__(self, store: Store, metrics: Metrics, limits: Limits, *, body_size: int) -> None:
+        self._store, self._metrics, self._limits, self._body_size = store, metrics, limits, body_size
+        self._queue: queue.Queue[_Waiting | None] = queue.Queue(limits.queue_size)
+        self.last_error: StoreError | None = None  # of the newest commit or probe
+        self.closing = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name="discreet-writer", daemon=True)
         self._thread.start()
@@ -53,6 +50,11 @@ class Writer:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def ready(self) -> bool:
+        """Whether a report that came now would be stored, as far as is known."""
+        return self.alive and not self.closing and self.last_error is None
+
     async def write(self, entry: Entry) -> Outcome:
         """What became of the entry, known only once it is durable; QueueFull at once if there is no room to wait."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
@@ -62,10 +64,19 @@ class Writer:
             raise QueueFull from None
         return await future
 
-    async def close(self) -> None:
-        """Store what is waiting, then stop."""
-        await asyncio.to_thread(self._queue.put, None)
-        await asyncio.to_thread(self._thread.join)
+    async def close(self) -> bool:
+        """Store what is waiting, then stop; whether that was done in time. What was not stored was not acknowledged."""
+        self.closing = True
+        return await asyncio.to_thread(self._stop)
+
+    def _stop(self) -> bool:
+        until = time.monotonic() + self._limits.shutdown_seconds
+        with suppress(queue.Full):
+            self._queue.put(None, timeout=self._limits.shutdown_seconds)
+        self._thread.join(max(0.0, until - time.monotonic()))
+        if self.alive:
+            _log.error("the store did not answer in time; %d reports that wait are not acknowledged", self.waiting)
+        return not self.alive
 
     def _run(self) -> None:
         while group := self._next_group():
@@ -73,11 +84,11 @@ class Writer:
 
     def _next_group(self) -> list[_Waiting]:
         """Empty when the writer is to stop."""
-        first = self._queue.get()
+        first = self._first()
         if first is None:
             return []
-        group, until = [first], time.monotonic() + self._patience
-        while len(group) < self._batch_size:
+        group, until = [first], time.monotonic() + self._limits.patience
+        while len(group) < self._limits.batch_size:
             try:
                 waiting = self._queue.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
@@ -88,20 +99,26 @@ class Writer:
             group.append(waiting)
         return group
 
+    def _first(self) -> _Waiting | None:
+        while True:
+            failing = self.last_error is not None
+            try:
+                return self._queue.get(timeout=self._limits.retry_seconds if failing else self._limits.probe_seconds)
+            except queue.Empty:
+                # After a failure as much as a whole commit: a disk that is full still takes a few bytes.
+                size = self._body_size * (self._limits.batch_size if failing else 1)
+                self._remember(_failure(partial(self._store.probe, size)))
+
     def _commit(self, group: list[_Waiting]) -> None:
         started = time.monotonic()
-        outcomes: list[Outcome] | StoreError
-        try:
-            outcomes = self._store.write([entry for entry, _ in group])
-        except StoreError as error:
-            outcomes = error
-        except Exception as error:  # the thread must outlive every surprise, and nobody may wait for ever
-            outcomes = StoreError(f"the store failed: {type(error).__name__}")
-        self._remember(outcomes if isinstance(outcomes, StoreError) else None)
+        outcomes: list[Outcome] = []
+        error = _failure(lambda: outcomes.extend(self._store.write([entry for entry, _ in group])))
+        self._remember(error)
         self._metrics.commit_seconds.observe(time.monotonic() - started)
-        self._metrics.batch_sizes.observe(len(group))
+        self._metrics.commit_reports.observe(len(group))
         futures = [future for _, future in group]
-        self._loop.call_soon_threadsafe(_tell, futures, outcomes)
+        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            self._loop.call_soon_threadsafe(_tell, futures, outcomes, error)
 
     def _remember(self, error: StoreError | None) -> None:
         """Log when failing begins and when it ends: once each, however many reports are refused in between."""
@@ -112,11 +129,22 @@ class Writer:
         self.last_error = error
 
 
-def _tell(futures: list[asyncio.Future[Outcome]], outcomes: list[Outcome] | StoreError) -> None:
+def _failure(act: Callable[[], None]) -> StoreError | None:
+    """What the store raised, if it did: the thread must outlive every surprise, and nobody may wait for ever."""
+    try:
+        act()
+    except StoreError as error:
+        return error
+    except Exception as error:
+        return StoreError(f"the store failed: {type(error).__name__}")
+    return None
+
+
+def _tell(futures: list[asyncio.Future[Outcome]], outcomes: list[Outcome], error: StoreError | None) -> None:
     for number, future in enumerate(futures):
         if future.done():  # the device hung up
             continue
-        if isinstance(outcomes, StoreError):
-            future.set_exception(outcomes)
+        if error is not None:
+            future.set_exception(error)
         else:
             future.set_result(outcomes[number])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import threading
+import time
 import tomllib
 import zlib
 
@@ -18,7 +20,7 @@ from discreet.local.task import Task
 from discreet.service.access import COOKIE
 from discreet.service.app import create_app
 from discreet.service.limits import Limits
-from discreet.service.storage import open_store
+from discreet.service.storage import create_store
 from discreet.service.tokens import Keys, Role
 
 TASK = small_task()
@@ -32,10 +34,17 @@ class Wrapped:
         self.gate.set()
 
     def write(self, entries):
+        self._fail()
+        return self._store.write(entries)
+
+    def probe(self, size):
+        self._fail()
+        self._store.probe(size)
+
+    def _fail(self):
         self.gate.wait(30)
         if self.failure is not None:
             raise self.failure
-        return self._store.write(entries)
 
     def __getattr__(self, name):
         return getattr(self._store, name)
@@ -48,12 +57,12 @@ def rng():
 
 @pytest.fixture
 def keys(tmp_path):
-    return Keys.open(tmp_path / "key")
+    return Keys.create(tmp_path / "key")
 
 
 @pytest.fixture
 def store(tmp_path, keys):
-    return Wrapped(open_store(str(tmp_path / "reports.db"), TASK, keys))
+    return Wrapped(create_store(str(tmp_path / "reports.db"), TASK, keys))
 
 
 @pytest.fixture
@@ -71,6 +80,13 @@ def send(client, keys, body, headers=None):
     return client.post("/v1/reports", content=body, headers=headers or bearer(keys))
 
 
+def eventually(condition):
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def code(response):
     return response.status_code, response.json().get("error") or response.json()["status"]
 
@@ -82,7 +98,8 @@ MATRIX = {
     ("GET", "/v1/models"): {"anyone": 401, "device": 403, "analyst": 200},
     ("POST", "/v1/close"): {"anyone": 401, "device": 403, "analyst": 200},
     ("GET", "/metrics"): {"anyone": 401, "device": 403, "analyst": 200},
-    ("GET", "/health"): {"anyone": 200, "device": 200, "analyst": 200},
+    ("GET", "/health/live"): {"anyone": 200, "device": 200, "analyst": 200},
+    ("GET", "/health/ready"): {"anyone": 200, "device": 200, "analyst": 200},
     ("GET", "/"): {"anyone": 303, "device": 403, "analyst": 200},
     ("GET", "/login"): {"anyone": 200, "device": 200, "analyst": 200},
     ("POST", "/login"): {"anyone": 401, "device": 401, "analyst": 401},  # no token in the form
@@ -252,10 +269,34 @@ def test_what_could_not_be_stored_is_not_acknowledged(client, keys, rng, store, 
     response = send(client, keys, body, headers)
     assert response.status_code == expected
     assert "retry-after" in response.headers
-    assert client.get("/health").status_code == 503
+    assert client.get("/health/ready").status_code == 503
     store.failure = None
     assert send(client, keys, body, headers).status_code == 201
-    assert client.get("/health").status_code == 200
+    assert client.get("/health/ready").status_code == 200
+
+
+def test_readiness_comes_back_without_a_single_report(store, keys):
+    """A balancer sends nothing to a collector that is not ready, so nothing but the collector itself can notice."""
+    limits = Limits(probe_seconds=0.05, retry_seconds=0.05)
+    with TestClient(create_app(TASK, store, keys, limits=limits)) as client:
+        for failure in (StoreError("gone"), StoreFull("full"), RuntimeError("odd")):
+            store.failure = failure
+            eventually(lambda: client.get("/health/ready").status_code == 503)
+            assert client.get("/health/ready").headers["retry-after"] == "1"
+            assert client.get("/health/live").status_code == 200
+            store.failure = None
+            eventually(lambda: client.get("/health/ready").status_code == 200)
+
+
+def test_a_store_that_hangs_does_not_hang_the_shutdown(store, keys, caplog):
+    limits = Limits(shutdown_seconds=0.3, probe_seconds=0.05)
+    with TestClient(create_app(TASK, store, keys, limits=limits)):
+        store.gate.clear()
+        time.sleep(0.3)  # for the writer to ask the store
+        started = time.monotonic()
+    assert time.monotonic() - started < 5
+    assert "did not answer in time" in caplog.text
+    store.gate.set()
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/models", "/metrics"])
@@ -263,7 +304,7 @@ def test_a_store_that_cannot_be_read_is_503_for_analysts_too(client, keys, store
     def gone():
         raise StoreError("gone")
 
-    monkeypatch.setattr(store._store, "totals", gone)
+    monkeypatch.setattr(store._store, "counts", gone)
     assert code(client.get(path, headers=bearer(keys, Role.ANALYST))) == (503, "store_failed")
     assert "gone" in caplog.text
 
@@ -296,8 +337,11 @@ def test_metrics_hold_counts_only(client, keys, rng):
     text = client.get("/metrics", headers=bearer(keys, Role.ANALYST)).text
     assert 'discreet_reports_total{outcome="accepted"} 1' in text
     assert 'discreet_reports_total{outcome="repeated"} 1' in text
-    assert 'discreet_reports_total{outcome="too_short"} 1' in text
+    assert 'discreet_refused_total{reason="too_short"} 1' in text
     assert "discreet_counted 1" in text
+    series = [line.split("{")[0].split()[0] for line in text.splitlines() if not line.startswith("#")]
+    for family in {re.sub("_(bucket|sum|count)$", "", name) for name in series}:
+        assert re.search(rf"^# HELP {family} \S.*\.$\n# TYPE {family} (counter|gauge|histogram)$", text, re.MULTILINE)
     assert wire.report_id(body).hex() not in text
 
 

@@ -15,7 +15,7 @@ from tests.service_tools import postgresql, postgresql_programs, report, small_t
 from discreet.errors import StoreCorrupt, StoreError, StoreFull
 from discreet.local import wire
 from discreet.service.entries import Entry, Outcome, Total, assigned
-from discreet.service.storage import open_store
+from discreet.service.storage import create_store, open_store
 from discreet.service.tokens import Keys
 
 ACCEPTED, REPEATED, CONFLICT, TOKEN_USED = Outcome
@@ -46,7 +46,7 @@ def place(request, tmp_path):
 
 @pytest.fixture
 def keys(tmp_path):
-    return Keys.open(tmp_path / "key")
+    return Keys.create(tmp_path / "key")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def exact_sum(task, entries):
 
 def test_every_report_is_counted_once_and_found_again(place, keys, rng):
     task = small_task()
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     entries = [entry(task, rng) for _ in range(100)]
     assert store.write(entries[:64]) == [ACCEPTED] * 64
     assert store.write(entries[60:]) == [REPEATED] * 4 + [ACCEPTED] * 36
@@ -78,7 +78,7 @@ def test_every_report_is_counted_once_and_found_again(place, keys, rng):
 
 def test_an_id_is_taken_for_ever(place, keys, rng):
     task = small_task()
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     first = entry(task, rng)
     other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
     assert store.write([first]) == [ACCEPTED]
@@ -90,7 +90,7 @@ def test_an_id_is_taken_for_ever(place, keys, rng):
 
 def test_a_token_reports_once_and_may_repeat_its_own_report(place, keys, rng):
     task = small_task()
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     first = entry(task, rng)
     assert store.write([first, entry(task, rng, mark=first.mark)]) == [ACCEPTED, TOKEN_USED]
     assert store.write([entry(task, rng, mark=first.mark), first]) == [TOKEN_USED, REPEATED]
@@ -100,7 +100,7 @@ def test_a_token_reports_once_and_may_repeat_its_own_report(place, keys, rng):
 
 def test_twins_in_one_group_are_settled_like_twins_in_two(place, keys, rng):
     task = small_task()
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     first = entry(task, rng)
     other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
     twin = entry(task, rng, body=other)
@@ -111,7 +111,7 @@ def test_twins_in_one_group_are_settled_like_twins_in_two(place, keys, rng):
 
 def test_late_reports_go_to_the_next_batch(place, keys, rng):
     task = small_task(goal=10, closes="goal")
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     entries = [entry(task, rng) for _ in range(25)]
     store.write(entries[:8])
     store.write(entries[8:])
@@ -123,7 +123,7 @@ def test_late_reports_go_to_the_next_batch(place, keys, rng):
 
 def test_a_closed_batch_never_changes_again(place, keys, rng):
     task = small_task()
-    store = open_store(place, task, keys)
+    store = create_store(place, task, keys)
     store.write([entry(task, rng) for _ in range(5)])
     before = store.totals()[0]
     assert store.close_batch(0)
@@ -137,14 +137,14 @@ def test_a_closed_batch_never_changes_again(place, keys, rng):
 
 def test_a_store_belongs_to_one_key(place, keys, tmp_path):
     task = small_task()
-    open_store(place, task, keys).close()
+    create_store(place, task, keys).close()
     with pytest.raises(StoreError, match="another key"):
-        open_store(place, task, Keys.open(tmp_path / "other key"))
+        open_store(place, task, Keys.create(tmp_path / "other key"))
 
 
 def test_two_collectors_on_one_store_agree(place, keys, rng):
     task = small_task()
-    one, other = open_store(place, task, keys), open_store(place, task, keys)
+    one, other = create_store(place, task, keys), open_store(place, task, keys)
     entries = [entry(task, rng) for _ in range(10)]
     assert one.write(entries) == [ACCEPTED] * 10
     assert other.write(entries) == [REPEATED] * 10
@@ -157,7 +157,7 @@ def test_a_lost_connection_is_replaced(server, keys, rng):
     import psycopg
 
     task = small_task(goal=77)
-    store = open_store(server, task, keys)
+    store = create_store(server, task, keys)
     first = entry(task, rng)
     store.write([first])
     with psycopg.connect(server, autocommit=True) as connection:
@@ -194,7 +194,7 @@ def test_a_day_closes_the_first_batch_only(rng):
 )
 def test_every_altered_row_is_noticed(tmp_path, keys, rng, change):
     task = small_task()
-    store = open_store(str(tmp_path / "reports.db"), task, keys)
+    store = create_store(str(tmp_path / "reports.db"), task, keys)
     entries = [entry(task, rng) for _ in range(20)]
     store.write(entries)
     altered = entries[7].report_id
@@ -210,6 +210,7 @@ def test_every_altered_row_is_noticed(tmp_path, keys, rng, change):
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path, keys, rng):
     task = small_task()
     path = str(tmp_path / "reports.db")
+    create_store(path, task, keys).close()
     store = open_store(path, task, keys, max_bytes=160_000)
     stored = []
 
@@ -233,21 +234,21 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path, keys, rng):
 
 
 def test_the_embedded_store_syncs_every_commit(tmp_path, keys):
-    store = open_store(str(tmp_path / "reports.db"), small_task(), keys)
+    store = create_store(str(tmp_path / "reports.db"), small_task(), keys)
     assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
     store.close()
 
 
 def test_a_store_of_another_task_is_refused(tmp_path, keys):
-    open_store(str(tmp_path / "reports.db"), small_task(), keys).close()
+    create_store(str(tmp_path / "reports.db"), small_task(), keys).close()
     with pytest.raises(StoreError, match="belongs to task"):
         open_store(str(tmp_path / "reports.db"), small_task(goal=7), keys)
 
 
 def test_the_file_keeps_no_token_and_no_order_of_arrival(tmp_path, keys, rng):
     task = small_task()
-    store = open_store(str(tmp_path / "reports.db"), task, keys)
+    store = create_store(str(tmp_path / "reports.db"), task, keys)
     entries = [entry(task, rng) for _ in range(50)]
     for one in entries:
         store.write([one])

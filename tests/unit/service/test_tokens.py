@@ -12,7 +12,7 @@ from discreet.service.tokens import Keys, Role
 
 @pytest.fixture
 def keys(tmp_path):
-    return Keys.open(tmp_path / "key")
+    return Keys.create(tmp_path / "key")
 
 
 @pytest.mark.parametrize("role", [Role.DEVICE, Role.ANALYST])
@@ -43,7 +43,7 @@ def test_what_was_never_issued_is_refused(keys, text):
 
 
 def test_a_token_of_another_collector_is_refused(keys, tmp_path):
-    other = Keys.open(tmp_path / "other")
+    other = Keys.create(tmp_path / "other")
     assert keys.read(other.issue(Role.DEVICE)) is None
 
 
@@ -54,7 +54,7 @@ def test_a_token_ends(keys):
 
 def test_the_key_file_is_for_its_owner_only_and_stays(tmp_path):
     path = tmp_path / "key"
-    text = Keys.open(path).issue(Role.DEVICE)
+    text = Keys.create(path).issue(Role.DEVICE)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert Keys.open(path).read(text) is not None
 
