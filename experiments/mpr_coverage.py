@@ -11,7 +11,7 @@ are kept in that folder and used again: intervals are post-processing.
 from __future__ import annotations
 
 import argparse
-import pickle
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.parties import Joint, Plan
+from discreet.parties import Joint, PartyRelease, Plan, join
 from experiments.mpr_table1 import released
 
 GRID = (
@@ -79,19 +79,24 @@ def _design(x: np.ndarray, coef: object, errors: np.ndarray, owners: list[list[s
 def joint_release(design: str, n: int, epsilon: float, seed: int) -> tuple[Joint, dict[str, float]]:
     """All parties' releases about freshly drawn people, and the population's coefficients."""
     table, owners, truth = DESIGNS[design](n, np.random.default_rng(seed))
-    parties = {f"party {i}": {"columns": {c: {"low": -1.0, "high": 1.0} for c in own}} for i, own in enumerate(owners)}
-    basic = {"format": 1, "name": "coverage", "key": "id", "people": n, "seed": f"{design} {seed}", "label": "y"}
+    parties = [
+        {"name": f"party {i}", "columns": [{"name": c, "low": -1.0, "high": 1.0} for c in own]}
+        for i, own in enumerate(owners)
+    ]
+    basic = {"format": 2, "name": "coverage", "key": "id", "people": n, "seed": f"{design} {seed}", "label": "y"}
     plan = Plan.from_dict({**basic, "epsilon": epsilon, "delta": 1e-5, "parties": parties})
     return released(plan, table), truth
 
 
 def joint_releases(design: str, n: int, epsilon: float, repeats: int, folder: Path | None) -> list[Any]:
-    path = None if folder is None else folder / f"{design}_{n}_{epsilon:g}.pickle"
+    """Made, or read from the folder's release files of an earlier run."""
+    path = None if folder is None else folder / f"{design}_{n}_{epsilon:g}.json"
     if path is not None and path.is_file():
-        return list(pickle.loads(path.read_bytes()))[:repeats]
+        held = json.loads(path.read_text())[:repeats]
+        return [(join(PartyRelease.from_bytes(one.encode()) for one in files), truth) for files, truth in held]
     made = [joint_release(design, n, epsilon, seed) for seed in range(repeats)]
     if path is not None:
-        path.write_bytes(pickle.dumps(made))
+        path.write_text(json.dumps([[[r.to_bytes().decode() for r in one.releases], truth] for one, truth in made]))
     return made
 
 

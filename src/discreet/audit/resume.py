@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import pickle
-import tempfile
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import discreet
+from discreet.audit.plain import plain, restored
+from discreet.documents import parsed_json, write_whole
 
 
 @lru_cache
@@ -30,19 +30,18 @@ def state_path(folder: str, name: str, ending: str) -> Path:
 
 
 def kept(path: Path, asked: Any) -> Any:
-    """What was stored here by the same code for the same question; None if there is nothing."""
-    if not path.exists():
-        return None
-    held = pickle.loads(path.read_bytes())
-    return held["found"] if held["question"] == _question(asked) else None
+    """What was stored here by the same code for the same question; None if there is nothing, or nothing of ours."""
+    try:
+        held = parsed_json(path.read_bytes(), str(path))
+        return restored(held["found"]) if held["question"] == _question(asked) else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None  # it is looked for again, and what cannot be read is replaced
 
 
 def keep(path: Path, asked: Any, found: Any) -> None:
     """Store at once or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.resolve().parent, suffix=".part")
-    with os.fdopen(handle, "wb") as file:
-        pickle.dump({"question": _question(asked), "found": found}, file)
-    os.replace(name, path)
+    content = {"question": _question(asked), "found": plain(found)}
+    write_whole(path, (json.dumps(content, allow_nan=False) + "\n").encode())
 
 
 def _question(asked: Any) -> str:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,11 +123,17 @@ class _Store:
     def load(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         if self._path is None or not self._path.exists():
             return [], []
-        with np.load(self._path) as held:
-            if str(held["key"]) != self._key:
-                raise ValueError(f"{self._path} holds another audit's runs; give this one a state file of its own")
-            worlds = [np.split(held[f"values{world}"], np.cumsum(held[f"lengths{world}"])[:-1]) for world in (0, 1)]
-            lengths = [len(held[f"lengths{world}"]) for world in (0, 1)]
+        try:
+            with np.load(self._path, allow_pickle=False) as held:
+                key = str(held["key"])
+                worlds = [np.split(held[f"values{world}"], np.cumsum(held[f"lengths{world}"])[:-1]) for world in (0, 1)]
+                lengths = [len(held[f"lengths{world}"]) for world in (0, 1)]
+        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
+            raise ValueError(
+                f"{self._path} holds no runs of an audit; give this one a state file of its own"
+            ) from error
+        if key != self._key:
+            raise ValueError(f"{self._path} holds another audit's runs; give this one a state file of its own")
         first, second = ([] if length == 0 else list(rows) for rows, length in zip(worlds, lengths, strict=True))
         return first, second
 
