@@ -18,12 +18,12 @@ from unittest import mock
 import numpy as np
 
 import discreet.curator
-import discreet.grid_noise
+import discreet.curator.noise
 import discreet.rows.grid
 import discreet.rows.queries
 from discreet import LinearRegression
 from discreet.curator import Curator
-from discreet.grid_noise import GridNoise
+from discreet.curator.noise import GridNoise
 from discreet.noise import SeededBits
 from discreet.privacy import GDP
 
@@ -65,10 +65,10 @@ class Bug:
 
 
 def _reach(change: Callable[..., float]) -> Callable[[], Any]:
-    return lambda: mock.patch.object(discreet.grid_noise, "reach", change)
+    return lambda: mock.patch.object(discreet.curator.noise, "reach", change)
 
 
-_REACH = discreet.grid_noise.reach
+_REACH = discreet.curator.noise.reach
 _OTHER = {"replace_one": "add_or_remove_one", "add_or_remove_one": "replace_one"}
 
 

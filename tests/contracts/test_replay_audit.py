@@ -79,10 +79,10 @@ def test_a_solver_that_halves_its_noise_is_caught_whichever_it_is(monkeypatch):
 
     COST's descent bounds them by what coefficients anywhere in its ball could do, three times what these rows do.
     """
-    import discreet.grid_noise
+    import discreet.curator.noise
 
-    real = discreet.grid_noise.reach
-    monkeypatch.setattr(discreet.grid_noise, "reach", lambda *arguments: real(*arguments) / 2)
+    real = discreet.curator.noise.reach
+    monkeypatch.setattr(discreet.curator.noise, "reach", lambda *arguments: real(*arguments) / 2)
     caught = []
     for variant in catalogue.combinations():
         loose = dict(variant.settings).get("solver") == "cost_gd"

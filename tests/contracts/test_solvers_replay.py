@@ -11,8 +11,8 @@ from sklearn.base import clone
 from discreet import Ledger, LinearRegression, Public
 from discreet.audit import replay
 from discreet.audit.replay import Recorder, Replayer, fit_listening
+from discreet.curator.minimum import ObjectiveNoise
 from discreet.estimators import LogisticRegression, PoissonRegressor
-from discreet.minimum import ObjectiveNoise
 
 RELATIONS = ["replace_one", "add_or_remove_one"]
 ROWS, COLUMNS = 3000, 3
@@ -149,7 +149,8 @@ def test_an_objective_is_paid_for_and_kept_under_its_job(tmp_path):
     first = objective("replace_one", ledger=ledger).fit(X, y, job="one")
     again = objective("replace_one", ledger=ledger).fit(X, y, job="one")
     assert np.array_equal(first.coef_, again.coef_)
-    assert [entry.label for entry in ledger.history] == ["perturbed objective", "information"]
+    (entry,) = ledger.history
+    assert [label for label, _ in entry.releases] == ["perturbed objective", "information"]
     assert first.privacy_.epsilon(1e-6) <= 2.0
     assert ledger.spent.epsilon <= 2.0
 

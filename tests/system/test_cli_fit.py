@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import main
-from discreet.privacy import Ledger
+from discreet.privacy import GDP, Budget, Ledger
 
 COMMAND = Path(sys.executable).with_name("discreet")
 DOMAIN = """
@@ -118,8 +118,12 @@ def test_a_dry_run_tells_the_price_that_the_fit_then_costs(run, tmp_path):
     assert ledger.history == []
     assert not (tmp_path / "model.json").exists()
     assert fit(run, "--ledger", "a.ledger", "--solver", "moments").returncode == 0
-    for entry in ledger.history:
-        assert any(line.startswith(entry.label) and f" {entry.cost.mu:.4g} " in line for line in dry.stdout.split("\n"))
+    (entry,) = ledger.history
+    assert f"price      {Budget.of(1.0, 1e-6)}" in dry.stdout
+    assert entry.cost == GDP(Budget.of(1.0, 1e-6).mu)
+    assert len(entry.releases) == 2
+    for label, cost in entry.releases:
+        assert any(line.startswith(label) and f" {cost.mu:.4g} " in line for line in dry.stdout.split("\n"))
     assert f"after      {ledger.remaining} would be left" in dry.stdout
 
 

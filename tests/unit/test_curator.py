@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chi2
 
 from discreet.curator import Curator
+from discreet.curator.noise import GridNoise
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError
-from discreet.grid_noise import GridNoise
 from discreet.noise import SeededBits
 from discreet.privacy import GDP, Ledger
 from discreet.rows import CrossMoment, PowerSums, SecondMoment, grid_scale

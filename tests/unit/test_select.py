@@ -102,7 +102,7 @@ def test_values_are_paid_for_and_stored_with_the_choice(ledger):
     first = curator.select(ranking(), picks, values=values)
     later = Curator(Broken(), ledger=ledger, job="printed").select(ranking(), picks, values=values)
     assert np.array_equal(first.values, later.values)
-    assert [entry.cost for entry in ledger.history] == [picks, values]
+    assert [entry.costs for entry in ledger.history] == [(picks, values)]
     assert [release.cost for release in curator.guarantee.releases] == [picks, values]
     assert first.values.shape == (2,)
 

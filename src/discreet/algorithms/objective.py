@@ -61,7 +61,10 @@ def objective(
         raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")
     if budget.epsilon > _LARGEST_EPSILON:
         budget = Budget.of(_LARGEST_EPSILON, budget.delta)
-    white, spent = _white(source, budget, model, x_radius, guess)
+    looks = 0.0 if guess is not None and guess.coordinates is not None else _LOOK + _WHITENING
+    cost = _cost(source, budget, looks + _HESSIAN, model.size)
+    source.reserve(GDP(_besides(budget, looks + _HESSIAN)), cost)
+    white = _white(source, budget, model, x_radius, guess)
     coordinates = white.coordinates
     radius = _RADIUS * max(1.0, (_ease(source, budget, model, white.count) / 200) ** 0.4) * math.sqrt(model.size)
     matrix = coordinates.matrix[:, 1:]
@@ -72,7 +75,6 @@ def objective(
         penalty=(matrix * model.penalty) @ matrix.T,
         centre=white.centre,
     )
-    cost = _cost(source, budget, spent + _HESSIAN, model.size)
     answer = source.minimise(query, cost)
     return _fit(source, model, white, query, cost, answer, _part(budget, _HESSIAN))
 
@@ -129,15 +131,13 @@ class _White:
     count: float
 
 
-def _white(
-    source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: float, guess: Guess | None
-) -> tuple[_White, float]:
-    """Public white coordinates, or those of one noisy second moment; and the share of mu^2 that was spent on them."""
+def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: float, guess: Guess | None) -> _White:
+    """Public white coordinates, or those of one noisy second moment."""
     if guess is not None and guess.coordinates is not None:
         centre = np.zeros(model.size)
         if guess.coefficients is not None:
             centre = guess.coordinates.phi(guess.coefficients)
-        return _White(guess.coordinates, centre, float(source.public_rows or _UNKNOWN_COUNT)), 0.0
+        return _White(guess.coordinates, centre, float(source.public_rows or _UNKNOWN_COUNT))
     scaling = first_look(source, _part(budget, _LOOK), model.width, x_radius, None if guess is None else guess.scaling)
     if model.origin is None:
         coordinates = Coordinates.scaled(scaling.x_centre, scaling.x_scale)
@@ -149,7 +149,7 @@ def _white(
     label = LabelScale(model.labels, 0.5, 0.5)
     cost = _part(budget, _WHITENING)
     coordinates = whiten(source, cost, 1, coordinates, label, radius, scaling.count).coordinates
-    return _White(coordinates, _constant(model, coordinates, scaling), scaling.count), _LOOK + _WHITENING
+    return _White(coordinates, _constant(model, coordinates, scaling), scaling.count)
 
 
 def _constant(model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> Floats:
@@ -166,10 +166,15 @@ def _ease(source: MinimisingSource, budget: Budget, model: GlmModel, count: floa
     return budget.mu * count / (model.size * (2.0 if source.replaces_rows else 1.0))
 
 
+def _besides(budget: Budget, spent: float) -> float:
+    """The mu of all sums beside the minimisation, rounded up."""
+    return math.sqrt(spent) * budget.mu * (1 + 1e-12)
+
+
 def _cost(source: MinimisingSource, budget: Budget, spent: float, size: int) -> Perturbed:
     """The largest cost that the rest of the budget covers, with a ridge that is free."""
     slack = size * _SLACK
-    besides = math.sqrt(spent) * budget.mu * (1 + 1e-12)
+    besides = _besides(budget, spent)
     curvature = budget.epsilon / (8 if source.replaces_rows else 4)
     while True:
         mu = largest_gradient_mu(

@@ -15,12 +15,15 @@ from discreet.domain import Domain
 class CollectedMoments(BaseEstimator):
     """``collect_moments`` of the columns of X and y."""
 
-    def __init__(self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, neighbours: str) -> None:
+    def __init__(
+        self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, neighbours: str, ledger: Any = None
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.neighbours = neighbours
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> Any:
         names = [f"x{place}" for place in range(X.shape[1])]
@@ -33,6 +36,7 @@ class CollectedMoments(BaseEstimator):
             epsilon=self.epsilon,
             delta=self.delta,
             neighbours=self.neighbours,
+            ledger=self.ledger,
         )
         self.privacy_ = self.moments_.privacy
         return self
@@ -50,6 +54,7 @@ class SecondMoment(BaseEstimator):
         neighbours: str,
         public: Any = None,
         calibration: str = "tight",
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -57,6 +62,7 @@ class SecondMoment(BaseEstimator):
         self.neighbours = neighbours
         self.public = public
         self.calibration = calibration
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> Any:
         self.result_ = discreet.private_second_moment(X, **self.get_params())
@@ -68,13 +74,21 @@ class ThresholdOfLabels(BaseEstimator):
     """``dp_threshold`` of the labels."""
 
     def __init__(
-        self, *, epsilon: float, delta: float, bounds_y: Any, neighbours: str, calibration: str = "tight"
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        bounds_y: Any,
+        neighbours: str,
+        calibration: str = "tight",
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.bounds_y = bounds_y
         self.neighbours = neighbours
         self.calibration = calibration
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> Any:
         self.threshold_ = discreet.dp_threshold(
@@ -85,6 +99,7 @@ class ThresholdOfLabels(BaseEstimator):
             delta=self.delta,
             neighbours=self.neighbours,
             calibration=self.calibration,
+            ledger=self.ledger,
         )
         self.privacy_ = self.threshold_.privacy
         return self

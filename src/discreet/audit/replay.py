@@ -26,10 +26,10 @@ from scipy.special import chdtr, chdtrc
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
 from discreet.audit.replay_objective import RecordedMinimum
 from discreet.audit.secret_order import Order, mu_given_the_order
-from discreet.choice import Choice
 from discreet.curator import listening
-from discreet.grid_noise import GridNoise, Integers
-from discreet.minimum import Minimum
+from discreet.curator.choice import Choice
+from discreet.curator.minimum import Minimum
+from discreet.curator.noise import GridNoise, Integers
 from discreet.privacy import Guarantee, Release
 from discreet.rows import Picked
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from discreet.choice import Choice
+from discreet.curator.choice import Choice
 from discreet.privacy import Pure, Release, Repeated
 from discreet.rows import Picked
 

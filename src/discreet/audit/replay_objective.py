@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
-from discreet.minimum import Minimum
+from discreet.curator.minimum import Minimum
 from discreet.privacy import Perturbed, Release
 from discreet.rows.logistic_loss import WholeTheta
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import groupby
 from typing import Any
 
 import click
@@ -11,11 +12,12 @@ import click
 from discreet.cli.printing import clean_errors, echo_table
 from discreet.privacy.budget import Budget
 from discreet.privacy.ledger import Entry, Ledger
+from discreet.privacy.units import Unit
 
 
 @click.group()
 def budget() -> None:
-    """The privacy budget of one data set, and every release paid from it."""
+    """The privacy budget of one data set, and every fit paid from it."""
 
 
 @budget.command()
@@ -38,27 +40,27 @@ def show(path: str, as_json: bool) -> None:
     """Total, spent and remaining budget of the ledger at PATH."""
     with clean_errors():
         ledger = Ledger(path)
-        total, spent, remaining, releases = ledger.total, ledger.spent, ledger.remaining, len(ledger.history)
+        total, spent, remaining, charges = ledger.total, ledger.spent, ledger.remaining, len(ledger.history)
         used = spent.mu**2 / total.mu**2
         amounts = {"total": total, "spent": spent, "remaining": remaining}
         if as_json:
             facts: dict[str, Any] = {name: _amount(amount) for name, amount in amounts.items()}
-            _echo_json({"path": str(ledger.path), "note": ledger.note, **facts, "used": used, "releases": releases})
+            _echo_json({"path": str(ledger.path), "note": ledger.note, **facts, "used": used, "charges": charges})
             return
         click.echo(f"ledger     {ledger.path}")
         if ledger.note:
             click.echo(f"note       {ledger.note}")
         rows = [(name, f"{amount.epsilon:.4g}", f"{amount.mu:.4g}") for name, amount in amounts.items()]
         echo_table(["", f"epsilon (delta {total.delta:.3g})", "mu"], rows)
-        noun = "release" if releases == 1 else "releases"
-        click.echo(f"used       {used:.1%}, by {releases} {noun} (mu^2 adds up, epsilon does not)")
+        noun = "charge" if charges == 1 else "charges"
+        click.echo(f"used       {used:.1%}, by {charges} {noun} (mu^2 adds up, epsilon does not)")
 
 
 @budget.command()
 @click.argument("path", type=click.Path(dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def history(path: str, as_json: bool) -> None:
-    """Every release paid from the ledger at PATH, oldest first."""
+    """Every charge to the ledger at PATH, oldest first, and what was released from it."""
     with clean_errors():
         ledger = Ledger(path)
         entries, delta = ledger.history, ledger.total.delta
@@ -68,7 +70,7 @@ def history(path: str, as_json: bool) -> None:
             click.echo("nothing was spent yet")
         else:
             headings = ["number", "time (UTC)", "label", "cost", "epsilon alone", "result", "key"]
-            echo_table(headings, [_cells(entry, delta) for entry in entries])
+            echo_table(headings, [row for entry in entries for row in _rows(entry, delta)])
 
 
 def _amount(amount: Budget) -> dict[str, float]:
@@ -80,18 +82,30 @@ def _fields(entry: Entry) -> dict[str, Any]:
         "number": entry.number,
         "time": entry.time,
         "label": entry.label,
-        "cost": entry.cost.to_dict(),
+        "costs": [cost.to_dict() for cost in entry.costs],
         "mu": entry.cost.mu if math.isfinite(entry.cost.mu) else None,  # JSON has no infinity
         "key": entry.key,
         "stored": entry.stored,
+        "releases": [{"label": label, "cost": cost.to_dict()} for label, cost in entry.releases],
     }
 
 
-def _cells(entry: Entry, delta: float) -> tuple[str, ...]:
-    cost = f"mu {entry.cost.mu:.4g}" if math.isfinite(entry.cost.mu) else type(entry.cost).__name__
+def _rows(entry: Entry, delta: float) -> list[tuple[str, ...]]:
+    """A charge, and under it what was released from it; that is part of its cost, so no epsilon stands beside it."""
     time = entry.time.removesuffix("+00:00").replace("T", " ")
     stored = "stored" if entry.stored else "-"
-    return str(entry.number), time, entry.label, cost, f"{entry.cost.epsilon(delta):.4g}", stored, entry.key
+    cost = " + ".join(_cost(cost) for cost in entry.costs)
+    first = (str(entry.number), time, entry.label, cost, f"{entry.cost.epsilon(delta):.4g}", stored, entry.key)
+    rows: list[tuple[str, ...]] = [first]
+    for (label, each), alike in groupby(entry.releases):
+        number = len(list(alike))
+        times = f", {number} times" if number > 1 else ""
+        rows.append(("", "", f"  {label}{times}", f"  {_cost(each)}{' each' if times else ''}", "", "", ""))
+    return rows
+
+
+def _cost(cost: Unit) -> str:
+    return f"mu {cost.mu:.4g}" if math.isfinite(cost.mu) else type(cost).__name__
 
 
 def _echo_json(facts: Any) -> None:

@@ -40,7 +40,7 @@ def echo_price(
     ]
     echo_table(["release", "mu", "of mu^2", "epsilon alone"], rows)
     if ledger is not None:
-        _echo_ledger(Ledger(ledger), ledger, [cost.mu for cost in costs], job)
+        _echo_ledger(Ledger(ledger), ledger, budget, source.job)
 
 
 def _releases(estimator: Any) -> tuple[list[str], list[float]]:
@@ -54,17 +54,15 @@ def _releases(estimator: Any) -> tuple[list[str], list[float]]:
     return [PowerSums.label, "second moments, gradients and curvature"], [look, 1 - look]
 
 
-def _echo_ledger(ledger: Ledger, path: str, costs: list[float], job: str | None) -> None:
+def _echo_ledger(ledger: Ledger, path: str, price: Budget, job: str | None) -> None:
     total, remaining = ledger.total, ledger.remaining
     click.echo(f"budget     {remaining} is left of {total} in {path}")
-    paid = {entry.key for entry in ledger.history}
-    due = [mu for release, mu in enumerate(costs) if f"{job}/{release}" not in paid]
-    left = remaining.mu**2 - math.fsum(mu**2 for mu in due)
-    if job is not None and not due:
-        click.echo(f"after      the same: job {job!r} has paid already, and gets its stored releases again")
-    elif left < 0:
+    if job is not None and (paid := ledger.paid(job)) is not None:
+        click.echo(f"after      the same: this job has paid already, at {paid}, and gets its stored releases again")
+    elif price.mu > remaining.mu:
         click.echo("after      this fit does not fit into what is left and would be refused")
-    elif left == 0:
+    elif price.mu == remaining.mu:
         click.echo("after      nothing would be left")
     else:
-        click.echo(f"after      {Budget.from_mu(math.sqrt(left), total.delta)} would be left")
+        left = math.sqrt(remaining.mu**2 - price.mu**2)
+        click.echo(f"after      {Budget.from_mu(left, total.delta)} would be left")

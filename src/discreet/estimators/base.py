@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.curator import Curator
+from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
 from discreet.engines import MemoryEngine
-from discreet.errors import BudgetError, DomainError, PrivacyLeakWarning
+from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators.files import file_engine, file_features
 from discreet.estimators.tables import check_table, check_target, check_types, feature_domain, named_target, rows_used
 from discreet.noise import Bits, SeededBits
@@ -107,23 +107,31 @@ class PrivateEstimator(BaseEstimator):
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
+        return Curator(
+            engine,
+            neighbours=self.neighbours,
+            rows_per_person=self.rows_per_person,
+            grouped=grouped,
+            accountant=self._accountant(encoder, job),
+            bits=seeded_bits(self.random_state),
+        )
+
+    def _accountant(self, encoder: Encoder, job: str | None) -> Accountant:
+        """Who pays: the ledger, for the whole fit at once; or whoever this fit is a part of."""
+        if isinstance(self.ledger, Accountant):
+            return self.ledger
         ledger = open_ledger(self.ledger)
         if job is not None and ledger is None:
             raise ValueError("job names a fit in a ledger: pass ledger= as well")
         if job is not None:
             # An answer stored under other declarations or to other questions means other numbers: it is another job.
             job = f"{job}/{hashlib.sha256(self._asked(encoder).encode()).hexdigest()[:16]}"
-        if ledger is not None:
-            refuse_what_cannot_be_paid(ledger, Budget.of(self.epsilon, self.delta), job)
-        return Curator(
-            engine,
-            neighbours=self.neighbours,
-            rows_per_person=self.rows_per_person,
-            grouped=grouped,
-            ledger=ledger,
-            job=job,
-            bits=seeded_bits(self.random_state),
-        )
+        label = self._what() if encoder.target is None else f"{self._what()} of {encoder.target.name}"
+        return Accountant(ledger, job=job, asked=Budget.of(self.epsilon, self.delta), label=label)
+
+    def _what(self) -> str:
+        """What the ledger calls this kind of fit."""
+        return type(self).__name__
 
     def _asked(self, encoder: Encoder) -> str:
         """All that decides what is asked of the rows, apart from the answers themselves."""
@@ -156,21 +164,6 @@ def open_ledger(ledger: Any) -> Ledger | None:
     if isinstance(ledger, str) or hasattr(ledger, "__fspath__"):
         return Ledger(ledger)
     raise TypeError(f"ledger must be a discreet.Ledger or a path, got {type(ledger).__name__}")
-
-
-def refuse_what_cannot_be_paid(ledger: Ledger, asked: Budget, job: str | None) -> None:
-    """Refuse a fit before its first release is paid for, if the last one would be refused: that would be wasted.
-
-    A job that has paid for a part already is left to the ledger, which decides about every charge anyway.
-    """
-    if job is not None and any(entry.key.startswith(f"{job}/") for entry in ledger.history):
-        return
-    left = ledger.remaining
-    if asked.mu * (1 - 1e-12) > left.mu:
-        raise BudgetError(
-            f"this fit asks for {asked}, but {left} is left of {ledger.total} in ledger {ledger.path}; "
-            "nothing was spent"
-        )
 
 
 def seeded_bits(random_state: Any) -> Bits | None:

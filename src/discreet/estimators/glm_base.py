@@ -167,7 +167,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
-        self.privacy_ = source.guarantee
+        self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
         if hasattr(self, "result_"):

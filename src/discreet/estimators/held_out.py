@@ -47,9 +47,9 @@ class Rows:
             return self._labelled(~aside), self._labelled(aside)
         return self._cut(np.flatnonzero(~aside)), self._cut(np.flatnonzero(aside))
 
-    def fit(self, estimator: Any, job: str | None) -> Any:
+    def fit(self, estimator: Any) -> Any:
         more = {} if self.exposure is None else {"exposure": self.exposure}
-        return estimator.fit(self.X, self.y, self.groups, job=job, **more)
+        return estimator.fit(self.X, self.y, self.groups, **more)
 
     def _cut(self, places: NDArray[np.intp]) -> Rows:
         cells = (self.X, self.y, self.groups, self.exposure)

@@ -134,6 +134,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             return _OPTIONS["cost_gd"]
         return () if self.calibration == "paper" and self.solver == "auto" else _OPTIONS[self.solver]
 
+    def _what(self) -> str:
+        return "moments" if self.solver == "moments" else super()._what()
+
     def _asked(self, encoder: Encoder) -> str:
         # The moments answer for every penalty, with or without an intercept.
         free = self.solver == "moments" and self.calibration == "tight"
@@ -150,7 +153,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             self._fit_moments(source, encoder, budget)
         else:
             self._fit_descent(source, encoder, budget)
-        self.privacy_ = source.guarantee
+        self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
         return self

@@ -113,7 +113,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
             raise ValueError("more than two classes are fitted by solver='gd' with calibration='tight' only")
         fit = fit_classes(source, encoder, budget, self._model(encoder), self.public, len(self.classes_), self.max_iter)
         self.intercept_, self.coef_ = fit.intercept, fit.coef
-        self.n_iter_, self.privacy_ = fit.iterations, source.guarantee
+        self.n_iter_, self.privacy_ = fit.iterations, source.finish()
         self.coef_names_, self._encoder = encoder.names, encoder
         self.result_ = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
         return self

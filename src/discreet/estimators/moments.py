@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
-from discreet.curator import Curator
+from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric, Public, cells
 from discreet.engines import MemoryEngine
 from discreet.errors import DomainError
@@ -37,6 +37,7 @@ def collect_moments(
 
     Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
     """
+    budget = Budget.of(epsilon, delta)
     if not is_frame(frame):
         raise TypeError(f"collect_moments needs a frame with named columns, got {type(frame).__name__}")
     names = [column.name for column in domain.columns]
@@ -48,11 +49,11 @@ def collect_moments(
     curator = Curator(
         MemoryEngine(lambda rows, _: encoder.encode(rows, cells(rows[label])), nw.from_native(frame, eager_only=True)),
         neighbours=neighbours,
-        ledger=open_ledger(ledger),
+        accountant=Accountant(open_ledger(ledger), asked=budget, label="moments"),
         bits=seeded_bits(random_state),
     )
-    release = release_moments(curator, Budget.of(epsilon, delta), width=encoder.width, x_radius=encoder.radius)
-    return moments_in_units(release, encoder, curator.guarantee)
+    release = release_moments(curator, budget, width=encoder.width, x_radius=encoder.radius)
+    return moments_in_units(release, encoder, curator.finish())
 
 
 def moments_in_units(release: MomentRelease, encoder: Encoder, privacy: Guarantee) -> Moments:

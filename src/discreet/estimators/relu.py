@@ -116,7 +116,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             self._store_fit(fit_index(source, budget, model, known), source, encoder)
         else:
             self._store_descent(self._descend(source, budget, model, encoder), encoder)
-        self.privacy_ = source.guarantee
+        self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.curator import Accountant
 from discreet.domain import Encoder, as_floats
 from discreet.engines import MemoryEngine
-from discreet.estimators.base import PrivateEstimator, open_ledger, refuse_what_cannot_be_paid
+from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
 from discreet.estimators.moments import require_target
 from discreet.estimators.tables import check_table, check_target, rows_used
@@ -99,7 +99,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         if exposure is not None:
             self.estimator._exposure(getattr(exposure, "name", None))  # refuses where there is none, or none declared
         X, y = self._cells(X, y)
-        jobs = self._open_ledger(budget, job)
+        accountant = self._accountant(budget, job, Rows(X, y, groups, exposure))
         if self.verbose > 0:
             from discreet.estimators.search_price import price_of_search
 
@@ -108,12 +108,14 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         rows = Rows(X, y, groups, exposure)
         rest, kept = rows.parted(self.estimator, self.held_out)
         fitted = [
-            rest.fit(self._candidate(params, cost, number), jobs(f"candidate {number}"))
+            self._fitted(rest, params, accountant.part(f"candidate {number}", cost), number)
             for number, (params, cost) in enumerate(zip(candidates, fits, strict=True))
         ]
-        self.best_index_, chosen = self._choose(fitted, choice, kept, jobs("choice"))
+        self.best_index_, chosen = self._choose(fitted, kept, accountant.part("choice", choice))
         self.best_params_ = candidates[self.best_index_]
-        self.best_estimator_ = rows.fit(self._candidate(self.best_params_, refit, len(candidates) + 1), jobs("refit"))
+        number = len(candidates) + 1
+        self.best_estimator_ = self._fitted(rows, self.best_params_, accountant.part("refit", refit), number)
+        accountant.finish()
         self.privacy_: Guarantee = joint([*(one.privacy_ for one in fitted), chosen, self.best_estimator_.privacy_])
         self.n_features_in_ = self.best_estimator_.n_features_in_
         if hasattr(self.best_estimator_, "feature_names_in_"):
@@ -141,17 +143,23 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             clone(self.estimator).set_params(**params)._check_parameters()
         return budget, candidates
 
-    def _open_ledger(self, budget: Budget, job: str | None) -> Callable[[str], str | None]:
-        """Refuse a search that cannot be paid to its end; then, the names of its fits in the ledger."""
+    def _accountant(self, budget: Budget, job: str | None, rows: Rows) -> Accountant:
+        """Who pays for the search: all of it at once, before its first look at a row."""
         ledger = open_ledger(self.estimator.ledger)
         if ledger is None and job is not None:
             raise ValueError("job names a search in a ledger: pass ledger= to the estimator as well")
-        # Another grid or other shares are another search: what was stored for this one does not answer it.
-        asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
-        whole = None if job is None else f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
-        if ledger is not None:
-            refuse_what_cannot_be_paid(ledger, budget, whole)
-        return lambda part: None if whole is None else f"{whole}/{part}"
+        if job is not None:
+            opener = clone(self.estimator).set_params(ledger=None, random_state=None)
+            _, encoder = opener._open(rows.X, rows.y, rows.groups, None, rows.exposure)
+            # Another grid or other shares are another search: what was stored for this one does not answer it.
+            asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
+            asked += self.estimator._asked(encoder)
+            job = f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+        return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
+
+    def _fitted(self, rows: Rows, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
+        made = self._candidate(params, accountant, number)
+        return rows.fit(made).set_params(ledger=self.estimator.ledger)
 
     def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y as what can be cut into parts; frames and named labels stay what they are."""
@@ -164,17 +172,17 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         fits, choice, refit = self.shares
         return budget.split([*([fits / candidates] * candidates), choice, refit])
 
-    def _candidate(self, params: dict[str, Any], cost: GDP, number: int) -> Any:
+    def _candidate(self, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
         made = clone(self.estimator).set_params(**params)
         # Back from epsilon to mu is a root that is found to many digits; the margin is for the rest.
-        made.set_params(epsilon=GDP(cost.mu * (1 - 1e-9)).epsilon(self.delta))
+        made.set_params(epsilon=GDP(accountant.left.mu * (1 - 1e-9)).epsilon(self.delta), ledger=accountant)
         seed = made.random_state if self.random_state is None else self.random_state
         if isinstance(seed, (int, np.integer)):  # other noise for every fit
             made.set_params(random_state=int(seed) + number)
         return made
 
-    def _choose(self, fitted: list[Any], cost: GDP, rows: Rows, job: str | None) -> tuple[int, Guarantee]:
-        opener = self._candidate({}, cost, len(fitted))
+    def _choose(self, fitted: list[Any], rows: Rows, accountant: Accountant) -> tuple[int, Guarantee]:
+        opener = self._candidate({}, accountant, len(fitted))
         encoder: Encoder = fitted[0]._encoder
         table = check_table(opener, rows.X, reset=True)
         target = opener._target(getattr(rows.y, "name", None))
@@ -193,8 +201,8 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             labels = np.column_stack([as_floats(labels), as_floats(times)])
         used = rows_used(rows.groups, len(labels), opener.rows_per_person)
         engine = MemoryEngine(encode, table, labels, used=used)
-        curator = opener._curator(engine, encoder, rows.groups is not None, job)
-        picked = curator.select(LossRanking(len(fitted)), picks_within(cost, 1))
+        curator = opener._curator(engine, encoder, rows.groups is not None, None)
+        picked = curator.select(LossRanking(len(fitted)), picks_within(accountant.left, 1))
         return int(picked.indices[0]), curator.guarantee
 
     def _bound(self, family: Family, half_width: float) -> float:

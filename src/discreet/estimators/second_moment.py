@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.truncated_moment import truncated_moment
-from discreet.curator import Curator
+from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import MemoryEngine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
@@ -74,7 +74,7 @@ def private_second_moment(
     curator = Curator(
         MemoryEngine(lambda rows, _: encoder.encode(rows), table),
         neighbours=neighbours,
-        ledger=open_ledger(ledger),
+        accountant=Accountant(open_ledger(ledger), asked=budget, label="second moment"),
         bits=seeded_bits(random_state),
     )
     coordinates = None
@@ -91,7 +91,7 @@ def private_second_moment(
         coordinates=coordinates,
         calibration=calibration,
     )
-    return _in_units(release.moment, encoder, alpha, release.noise_std, release.count, curator.guarantee)
+    return _in_units(release.moment, encoder, alpha, release.noise_std, release.count, curator.finish())
 
 
 def _in_units(

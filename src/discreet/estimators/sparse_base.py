@@ -108,7 +108,7 @@ class SparseModel(PrivateEstimator):
         if fit.covariance is not None:
             self.support_std_ = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))[1:] / encoding.half_width[fit.columns]
         self.n_iter_ = fit.passes
-        self.privacy_ = source.guarantee
+        self.privacy_ = source.finish()
 
     def _check_parameters(self) -> Budget:
         budget = super()._check_parameters()

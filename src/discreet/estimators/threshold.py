@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.steps.threshold import doubling, private_threshold
-from discreet.curator import Curator
+from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
@@ -63,7 +63,7 @@ def dp_threshold(
     source = Curator(
         MemoryEngine(encoder.encode, np.zeros((len(column), 1)), column),
         neighbours=neighbours,
-        ledger=open_ledger(ledger),
+        accountant=Accountant(open_ledger(ledger), asked=budget, label="threshold"),
         bits=seeded_bits(random_state),
     )
     residuals = Residuals(LinearMap(np.zeros((1, 2))), Labels(0.0, target.half_width), np.zeros_like)
@@ -72,4 +72,4 @@ def dp_threshold(
         cost = GDP(budget.epsilon / (2 * math.sqrt(math.log(1 / budget.delta) + budget.epsilon)))  # 1/f, Theorem 5
         refuse_weaker([cost], budget)
     value, above = private_threshold(source, cost, residuals, edges, share=share, calibration=calibration)
-    return Threshold(value, edges, above, source.guarantee)
+    return Threshold(value, edges, above, source.finish())

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.curator.noise import GridNoise
 from discreet.errors import ReleaseError
-from discreet.grid_noise import GridNoise
 from discreet.parties.looks import (
     centres,
     column_sums,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from discreet.errors import BudgetError, DomainError
+from discreet.curator import Accountant
+from discreet.errors import DomainError
 from discreet.noise import Bits, SeededBits
 from discreet.parties.answers import Recording, asked
-from discreet.parties.payment import has_paid, job_of, paying
+from discreet.parties.payment import job_of, paying
 from discreet.parties.people import check_keys, open_people
 from discreet.parties.plan import Party, Plan
 from discreet.parties.release_file import PartyRelease, check_key
 from discreet.parties.signing import SigningKey
 from discreet.parties.signs import plan_state
 from discreet.parties.slots import SlotCurator, check_cells
-from discreet.privacy import GDP, Budget, Ledger, refuse_weaker
+from discreet.privacy import Budget, Ledger, refuse_weaker
 
 
 def release(
@@ -48,27 +49,24 @@ def release(
     check_cells(plan, member, engine.rows)
     check_keys(engine)
     bits: Bits | None = None if random_state is None else SeededBits(random_state)
-    with paying(plan, party, account):
-        job = job_of(plan, party)
-        _check_affordable(plan, party, account)
-        # An entry of no cost: the same plan's release of another number of rows is not the stored one.
-        account.charge(GDP(0.0), label=f"release of {party}, {engine.rows} rows", key=job)
-        return ask(SlotCurator(engine, ledger=account, job=job, bits=bits), plan, member, engine.rows, key=signing)
-
-
-def _check_affordable(plan: Plan, party: str, ledger: Ledger) -> None:
-    """Refuse noise that is too weak, and a ledger that could pay for the first sums only."""
-    member = plan.party(party)
-    cost = member.budget.mu
     if plan.calibration == "paper":
         refuse_weaker([plan.printed_cost(member)], member.budget)
-        cost = plan.printed_cost(member).mu
-    if not has_paid(ledger, plan, party) and cost > ledger.remaining.mu * (1 + 1e-12):
-        asked = Budget.from_mu(cost, member.budget.delta)
-        raise BudgetError(
-            f"{party}'s release under plan {plan.name!r} costs {asked}, but {ledger.remaining} is left of "
-            f"{ledger.total} in ledger {ledger.path}; nothing was spent"
+    with paying(plan, party, account):
+        accountant = Accountant(
+            account,
+            job=job_of(plan, party),
+            asked=_price(plan, member),
+            # The same plan's release of another number of rows is not the stored one: it has another label.
+            label=f"release of {party}, {engine.rows} rows",
         )
+        return ask(SlotCurator(engine, accountant=accountant, bits=bits), plan, member, engine.rows, key=signing)
+
+
+def _price(plan: Plan, party: Party) -> Budget:
+    """What the release costs in all: the party's budget, or what the printed noise really costs."""
+    if plan.calibration != "paper":
+        return party.budget
+    return Budget.from_mu(plan.printed_cost(party).mu, party.budget.delta)
 
 
 def ask(curator: SlotCurator, plan: Plan, party: Party, rows: int, *, key: SigningKey | None = None) -> PartyRelease:
@@ -79,7 +77,7 @@ def ask(curator: SlotCurator, plan: Plan, party: Party, rows: int, *, key: Signi
         plan=plan,
         party=party.name,
         rows=rows,
-        privacy=curator.guarantee,
+        privacy=curator.finish(),
         answers=tuple(recording.answers),
         **fields,
     )

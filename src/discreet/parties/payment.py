@@ -28,9 +28,8 @@ def job_of(plan: Plan, party: str) -> str:
 
 
 def has_paid(ledger: Ledger, plan: Plan, party: str) -> bool:
-    """Whether any part of the release was charged to this ledger."""
-    job = job_of(plan, party)
-    return any(entry.key == job or entry.key.startswith(f"{job}/") for entry in ledger.history)
+    """Whether the release was charged to this ledger."""
+    return ledger.paid(job_of(plan, party)) is not None
 
 
 def ledger_of(plan: Plan, party: str) -> Ledger | None:

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator import Curator, listening
+from discreet.curator import Codec, Curator
+from discreet.curator.noise import GridNoise
+from discreet.curator.protocols import Hear
 from discreet.errors import DomainError
-from discreet.grid_noise import GridNoise
 from discreet.noise import discrete_gaussian
 from discreet.parties.plan import Party, Plan
 from discreet.parties.signs import slots
@@ -90,7 +91,7 @@ class Roster:
 
 
 class SlotCurator(Curator):
-    """A party's curator: it also answers by slot. Charge, then look; the first stored answer is the one given."""
+    """A party's curator: it also answers by slot."""
 
     def roster(self) -> Roster:
         """Who is in the data, for where that is public."""
@@ -104,26 +105,20 @@ class SlotCurator(Curator):
         with one such slot the reach is 2R + sqrt(d), which GridNoise covers, and with two it is sqrt(2) (R + sqrt(d)),
         which is less as long as R is more than sqrt(d) units.
         """
+        (cost,) = self._accountant.grant([cost])
         noise = self._noise(query, cost)
         release = noise.release(query.label, cost)
-        key = None if self._job is None else f"{self._job}/{len(self._releases)}"
-        if self._ledger is not None:
-            key = self._ledger.charge(cost, label=query.label, key=key)
-            if self._job is not None and (stored := self._ledger.stored(key)) is not None:
-                self._releases.append(release)
-                return _answer(noise, _unpacked(stored))
-        self._releases.append(release)
-        exact = self._by_slot(query)
-        if noise.shift:
-            # A slot holds few rows, so this happens with budgets of mu below 2^-15 only.
-            exact = (exact + ((1 << noise.shift) >> 1)) >> noise.shift
-        noisy = exact + discrete_gaussian(float(noise.scales[0, 0]), exact.shape, bits=self._bits)
-        if (tape := listening.get()) is not None:
+
+        def look() -> tuple[Integers, Hear[Integers]]:
+            exact = self._by_slot(query)
+            if noise.shift:
+                # A slot holds few rows, so this happens with budgets of mu below 2^-15 only.
+                exact = (exact + ((1 << noise.shift) >> 1)) >> noise.shift
+            noisy = exact + discrete_gaussian(float(noise.scales[0, 0]), exact.shape, bits=self._bits)
             everywhere = replace(noise, scales=np.full(exact.shape, noise.scales[0, 0]))
-            noisy = tape.release(release, everywhere, exact, noisy)  # type: ignore[arg-type,assignment]
-        if self._ledger is not None and self._job is not None and key is not None:
-            noisy = _unpacked(self._ledger.store(key, _packed(noisy)))
-        return _answer(noise, noisy)
+            return noisy, lambda tape: tape.release(release, everywhere, exact, noisy)
+
+        return _answer(noise, self._release([release], look, Codec(_packed, _unpacked)))
 
     def _by_slot(self, query: Rows) -> Integers:
         total = np.zeros((query.shape[1], query.slots), dtype=np.int64)

@@ -14,6 +14,7 @@ from discreet.privacy.profile import (
     gaussian_noise_std,
 )
 from discreet.privacy.repeated import Repeated, picks_within
+from discreet.privacy.reservation import Reservation
 from discreet.privacy.shuffling import amplified, clones_delta, clones_epsilon, shuffled_mu
 from discreet.privacy.units import GDP, ZCDP, Approximate, Pure, Unit, unit_from_dict
 
@@ -31,6 +32,7 @@ __all__ = [
     "Pure",
     "Release",
     "Repeated",
+    "Reservation",
     "Spending",
     "Split",
     "Unit",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -15,6 +14,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.composition import Composition
 from discreet.privacy.ledger_file import Chain
 from discreet.privacy.ledger_mark import canonical_json
+from discreet.privacy.squares import root_above, root_below, sum_of_squares
 from discreet.privacy.units import GDP, Unit, unit_from_dict
 
 FORMAT = 1
@@ -24,32 +24,67 @@ FORMAT = 1
 _RESULT = '{"key":'
 
 
+# Between the key of a fit and the number of one of its results; no other key has it.
+PART = "\x1f"
+
+# What was released, and at which cost.
+Releases = tuple[tuple[str, Unit], ...]
+
+
 @dataclass(frozen=True)
 class Charge:
-    """One paid release, as its entry records it."""
+    """What was paid in one go, as its entry records it: one release, or all that a fit may release."""
 
     time: str
     label: str
-    cost: Unit
+    costs: tuple[Unit, ...]
     key: str
 
 
 @dataclass(frozen=True)
 class Account:
-    """The state that a chain of entries adds up to; ``results`` are entries as they were written."""
+    """The state that a chain of entries adds up to; ``results`` are entries as they were written.
+
+    ``made`` are the releases of finished fits, under the keys of their charges.
+    """
 
     total: Budget
     note: str
     charges: dict[str, Charge]
     results: dict[str, str]
+    made: dict[str, Releases]
 
     def result(self, key: str) -> dict[str, Any] | None:
         return json.loads(self.results[key])["result"] if key in self.results else None
 
+    def stored_releases(self, key: str) -> Releases:
+        """What was released with the result that is kept under this key."""
+        return releases_from(json.loads(self.results[key]).get("made", []))
+
+    def keeps(self, key: str) -> bool:
+        """Whether a result of this charge is kept."""
+        return key in self.results or bool(self._stored_parts.get(key))
+
+    def released(self, key: str) -> Releases:
+        """What was released under this charge; of a fit that has not ended, what is kept."""
+        if key in self.made:
+            return self.made[key]
+        return tuple(one for place in self._stored_parts.get(key, ()) for one in self.stored_releases(place))
+
+    @cached_property
+    def _stored_parts(self) -> dict[str, list[str]]:
+        """The places of all results of fits, by the keys of their charges."""
+        parts: dict[str, list[str]] = {}
+        for place in self.results:
+            key, mark, _ = place.rpartition(PART)
+            if mark:
+                parts.setdefault(key, []).append(place)
+        return parts
+
     def fits(self, *more: Unit) -> bool:
         """Whether everything charged so far and these costs stay within the total; decided without rounding."""
         costs = [*self._costs, *more]
-        if all(math.isfinite(cost.mu) for cost in costs) and _sum_of_squares(costs) <= Fraction(self.total.mu) ** 2:
+        if all(math.isfinite(cost.mu) for cost in costs) and sum_of_squares(costs) <= Fraction(self.total.mu) ** 2:
             return True
         if all(isinstance(cost, GDP) for cost in costs):
             return False
@@ -62,28 +97,28 @@ class Account:
         """The joint cost of all charges; its mu is what a later Gaussian release can no longer use."""
         epsilon = Composition(tuple(self._costs)).epsilon(self.total.delta)
         if self._within_mu:
-            mu = _root_above(_sum_of_squares(self._costs))
+            mu = root_above(sum_of_squares(self._costs))
         else:
-            mu = _root_above(Fraction(self.total.mu) ** 2 - Fraction(self.remaining.mu) ** 2)
+            mu = root_above(Fraction(self.total.mu) ** 2 - Fraction(self.remaining.mu) ** 2)
         return Budget(epsilon, self.total.delta, mu)
 
     @cached_property
     def remaining(self) -> Budget:
         """The largest Gaussian cost that still fits."""
         if self._within_mu:
-            mu = _root_below(Fraction(self.total.mu) ** 2 - _sum_of_squares(self._costs))
+            mu = root_below(Fraction(self.total.mu) ** 2 - sum_of_squares(self._costs))
         else:
             mu = self._largest_fit()
         return Budget.from_mu(mu, self.total.delta)
 
     @property
     def _costs(self) -> list[Unit]:
-        return [charge.cost for charge in self.charges.values()]
+        return [cost for charge in self.charges.values() for cost in charge.costs]
 
     @cached_property
     def _within_mu(self) -> bool:
         finite = all(math.isfinite(cost.mu) for cost in self._costs)
-        return finite and _sum_of_squares(self._costs) <= Fraction(self.total.mu) ** 2
+        return finite and sum_of_squares(self._costs) <= Fraction(self.total.mu) ** 2
 
     def _largest_fit(self) -> float:
         # Few steps, from below: each composes privacy-loss distributions, and what is returned must fit.
@@ -100,25 +135,49 @@ def account_of(chain: Chain) -> Account:
     if opening.get("format") != FORMAT:
         raise LedgerError(f"this ledger has format {opening.get('format')!r}, but this discreet reads {FORMAT} only")
     epsilon, delta, mu = (float.fromhex(opening[name]) for name in ("epsilon", "delta", "mu"))
-    charges: dict[str, Charge] = {}
-    results: dict[str, str] = {}
+    account = Account(Budget(epsilon, delta, mu), opening["note"], {}, {}, {})
     for body in chain.bodies[1:]:
-        if body.startswith(_RESULT):
-            results[json.JSONDecoder().raw_decode(body, len(_RESULT))[0]] = body
-        else:
-            fields = json.loads(body)
-            cost = unit_from_dict(fields["cost"])
-            charges[fields["key"]] = Charge(fields["time"], fields["label"], cost, fields["key"])
-    return Account(Budget(epsilon, delta, mu), opening["note"], charges, results)
+        _enter(account, body)
+    return account
+
+
+def _enter(account: Account, body: str) -> None:
+    if body.startswith(_RESULT):
+        account.results[json.JSONDecoder().raw_decode(body, len(_RESULT))[0]] = body
+        return
+    fields = json.loads(body)
+    if fields["kind"] == "releases":
+        account.made[fields["of"]] = releases_from(fields["made"])
+        return
+    costs = fields["costs"] if "costs" in fields else [fields["cost"]]
+    units = tuple(unit_from_dict(cost) for cost in costs)
+    account.charges[fields["key"]] = Charge(fields["time"], fields["label"], units, fields["key"])
+
+
+def result_key(key: str, part: str) -> str:
+    """Where a result is kept: under the key of its charge or, if it is one of several, under a part of it."""
+    return f"{key}{PART}{part}" if part else key
 
 
 def charge_entry(charge: Charge) -> str:
-    fields = {"time": charge.time, "label": charge.label, "key": charge.key, "cost": charge.cost.to_dict()}
-    return canonical_json({"kind": "charge", **fields})
+    fields = {"time": charge.time, "label": charge.label, "key": charge.key}
+    return canonical_json({"kind": "charge", **fields, "costs": [cost.to_dict() for cost in charge.costs]})
 
 
-def result_entry(key: str, result: dict[str, Any], time: str) -> str:
-    return canonical_json({"kind": "result", "time": time, "key": key, "result": result})
+def result_entry(key: str, releases: Releases, result: dict[str, Any], time: str) -> str:
+    return canonical_json({"kind": "result", "time": time, "key": key, "result": result, "made": releases_to(releases)})
+
+
+def releases_entry(key: str, releases: Releases, time: str) -> str:
+    return canonical_json({"kind": "releases", "time": time, "of": key, "made": releases_to(releases)})
+
+
+def releases_to(releases: Releases) -> list[dict[str, Any]]:
+    return [{"label": label, "cost": cost.to_dict()} for label, cost in releases]
+
+
+def releases_from(fields: list[dict[str, Any]]) -> Releases:
+    return tuple((one["label"], unit_from_dict(one["cost"])) for one in fields)
 
 
 def opening_entry(total: Budget, *, ledger_id: str, note: str, time: str) -> str:
@@ -126,21 +185,3 @@ def opening_entry(total: Budget, *, ledger_id: str, note: str, time: str) -> str
     amounts = {"epsilon": total.epsilon.hex(), "delta": total.delta.hex(), "mu": total.mu.hex()}
     facts = {"kind": "open", "format": FORMAT, "id": ledger_id, "time": time, "note": note}
     return canonical_json({**facts, **amounts})
-
-
-def _sum_of_squares(costs: Sequence[Unit]) -> Fraction:
-    return sum((Fraction(cost.mu) ** 2 for cost in costs), Fraction(0))
-
-
-def _root_below(square: Fraction) -> float:
-    """The largest float whose exact square is at most this."""
-    # In integers, finer than the smallest float: the square of a tiny mu is no float at all.
-    scale = 2**1140
-    root = float(Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale))
-    return root if Fraction(root) ** 2 <= square else math.nextafter(root, 0.0)
-
-
-def _root_above(square: Fraction) -> float:
-    """The smallest float whose exact square is at least this."""
-    root = _root_below(square)
-    return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)

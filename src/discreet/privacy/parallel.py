@@ -9,9 +9,10 @@ parts, this is refused.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
+from discreet.errors import BudgetError
+from discreet.privacy.reservation import Reservation
 from discreet.privacy.units import GDP, Unit
 
 
@@ -37,23 +38,29 @@ class Split:
         return f"{self.parts} disjoint parts, {order}at most mu {self.each.mu:.4g} each"
 
 
-@dataclass
 class Spending:
-    """What was asked of one part so far, in mu^2: never more than ``each`` allows, and of a shuffled part one answer.
+    """What was asked of one part so far: never more than ``each`` allows, and of a shuffled part one answer.
 
     A shuffled row must be asked once: the theorem is about randomizers that see their record one time.
     """
 
-    split: Split
-    squares: float = 0.0
+    def __init__(self, split: Split) -> None:
+        self._split = split
+        self._reservation = Reservation([split.each])
+        self._answers = 0
 
-    def spend(self, cost: GDP) -> None:
-        squares = self.squares + cost.mu**2
-        # The costs of a split budget add up to it only up to rounding.
-        if squares > self.split.each.mu**2 * (1 + 1e-12) or (self.split.shuffled and self.squares > 0):
+    def spend(self, cost: GDP) -> GDP:
+        """What an answer that asks for this much is made at: a hair less at the end, where a hair less is left."""
+        try:
+            if self._split.shuffled and self._answers:
+                raise BudgetError
+            (granted,) = self._reservation.grant([cost])
+        except BudgetError as error:
             raise ValueError(
-                f"one part of the rows may cost mu {self.split.each.mu:.6g} in all"
-                f"{', in one answer' if self.split.shuffled else ''}; with this answer it would "
-                f"cost {math.sqrt(squares):.6g}"
-            )
-        self.squares = squares
+                f"one part of the rows may cost mu {self._split.each.mu:.6g} in all"
+                f"{', in one answer' if self._split.shuffled else ''}; an answer of mu {cost.mu:.6g} is too much after "
+                f"{self._answers} others"
+            ) from error
+        self._reservation.draw(granted)
+        self._answers += 1
+        return GDP(granted.mu)

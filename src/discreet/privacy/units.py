@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from scipy.special import erfinv, expit, ndtri
+from scipy.special import erfinv, expit, ndtri, ndtri_exp
 
 from discreet.privacy.profile import (
     check_delta,
@@ -98,8 +98,11 @@ class Pure:
         if parameter < 1:
             # 1/(1 + e^epsilon) is too close to 1/2 to be subtracted from it.
             root = math.sqrt(2) * float(erfinv(math.tanh(parameter / 2)))
-        else:
+        elif parameter < 600:
             root = -float(ndtri(expit(-parameter)))
+        else:
+            # 1/(1 + e^epsilon) is no float any more, its logarithm is; the margin is for this other inverse.
+            root = -float(ndtri_exp(-parameter)) * (1 + 1e-12)
         return math.nextafter(2 * root * (1 + 1e-14), math.inf)
 
     @property
@@ -252,7 +255,8 @@ def _gaussian_pld(mu: float) -> Any:
         return _parameter_pld(1e-12, 0.0)
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    return pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=_PLD_INTERVAL)
+    # Rounded up where the square of the noise would be no float; on the table's grid that changes nothing.
+    return pld.from_gaussian_mechanism(1 / max(mu, 1e-12), value_discretization_interval=_PLD_INTERVAL)
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from discreet.privacy import GDP, Perturbed, Repeated
+from discreet.privacy import GDP, Perturbed, Repeated, Unit
 from discreet.rows.answer import Answer
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.query import Query
@@ -58,6 +58,10 @@ class MinimisingSource(Source, Protocol):
     @property
     def replaces_rows(self) -> bool:
         """Whether the guarantee is about a row replaced, rather than one added or removed."""
+        ...
+
+    def reserve(self, *costs: Unit) -> None:
+        """Say, before anything is asked, what the fit will cost in all: a minimisation has no mu to pay it with."""
         ...
 
     def minimise(self, query: LogisticLoss, cost: Perturbed) -> Answer:

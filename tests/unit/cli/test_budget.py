@@ -24,7 +24,7 @@ def test_a_created_ledger_is_shown(run):
     assert "a.ledger.mark" in created.output
     Ledger("a.ledger").charge(GDP(Ledger("a.ledger").total.mu / 2), label="gram")
     shown = run("show", "a.ledger").output
-    for fact in ("the cohort", "total      1 ", "delta 1e-06", "used       25.0%, by 1 release "):
+    for fact in ("the cohort", "total      1 ", "delta 1e-06", "used       25.0%, by 1 charge "):
         assert fact in shown
 
 
@@ -33,7 +33,7 @@ def test_show_speaks_json(run):
     facts = json.loads(run("show", "a.ledger", "--json").output)
     assert facts["total"] == facts["remaining"]
     assert facts["total"]["epsilon"] == 1
-    assert (facts["used"], facts["releases"]) == (0, 0)
+    assert (facts["used"], facts["charges"]) == (0, 0)
 
 
 def test_history_is_an_aligned_table(run):
@@ -72,3 +72,14 @@ def test_a_mistake_is_one_clean_line(run, words, reason):
     assert result.output.startswith("Error: ")
     assert reason in result.output
     assert len(result.output.splitlines()) == 1
+
+
+def test_history_shows_a_fit_with_its_releases_under_it(run):
+    run("create", "a.ledger", "--epsilon", "3", "--delta", "1e-6")
+    ledger = Ledger("a.ledger")
+    key = ledger.reserve([GDP(0.5)], label="LinearRegression of cost")
+    ledger.finish(key, (("first look", GDP(0.3)), ("gradient", GDP(0.2)), ("gradient", GDP(0.2))))
+    lines = [line.split("  ") for line in run("history", "a.ledger").output.splitlines()]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert cells[1][2:4] == ["LinearRegression of cost", "mu 0.5"]
+    assert cells[2:] == [["first look", "mu 0.3"], ["gradient, 2 times", "mu 0.2 each"]]

@@ -122,18 +122,23 @@ def test_crash_after_any_charge_costs_no_more_and_the_retry_ends_with_one_releas
     plan = small_plan()
     store = type(ledger).store
 
-    def killed(self, key, result):
-        if key.endswith(f"/{asked}"):
+    def killed(self, key, result, **options):
+        if options["part"] == str(asked):
             raise KeyboardInterrupt
-        return store(self, key, result)
+        return store(self, key, result, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(type(ledger), "store", killed)
         with pytest.raises(KeyboardInterrupt):
             release(plan, "a", people(200), ledger=ledger)
-    assert ledger.history
+    (entry,) = ledger.history
+    assert len(entry.releases) == asked
+    spent = ledger.spent
     first = release(plan, "a", people(200), ledger=ledger)
     assert release(plan, "a", people(200), ledger=ledger).to_bytes() == first.to_bytes()
+    (entry,) = ledger.history
+    assert len(entry.releases) == 4
+    assert ledger.spent == spent
     assert ledger.spent.mu <= plan.party("a").budget.mu
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetError, LedgerError
@@ -215,6 +215,7 @@ costs = st.one_of(
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(costs, max_size=8))
+@example([GDP(1.8e-156), Pure(0.015625)])
 def test_no_sequence_of_charges_exceeds_the_total(costs):
     with tempfile.TemporaryDirectory() as directory:
         ledger = Ledger.create(Path(directory) / "x.ledger", epsilon=EPSILON, delta=DELTA)

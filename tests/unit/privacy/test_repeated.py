@@ -83,3 +83,10 @@ def test_nothing_cannot_be_repeated(times):
 def test_a_selection_must_cost_something_finite(mu):
     with pytest.raises(ValueError, match="selection"):
         picks_within(GDP(mu), 3)
+
+
+@pytest.mark.parametrize("mu", [60.0, 80.0, 1e3, 1e6])
+def test_picks_of_a_huge_budget_are_found_and_stay_within_it(mu):
+    """From epsilon 745 on 1/(1 + e^epsilon) is no float: its mu must still be finite."""
+    made = picks_within(GDP(mu), 3)
+    assert mu * (1 - 1e-9) < made.mu <= mu

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import ArrayBlock, Product, Square, blocks
 
-from discreet.grid_noise import GridNoise
+from discreet.curator.noise import GridNoise
 from discreet.privacy import GDP
 from discreet.rows import SecondMoment, exact_sum, grid_norm, grid_scale, product_parts
 from discreet.rows.grid import grid_bits

@@ -1,27 +1,28 @@
 """The one door: the only code that sees rows and draws noise.
 
-Everything that privacy rests on is here and in ``grid_noise.py``: what one person can move (``reach``), the noise for
-it, and the order of steps. The charge is durable before a row is read, so that a crash wastes budget and never leaks.
+Everything that privacy rests on is in this package: what one person can move (``reach``) and the noise for it
+(noise.py), who pays (accountant.py), and the order of steps (``Curator._release``). The charge is durable before a row
+is read, so that a crash wastes budget and never leaks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.choice import Choice
-from discreet.grid_noise import GridNoise, Integers
-from discreet.minimum import Minimum, ObjectiveNoise, find_minimum, smoothed
+from discreet.curator.accountant import Accountant
+from discreet.curator.choice import Choice
+from discreet.curator.minimum import ObjectiveNoise, find_minimum, smoothed
+from discreet.curator.noise import GridNoise, Integers
+from discreet.curator.parts import Part
+from discreet.curator.protocols import WHOLE, Codec, Engine, Hear, Held, PartEngine, listening
 from discreet.noise import Bits, SystemBits
 from discreet.noise.order import random_order
 from discreet.noise.ranking import RankNoise
-from discreet.parts import Part
 from discreet.privacy import (
     GDP,
     Approximate,
@@ -37,7 +38,6 @@ from discreet.privacy import (
 )
 from discreet.rows import (
     Answer,
-    Block,
     Floats,
     LogisticLoss,
     Parts,
@@ -56,41 +56,6 @@ from discreet.rows import (
 from discreet.rows.logistic_loss import WholeTheta
 
 
-class Engine(Protocol):
-    """Whatever can add up a function of blocks of rows."""
-
-    @property
-    def rows(self) -> int: ...
-
-    def sum_rows(self, function: Callable[[Block, NDArray[np.bool_] | None], Parts], every: int = 1) -> Parts: ...
-
-
-class PartEngine(Protocol):
-    """An engine that can also add up over a part of its rows."""
-
-    def sum_rows(
-        self,
-        function: Callable[[Block, NDArray[np.bool_] | None], Parts],
-        every: int = 1,
-        part: Residues | None = None,
-    ) -> Parts: ...
-
-
-class Tape(Protocol):
-    """Listens at the door for the replay audit: gets the exact sums, says what is released."""
-
-    def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers: ...
-
-    def select(self, choice: Choice, picked: Picked) -> Picked: ...
-
-    def minimise(self, minimum: Minimum, whole: Integers) -> Integers: ...
-
-    def order(self, drawn: NDArray[np.intp]) -> NDArray[np.intp]: ...
-
-
-listening: ContextVar[Tape | None] = ContextVar("listening", default=None)
-
-
 class Curator:
     """Answers queries about rows that nobody else sees, and keeps count of what that costs."""
 
@@ -103,18 +68,18 @@ class Curator:
         grouped: bool = False,
         ledger: Ledger | None = None,
         job: str | None = None,
+        accountant: Accountant | None = None,
         bits: Bits | None = None,
     ) -> None:
         self._engine = engine
         self._neighbours = check_neighbours(neighbours)
         self._rows_per_person = rows_per_person
         self._grouped = grouped
-        self._ledger = ledger
-        self._job = job
+        self._accountant = Accountant(ledger, job=job) if accountant is None else accountant
         self._bits = SystemBits() if bits is None else bits
         self._seeded = bits is not None
         self._releases: list[Release] = []
-        self._splits = 0
+        self._split_keys: list[str | None] = []
 
     @property
     def guarantee(self) -> Guarantee:
@@ -122,6 +87,16 @@ class Curator:
         return Guarantee(
             tuple(self._releases), self._neighbours, self._rows_per_person, grouped=self._grouped, seeded=self._seeded
         )
+
+    @property
+    def job(self) -> str | None:
+        """The key under which this fit is paid and its answers are kept."""
+        return self._accountant.job
+
+    def finish(self) -> Guarantee:
+        """The guarantee of a fit that has ended; its releases are written down in the ledger."""
+        self._accountant.finish()
+        return self.guarantee
 
     def noise_std(self, query: Query, cost: GDP) -> float:
         """The noise that ``sum`` would add, from public facts alone: asking this is free."""
@@ -153,8 +128,9 @@ class Curator:
         """
         if every != 1 and self.public_rows is None:
             raise ValueError("a subset of rows by position needs a public number of rows")
-        release = self._noise(query, cost).release(query.label, cost)
-        return self._answer(query, cost, release, lambda: self._engine.sum_rows(partial(product_parts, query), every))
+        (cost,) = self._accountant.grant([cost])
+        add_up = partial(self._engine.sum_rows, partial(product_parts, query), every)
+        return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
         """The noise scale of ``select``, from public facts alone: asking this is free."""
@@ -166,33 +142,31 @@ class Curator:
 
         ``values``: also release the chosen columns' sums, with Laplace noise of this cost, as COST prints it.
         """
-        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person), cost)
         candidates_left = query.width - len(query.excluded)
         if not 1 <= cost.times <= candidates_left:
             raise ValueError(f"cannot pick {cost.times} of {candidates_left} columns")
         if values is not None and query.sides != "absolute":
             raise ValueError("values belong to columns: they come with a ranking by absolute value only")
+        cost, *rest = self._accountant.grant([cost] if values is None else [cost, values])
+        values = rest[0] if rest else None
+        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person), cost)
         unit = ranking_unit(query) * 2.0**noise.shift
         planned = noise.releases(query.label, unit, cost, values)
-        keys = [f"{self._job}/{len(self._releases) + i}" for i in range(len(planned))]
-        if self._ledger is not None:
-            for release, key in zip(planned, keys, strict=True):
-                self._ledger.charge(release.cost, label=release.label, key=None if self._job is None else key)
-            if self._job is not None and (stored := self._ledger.stored(keys[0])) is not None:
-                self._releases += planned
-                return Picked.of(stored, unit)
-        self._releases += planned
-        sums = exact_sum(self._engine.sum_rows(partial(ranked_parts, query)))
-        indices, exact = candidates(query, sums)
-        choice = Choice(tuple(planned), query, noise, noise.rounded(sums), indices, noise.coarse(exact))
-        picked = Picked(indices[noise.choose(choice.scores, self._bits)], unit)
-        if values is not None:
-            picked = picked.with_values(noise.noisy_values(choice.sums[picked.indices], values, self._bits))
-        if (tape := listening.get()) is not None:
-            picked = tape.select(choice, picked)
-        if self._ledger is not None and self._job is not None:
-            picked = Picked.of(self._ledger.store(keys[0], picked.to_dict()), unit)
-        return picked
+
+        def look() -> tuple[Picked, Hear[Picked]]:
+            sums = exact_sum(self._engine.sum_rows(partial(ranked_parts, query)))
+            indices, exact = candidates(query, sums)
+            choice = Choice(tuple(planned), query, noise, noise.rounded(sums), indices, noise.coarse(exact))
+            picked = Picked(indices[noise.choose(choice.scores, self._bits)], unit)
+            if values is not None:
+                picked = picked.with_values(noise.noisy_values(choice.sums[picked.indices], values, self._bits))
+            return picked, lambda tape: tape.select(choice, picked)
+
+        return self._release(planned, look, Codec(Picked.to_dict, lambda stored: Picked.of(stored, unit)))
+
+    def reserve(self, *costs: Unit) -> None:
+        """What the fit will cost, where that is not all Gaussian: reserved in the place of the budget's mu."""
+        self._accountant.reserve(costs)
 
     def minimise(self, query: LogisticLoss, cost: Perturbed) -> Answer:
         """The coefficients that minimise the rows' loss with a random linear term, which hides every single row.
@@ -201,26 +175,19 @@ class Curator:
         """
         if cost.replaced != (self._neighbours == "replace_one") or not self.one_row_each:
             raise ValueError("an objective's cost must be that of this curator's neighbours, with one row per person")
+        (cost,) = self._accountant.grant([cost])
         noise = ObjectiveNoise.covering(query, cost, self.public_rows)
         release = noise.release(self._neighbours)
-        key = None if self._job is None else f"{self._job}/{len(self._releases)}"
-        if self._ledger is not None:
-            key = self._ledger.charge(cost, label=query.label, key=key)
-            if self._job is not None and (stored := self._ledger.stored(key)) is not None:
-                self._releases.append(release)
-                return noise.answer(np.array(stored["whole"], dtype=object))
-        self._releases.append(release)
 
-        def look(theta: WholeTheta) -> tuple[Floats, Floats]:
+        def gradient(theta: WholeTheta) -> tuple[Floats, Floats]:
             return query.read(exact_sum(self._engine.sum_rows(partial(query.parts, theta))))
 
-        minimum = find_minimum(release, noise, look, self._bits)
-        whole = smoothed(minimum, self._bits)
-        if (tape := listening.get()) is not None:
-            whole = tape.minimise(minimum, whole)
-        if self._ledger is not None and self._job is not None and key is not None:
-            whole = np.array(self._ledger.store(key, {"whole": whole.tolist()})["whole"], dtype=object)
-        return noise.answer(whole)
+        def look() -> tuple[Integers, Hear[Integers]]:
+            minimum = find_minimum(release, noise, gradient, self._bits)
+            whole = smoothed(minimum, self._bits)
+            return whole, lambda tape: tape.minimise(minimum, whole)
+
+        return noise.answer(self._release([release], look, WHOLE))
 
     def split(self, widths: Sequence[int], cost: GDP) -> list[Part]:
         """Sources over disjoint parts of the rows; everything asked of any of them costs ``cost`` together, once.
@@ -228,16 +195,18 @@ class Curator:
         Of each sum(widths) consecutive rows the first widths[0] go to the first part, and so on. A replaced row stands
         in one part, so the others' answers tell nothing of it (privacy/parallel.py), and each part may cost ``cost``.
         """
+        (cost,) = self._accountant.grant([cost])
         split = self._open_split(len(widths), cost, cost, shuffled=False)
         return [Part(self, split, number, rows) for number, rows in enumerate(Residues.side_by_side(widths))]
 
     def shuffle(self, each: GDP, epsilon: float, delta: float) -> list[Part]:
         """Sources over single rows, in a secret random order: asked once each, they cost (epsilon, delta) together."""
         n = self._count_for_parts()
-        if self._job is not None:
+        if self._accountant.keeps:
             raise ValueError("a shuffled pass gives an answer for each row, too many to keep: fit without job=")
         if each.mu > shuffled_mu(epsilon, delta, n).mu:
             raise ValueError(f"{n} shuffled answers of mu {each.mu:.6g} cost more than epsilon {epsilon} at {delta}")
+        self._accountant.reserve([Approximate(epsilon, delta)])
         split = self._open_split(n, Approximate(epsilon, delta), each, shuffled=True)
         order = random_order(n, self._bits)
         if (tape := listening.get()) is not None:
@@ -248,11 +217,9 @@ class Curator:
         """Pay for all answers from all parts before any is asked."""
         if self._count_for_parts() < parts:
             raise ValueError(f"n_samples={self._engine.rows} rows are too few to be split into {parts} parts")
-        split = Split(self._splits, parts, cost, each, shuffled)
-        self._splits += 1
-        if self._ledger is not None:
-            key = None if self._job is None else f"{self._job}/split {split.number}"
-            self._ledger.charge(cost, label=str(split), key=key)
+        split = Split(len(self._split_keys), parts, cost, each, shuffled)
+        place = f"split {split.number}"
+        self._split_keys.append(self._accountant.pay(str(split), [(str(split), cost)], place))
         return split
 
     def _count_for_parts(self) -> int:
@@ -281,26 +248,41 @@ class Curator:
             asked = zip(queries, pieces, strict=True)
             return sum_of([engine.sum_rows(partial(product_parts, query), 1, piece) for query, piece in asked])
 
-        return self._answer(first, cost, release, add_up)
+        return self._noisy_sum(first, cost, release, add_up)
 
-    def _answer(self, query: Query, cost: GDP, release: Release, add_up: Callable[[], Parts]) -> Answer:
-        """Charge, then look: noise on what ``add_up`` finds, stored under the job's key if there is one."""
+    def _noisy_sum(self, query: Query, cost: GDP, release: Release, add_up: Callable[[], Parts]) -> Answer:
         noise = self._noise(query, cost)
-        key = None if self._job is None else f"{self._job}/{len(self._releases)}"
-        if self._ledger is not None and (release.split is None or self._job is not None):
-            # A split was paid for when it was opened; in a job its answers have entries of no cost, to be kept under.
-            key = self._ledger.charge(cost if release.split is None else GDP(0.0), label=query.label, key=key)
-            if self._job is not None and (stored := self._ledger.stored(key)) is not None:
-                self._releases.append(release)
-                return noise.answer(np.array(stored["whole"], dtype=object))
-        self._releases.append(release)
-        exact = noise.coarse(query_sum(query, add_up()))
-        noisy = exact + noise.draw(self._bits)
+
+        def look() -> tuple[Integers, Hear[Integers]]:
+            exact = noise.coarse(query_sum(query, add_up()))
+            noisy = exact + noise.draw(self._bits)
+            return noisy, lambda tape: tape.release(release, noise, exact, noisy)
+
+        return noise.answer(self._release([release], look, WHOLE))
+
+    def _release(
+        self, planned: Sequence[Release], look: Callable[[], tuple[Held, Hear[Held]]], codec: Codec[Held]
+    ) -> Held:
+        """The one order of steps: charge, look up, look at the rows, let the audit hear, store, hand out.
+
+        ``look`` draws the answer and says how a tape hears it. Answers of a job are stored before anybody sees them,
+        and the first one stored is the one handed out; parts of the rows were paid for when they were made.
+        """
+        place, split = str(len(self._releases)), planned[0].split
+        if split is None:
+            paid = [(release.label, release.cost) for release in planned]
+            key = self._accountant.pay(planned[0].label, paid, place)
+        else:
+            key = self._split_keys[split.number]
+        self._releases += planned
+        if (stored := self._accountant.stored(key, place, planned)) is not None:
+            return codec.unpack(stored)
+        found, hear = look()
         if (tape := listening.get()) is not None:
-            noisy = tape.release(release, noise, exact, noisy)
-        if self._ledger is not None and self._job is not None and key is not None:
-            noisy = np.array(self._ledger.store(key, {"whole": noisy.tolist()})["whole"], dtype=object)
-        return noise.answer(noisy)
+            found = hear(tape)
+        if self._accountant.keeps:
+            found = codec.unpack(self._accountant.keep(key, place, planned, codec.pack(found)))
+        return found
 
 
 def sum_of(parts: Sequence[Parts]) -> Parts:

@@ -49,5 +49,5 @@ class Part:
     def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
         """One sum in which each of as many equal pieces of this part, in order, is asked a query of its own."""
         pieces = self._rows.cut(len(queries))
-        self._spending.spend(cost)
+        cost = self._spending.spend(cost)
         return self._door.ask_part(self._split, self._number, queries, pieces, cost)

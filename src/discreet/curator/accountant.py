@@ -1,0 +1,134 @@
+"""Who pays for a curator's answers, and where they are kept: one charge for a whole fit, or one for every release.
+
+An estimator says what its fit may cost in all. That is reserved when the first release is asked for, durably and
+before a row is read: a fit that cannot be paid to its end spends nothing, and one that was given bad input has not
+begun. Its releases then draw on the reservation, in memory; privacy/reservation.py proves that they stay within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from discreet.errors import GuaranteeError
+from discreet.privacy import GDP, Budget, Composition, Ledger, Release, Reservation, Unit
+
+U = TypeVar("U", bound=Unit)
+
+# What the numerical composition of planned costs may be above the epsilon asked for: its own margin.
+_ROUNDING = 1e-9
+
+
+class Accountant:
+    """Pays into a ledger, if there is one, for what a curator releases, and keeps the answers of a job there.
+
+    asked: the budget of a fit, which is reserved as a whole; without one, every release is a charge of its own.
+    job: the name under which answers are kept; the same job gets them again and pays nothing.
+    """
+
+    def __init__(
+        self, ledger: Ledger | None = None, *, job: str | None = None, asked: Budget | None = None, label: str = "fit"
+    ) -> None:
+        self._ledger = ledger
+        self.job = job
+        self._asked = asked
+        self._label = label
+        self._reservation = None if asked is None else Reservation([GDP(asked.mu)])
+        self._key: str | None = None
+        self._made: list[tuple[str, Unit]] = []
+        self._whole: Accountant | None = None
+        self._name = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether answers are kept for a later fit under the same name."""
+        return self._ledger is not None and self.job is not None
+
+    @property
+    def left(self) -> GDP:
+        """The largest Gaussian release that what is reserved still has room for."""
+        assert self._reservation is not None
+        return self._reservation.left
+
+    def reserve(self, costs: Sequence[Unit]) -> None:
+        """Reserve these costs in the place of all of the budget's mu, for a fit that is not all Gaussian.
+
+        Refused, before anything is spent, where they are together more than was asked for.
+        """
+        if self._asked is None:
+            return
+        if self._key is not None or self._made:
+            raise ValueError("what a fit may cost is decided before its first release")
+        if self._whole is not None:
+            raise GuaranteeError(
+                f"{self._label} shares its budget among fits in mu, and this solver's cost has none; nothing was spent"
+            )
+        together = Composition(tuple(costs)).epsilon(self._asked.delta)
+        if together > self._asked.epsilon * (1 + _ROUNDING):
+            raise GuaranteeError(
+                f"this fit would cost epsilon {together:.6g} at delta {self._asked.delta:.3g}, more than the "
+                f"{self._asked.epsilon:.6g} asked for; nothing was spent"
+            )
+        self._reservation = Reservation(costs)
+
+    def part(self, name: str, cost: GDP) -> Accountant:
+        """An accountant for one of several fits that are paid together: it has ``cost`` of what is reserved here."""
+        assert self._reservation is not None  # only what is paid as a whole has parts
+        assert self._asked is not None
+        (granted,) = self._reservation.grant([cost])
+        self._reservation.draw(granted)
+        part = Accountant(self._ledger, job=self.job, asked=Budget.from_mu(granted.mu, self._asked.delta))
+        part._whole, part._name, part._label = self, f"{name}/", self._label
+        return part
+
+    def grant(self, costs: Sequence[U]) -> list[U]:
+        """What releases that ask for these costs may cost: the same, or a hair less at the end of a reservation."""
+        return list(costs) if self._reservation is None else self._reservation.grant(costs)
+
+    def pay(self, label: str, releases: Sequence[tuple[str, Unit]], place: str) -> str | None:
+        """Pay for releases at costs that were granted; on disk when this returns the charge's key (None: no ledger)."""
+        if self._reservation is None:
+            if self._ledger is None:
+                return None
+            key = None if self.job is None else f"{self.job}/{place}"
+            return self._ledger.reserve([cost for _, cost in releases], label=label, key=key)
+        key = self._reserved()
+        for name, cost in releases:
+            self._reservation.draw(cost)
+            self._note(name, cost)
+        return key
+
+    def _reserved(self) -> str | None:
+        """The key of the charge for the whole fit, which is made when it is first needed."""
+        if self._whole is not None:
+            return self._whole._reserved()
+        if self._key is None and self._ledger is not None:
+            assert self._reservation is not None
+            self._key = self._ledger.reserve(self._reservation.costs, label=self._label, key=self.job)
+        return self._key
+
+    def _note(self, label: str, cost: Unit) -> None:
+        if self._whole is not None:
+            self._whole._note(f"{self._name}{label}", cost)
+        self._made.append((label, cost))
+
+    def stored(self, key: str | None, place: str, releases: Sequence[Release]) -> dict[str, Any] | None:
+        """The answer that this job was given before."""
+        if self._ledger is None or self.job is None or key is None:
+            return None
+        return self._ledger.stored(key, part=f"{self._name}{place}", releases=_paid(releases))
+
+    def keep(self, key: str | None, place: str, releases: Sequence[Release], result: dict[str, Any]) -> dict[str, Any]:
+        """Keep an answer; returns the one that was kept first, which is the one to hand out."""
+        assert self._ledger is not None
+        assert key is not None
+        return self._ledger.store(key, result, part=f"{self._name}{place}", releases=_paid(releases))
+
+    def finish(self) -> None:
+        """Write into the ledger what a fit has drawn from its charge."""
+        if self._ledger is not None and self._key is not None:
+            self._ledger.finish(self._key, tuple(self._made))
+
+
+def _paid(releases: Sequence[Release]) -> tuple[tuple[str, Unit], ...]:
+    return tuple((release.label, release.cost) for release in releases)

@@ -1,0 +1,113 @@
+"""What a fit may cost in all, decided before it looks at a row, and what its releases have left of it.
+
+A reservation is a list of costs: Gaussian ones, which count as one, and others one by one (a minimised objective, a
+shuffled pass). Whatever is drawn from it, the releases together cost no more than the list:
+
+* A release with a finite mu is drawn from the Gaussian part, in exact fractions of mu^2, and refused where the sum
+  would exceed it. A release of finite mu is dominated by Gaussian noise of that mu, and mu-GDP releases whose mu^2 stay
+  within a bound that was fixed beforehand are together GDP with that bound, even if each mu depends on the answers
+  before it (Smith and Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022).
+* Any other release takes the place of one reserved cost, which is the same, or (epsilon, delta) with neither number
+  smaller. So the trade-off curve of the release is nowhere below the one that was reserved.
+* Composition is monotone: releases that are each no worse than their place in a list are together no worse than it.
+
+Shares of a budget are rounded, so their squares may add up to 1e-16 more than the whole. A release that asks for a
+hair more than is left is given what is left: its noise is then a hair larger, and the sum is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeVar
+
+from discreet.errors import BudgetError
+from discreet.privacy.repeated import Repeated
+from discreet.privacy.squares import root_below, sum_of_squares
+from discreet.privacy.units import GDP, Approximate, Pure, Unit
+
+U = TypeVar("U", bound=Unit)
+
+# What a release may ask for above what is left, relative to its own mu^2: far more than shares are rounded by, and
+# far less than anybody sees in its noise.
+_HAIR = Fraction(1, 10**9)
+
+
+class Reservation:
+    """Costs that were paid together, and what is left of them."""
+
+    def __init__(self, costs: Sequence[Unit]) -> None:
+        self.costs = tuple(costs)
+        self._square = sum_of_squares(cost for cost in costs if isinstance(cost, GDP))
+        self._others = [cost for cost in costs if not isinstance(cost, GDP)]
+
+    @property
+    def left(self) -> GDP:
+        """The largest Gaussian release that fits."""
+        return GDP(root_below(self._square))
+
+    def grant(self, costs: Sequence[U]) -> list[U]:
+        """What releases that ask for these costs, one after another, may cost; nothing is drawn.
+
+        The same, or a hair less where a hair less is left; BudgetError where there is not enough.
+        """
+        trial = copy(self)
+        trial._others = list(self._others)
+        granted: list[U] = []
+        for cost in costs:
+            granted.append(trial._granted(cost))
+            trial.draw(granted[-1])
+        return granted
+
+    def _granted(self, cost: U) -> U:
+        if self._place(cost) is not None:
+            return cost
+        if math.isfinite(cost.mu):
+            square = Fraction(cost.mu) ** 2
+            if square <= self._square:
+                return cost
+            if square * (1 - _HAIR) <= self._square:
+                return _within(cost, self.left.mu)
+        raise BudgetError(
+            f"a release of mu {cost.mu:.6g} was asked for where {self.left.mu:.6g} is left of what was reserved; "
+            "it was not made"
+        )
+
+    def draw(self, cost: Unit) -> None:
+        """Take a cost that ``grant`` gave."""
+        if self._granted(cost) != cost:
+            raise BudgetError(f"a release must be drawn at the cost that was granted, got mu {cost.mu!r}")
+        place = self._place(cost)
+        if place is not None:
+            del self._others[place]
+        else:
+            self._square -= Fraction(cost.mu) ** 2
+
+    def _place(self, cost: Unit) -> int | None:
+        """Which of the other costs this one can take."""
+        return next((i for i, reserved in enumerate(self._others) if _covers(reserved, cost)), None)
+
+
+def _covers(reserved: Unit, cost: Unit) -> bool:
+    if isinstance(reserved, Approximate) and isinstance(cost, Approximate):
+        return cost.parameter <= reserved.parameter and cost.slack <= reserved.slack
+    return reserved == cost
+
+
+def _within(cost: U, mu: float) -> U:
+    """The same kind of cost with at most this mu, which is a hair below its own."""
+    smaller: Unit = GDP(mu) if isinstance(cost, GDP) else cost
+    while smaller.mu > mu:  # mu is all but proportional to epsilon: a few rounds
+        smaller = _scaled(smaller, mu / smaller.mu * (1 - 1e-13))
+    return smaller  # type: ignore[return-value]
+
+
+def _scaled(cost: Unit, factor: float) -> Unit:
+    if isinstance(cost, Repeated):
+        return replace(cost, each=replace(cost.each, parameter=cost.each.parameter * factor))
+    if isinstance(cost, Pure):
+        return replace(cost, parameter=cost.parameter * factor)
+    raise BudgetError(f"nothing is known about a little less of {cost}")
