@@ -72,7 +72,7 @@ def measure(cell: Cell, repeats: int) -> Measured:
 
 
 def _local(cell: Cell, design: Design, X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    task = local_task(design, cell.epsilon, DELTA, cell.public)
+    task = local_task(design, cell.epsilon, cell.public)
     (result,) = fit(task, simulate_rows(task, X, y, rng), [as_model(LOCAL_MODELS[cell.family])])
     return np.asarray(result.estimates[1:])
 

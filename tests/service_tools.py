@@ -21,14 +21,22 @@ import numpy as np
 
 from discreet.domain import Domain, Numeric, Public
 from discreet.local import wire
+from discreet.local.gaussian import Gaussian
 from discreet.local.make import new_task
 from discreet.local.task import Task
 from discreet.service.storage import create_store
 from discreet.service.tokens import Keys
 
 
-def small_task(*, n_features: int = 3, goal: int = 1000, closes: str = "2999-12-31", public: bool = True) -> Task:
-    """Features in [-3, 3], a yes-or-no label; ``public`` makes reports small."""
+def small_task(
+    *,
+    n_features: int = 3,
+    goal: int = 1000,
+    closes: str = "2999-12-31",
+    public: bool = True,
+    randomizer: str = "unit",
+) -> Task:
+    """Features in [-3, 3], a yes-or-no label; without ``public``, gaussian reports are large."""
     domain = Domain(tuple(Numeric(f"x{number}", -3.0, 3.0) for number in range(n_features)))
     rows = np.random.default_rng(0).normal(size=(500, n_features)).clip(-3, 3)
     return new_task(
@@ -36,17 +44,24 @@ def small_task(*, n_features: int = 3, goal: int = 1000, closes: str = "2999-12-
         domain=domain,
         target=Numeric("answer", 0.0, 1.0),
         epsilon=8.0,
-        delta=1e-6,
         goal=goal,
         closes=closes,
         public=Public(rows=rows) if public else None,
+        reports="cross" if public else "both",
+        randomizer=randomizer,
     )
 
 
 def report(task: Task, rng: np.random.Generator) -> bytes:
-    """A valid report with cheap noise: the collector cannot tell, and 50,000 are made in a second."""
-    values = np.rint(rng.normal(scale=task.plan.scales / 2)).astype(np.int64)
-    return wire.encode(task, values, rng.bytes(wire.ID_BYTES))
+    """A valid report of nobody: the collector cannot tell, and 50,000 are made in a second."""
+    return wire.encode(task, payload(task, rng), rng.bytes(wire.ID_BYTES))
+
+
+def payload(task: Task, rng: np.random.Generator) -> bytes:
+    """What stands in a report behind its head."""
+    if isinstance(task.randomizer, Gaussian):
+        return task.randomizer.payload(np.rint(rng.normal(scale=task.randomizer.entry_scales / 2)).astype(np.int64))
+    return int(rng.integers(task.randomizer.candidates)).to_bytes(2, "little")
 
 
 def made_store(task: Task, store: str, key: Path) -> Keys:

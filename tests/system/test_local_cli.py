@@ -84,7 +84,7 @@ def test_reports_of_a_file_become_a_model(folder):
     task = Task.load(folder / "task.toml")
     assert (folder / "reports").stat().st_size == 1500 * task.body_size
     said = run(
-        *("fit", "task.toml", "reports", "--model", "logistic", "--public", "public.csv", "--out", "model.json"),
+        *("fit", "task.toml", "reports", "--model", "logistic", "--out", "model.json"),
         folder=folder,
     ).stdout
     assert "region=south" in said

@@ -66,7 +66,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_under_kill_9(folder, store):
 
 
 def test_a_full_disk_loses_nothing_and_devices_come_again(folder):
-    task = small_task(n_features=20, public=False)
+    task = small_task(n_features=20, public=False, randomizer="gaussian")
     (folder / "task.toml").write_text(task.to_toml())
     keys = made_store(task, str(folder / "reports.db"), folder / "reports.db.key")
     store, deliveries = str(folder / "reports.db"), deliveries_of(task, keys, 600)

@@ -18,7 +18,6 @@ from discreet.cli.store_place import StorePlace, optional_store_options
 @optional_store_options
 @click.option("--batch", type=click.IntRange(min=0), default=0, show_default=True, help="With --store.")
 @click.option("--model", "models", multiple=True, help="logistic, poisson, ...; several may be given, for free.")
-@click.option("--public", type=click.Path(exists=True, dir_okay=False), help="The public rows behind the task.")
 @click.option("--prior-std", type=float, help="How far the linear predictor ranges, if known: shrinks the noise.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A JSON file for the results.")
 def fit(
@@ -27,7 +26,6 @@ def fit(
     place: StorePlace | None,
     batch: int,
     models: tuple[str, ...],
-    public: str | None,
     prior_std: float | None,
     out: str | None,
 ) -> None:
@@ -36,14 +34,12 @@ def fit(
     Instead of REPORTS, --store names a collector's store, every report of which is verified on the way.
     """
     with clean_errors():
-        from discreet.cli.local_task import read_frame
         from discreet.local import Task
         from discreet.local import fit as fit_models
 
         task = Task.load(task_path)
         collection = _collection(task, reports, place, batch)
-        rows = None if public is None else read_frame(public)
-        results = fit_models(task, collection, models or None, public=rows, prior_std=prior_std)
+        results = fit_models(task, collection, models or None, prior_std=prior_std)
         for result in results:
             echo_result(task, collection, result)
         if out is not None:
@@ -82,6 +78,9 @@ def echo_result(task: Any, collection: Any, result: Any, truth: Any = None) -> N
     if truth is not None:
         headings.append("truth")
         rows = [[*row, f"{value:.4g}"] for row, value in zip(rows, truth, strict=True)]
-    click.echo(f"{result.model}, {result.count:,} reports, epsilon {task.epsilon:g}, delta {task.delta:g} each")
+    promise = f"epsilon {task.epsilon:g}" + (f", delta {task.delta:g}" if task.delta else "")
+    click.echo(f"{result.model}, {result.count:,} reports, {promise} each, task {result.digest[:16]}")
     echo_table(headings, rows)
+    usable = f"{min(result.usable, 1.0):.1%} (standard error {result.usable_std:.1%}) of records were complete; "
+    click.echo(f"{usable if task.statistic.flagged else ''}{result.assumption}")
     click.echo()

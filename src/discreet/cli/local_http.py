@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def send_over_http(task: Task, people: Rehearsal, address: str, tokens_path: str | None, connections: int) -> None:
     """Every made-up person's device reports once; raises unless each report was acknowledged."""
-    from discreet.service.devices import device_reports
+    from discreet.service.devices import encoded_reports
     from discreet.service.load import Delivery, deliver
 
     if tokens_path is None:
@@ -24,7 +24,7 @@ def send_over_http(task: Task, people: Rehearsal, address: str, tokens_path: str
     n = len(people.labels)
     if len(tokens) < n:
         raise click.UsageError(f"{tokens_path} holds {len(tokens)} tokens for {n} devices")
-    bodies = list(device_reports(task, people.rows, people.labels))
+    bodies = list(encoded_reports(task, people.rows, people.labels))
     click.echo(f"{n:,} devices have randomized their records; sending over {connections} connections")
     deliveries = [Delivery(body, token) for body, token in zip(bodies, tokens, strict=False)]
     result = asyncio.run(deliver(address, deliveries, connections=connections))

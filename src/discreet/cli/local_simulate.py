@@ -15,10 +15,10 @@ from discreet.cli.printing import clean_errors
 @click.option("--n", type=click.IntRange(min=1), default=200_000, show_default=True, help="How many devices.")
 @click.option("--p", "columns", type=click.IntRange(1, 100), default=10, show_default=True, help="Without a task.")
 @click.option("--epsilon", type=float, default=4.0, show_default=True, help="Without a task.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Without a task.")
 @click.option("--public-rows", type=click.IntRange(min=0), help="Without a task; n / p^2 by default.")
 @click.option("--model", default="logistic", show_default=True)
 @click.option("--effect", type=float, default=1.0, show_default=True, help="Standard deviation of the predictor.")
+@click.option("--missing", type=click.FloatRange(0, 0.9), default=0.0, help="The share that leaves an answer out.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--http", "address", help="Send real reports to the collector at this address, as http://127.0.0.1:8000.")
 @click.option(
@@ -30,10 +30,10 @@ def simulate(
     n: int,
     columns: int,
     epsilon: float,
-    delta: float,
     public_rows: int | None,
     model: str,
     effect: float,
+    missing: float,
     seed: int,
     address: str | None,
     tokens_path: str | None,
@@ -53,8 +53,8 @@ def simulate(
         if task_path is not None:
             task = Task.load(task_path)
         else:
-            task = _made_up(n, columns, epsilon, delta, public_rows, rng)
-        rehearsal = rehearse(task, n, spec, rng, effect)
+            task = _made_up(n, columns, epsilon, public_rows, spec, effect, rng)
+        rehearsal = rehearse(task, n, spec, rng, effect, missing)
         if address is not None:
             send_over_http(task, rehearsal, address, tokens_path, connections)
             return
@@ -66,7 +66,7 @@ def simulate(
         click.echo(f"squared relative error of the slopes: {size:.4g}")
 
 
-def _made_up(n: int, columns: int, epsilon: float, delta: float, public_rows: int | None, rng: Any) -> Any:
+def _made_up(n: int, columns: int, epsilon: float, public_rows: int | None, model: Any, effect: float, rng: Any) -> Any:
     from discreet.domain import Domain, Numeric, Public
     from discreet.local import new_task
 
@@ -75,9 +75,19 @@ def _made_up(n: int, columns: int, epsilon: float, delta: float, public_rows: in
     return new_task(
         "made up",
         domain=Domain.from_bounds([f"x{j + 1}" for j in range(columns)], (-5.0, 5.0)),
-        target=Numeric("y", 0.0, 1.0),
+        target=Numeric("y", *_label_range(model.name, effect)),
         epsilon=epsilon,
-        delta=delta,
         goal=n,
         public=public,
     )
+
+
+def _label_range(model: str, effect: float) -> tuple[float, float]:
+    """What somebody would declare of such labels."""
+    if model in ("logistic", "boosting", "sigmoid"):
+        return 0.0, 1.0
+    if model in ("identity", "cubic"):
+        return -5.0 * effect, 5.0 * effect
+    if model == "softplus":
+        return 0.0, 1.0 + 4.0 * effect
+    return 0.0, 20.0  # counts

@@ -18,59 +18,60 @@ def task() -> None:
 @task.command()
 @click.argument("name")
 @click.option("--domain", type=click.Path(exists=True, dir_okay=False), required=True, help="Declared columns, TOML.")
-@click.option("--target", required=True, help="The label: one of the domain's numeric columns.")
+@click.option("--target", required=True, help="The label: one of the domain's columns.")
+@click.option("--positive", help="The level of a categorical target that counts as 1.")
 @click.option("--epsilon", type=float, required=True)
-@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option("--delta", type=float, help="For --randomizer gaussian and --calibration paper; 1e-6 if not given.")
 @click.option("--goal", type=click.IntRange(min=1), required=True, help="How many reports are planned.")
 @click.option("--closes", default="goal", show_default=True, help="'goal', or a date such as 2030-12-31.")
 @click.option("--public", type=click.Path(exists=True, dir_okay=False), help="Public rows: .parquet or .csv.")
 @click.option("--reports", type=click.Choice(["auto", "cross", "both"]), default="auto", show_default=True)
+@click.option("--randomizer", type=click.Choice(["unit", "gaussian"]), default="unit", show_default=True)
 @click.option("--calibration", type=click.Choice(["tight", "paper"]), default="tight", show_default=True)
 @click.option("--design", type=click.Choice(["gaussian", "bounded"]), default="gaussian", help="Of 'paper' only.")
+@click.option("--link", help="Of 'paper' only: the link of algorithms 3 and 4; without it, a GLM's 1 and 2.")
+@click.option("--noise-bound", type=float, default=0.05, show_default=True, help="With --link: |y - f(x)| at most.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
-@click.option("--rounds", type=click.IntRange(1, 2), default=1, show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False), help="Where to write it; the screen by default.")
 def new(
     name: str,
     domain: str,
     target: str,
+    positive: str | None,
     epsilon: float,
-    delta: float,
+    delta: float | None,
     goal: int,
     closes: str,
     public: str | None,
     reports: str,
+    randomizer: str,
     calibration: str,
     design: str,
+    link: str | None,
+    noise_bound: float,
     intercept: bool,
-    rounds: int,
     out: str | None,
 ) -> None:
-    """Make a task NAME from declared columns and, if there are any, public rows."""
+    """Make a task NAME from declared columns and, if there are any, public rows, which it will carry."""
     with clean_errors():
-        from discreet.domain import Domain, Numeric, Public
-        from discreet.local.make import new_task
+        from discreet.domain import Domain, Public
+        from discreet.local import PrintedLink, new_task, printed_task
 
         declared = Domain.from_toml(domain)
-        label = declared[target]
-        if not isinstance(label, Numeric):
-            raise click.UsageError(f"the target {target!r} must be declared with low and high")
-        features = declared.select([column.name for column in declared.columns if column.name != target])
-        made = new_task(
-            name,
-            domain=features,
-            target=label,
-            epsilon=epsilon,
-            delta=delta,
-            goal=goal,
-            closes=closes,
-            public=None if public is None else Public(rows=read_frame(public)),
-            reports=reports,
-            calibration=calibration,
-            design=design,
-            fit_intercept=intercept,
-            rounds=rounds,
-        )
+        common: dict[str, Any] = {
+            "domain": declared.select([column.name for column in declared.columns if column.name != target]),
+            "target": declared[target],
+            "epsilon": epsilon,
+            "goal": goal,
+            "closes": closes,
+            "public": None if public is None else Public(rows=read_frame(public)),
+        }
+        if calibration == "paper":
+            printed = None if link is None else PrintedLink(link, noise_bound)
+            made = printed_task(name, **common, delta=1e-6 if delta is None else delta, design=design, link=printed)
+        else:
+            options: dict[str, Any] = {"delta": delta, "positive": positive, "fit_intercept": intercept}
+            made = new_task(name, **common, **options, reports=reports, randomizer=randomizer)
         if out is None:
             click.echo(made.to_toml(), nl=False)
         else:
@@ -88,15 +89,16 @@ def show(path: str) -> None:
         loaded = Task.load(path)
         click.echo(f"task       {loaded.name}, {loaded.digest}")
         click.echo(f"asks for   {loaded.target.name} and {', '.join(column.name for column in loaded.columns)}")
-        what = "h c and h h^T" if loaded.outer else "h c"
-        click.echo(f"report     {what}: {loaded.report_entries} whole numbers, {loaded.body_size} bytes")
-        click.echo(f"round      {loaded.round} of {loaded.rounds}; closes at {loaded.closes}, planned {loaded.goal:,}")
+        what = f"{loaded.statistic.kind}, {loaded.report_entries} numbers"
+        click.echo(f"report     {what}, randomizer {loaded.randomizer.name}, {loaded.body_size} bytes")
+        click.echo(f"closes     {loaded.closes}, planned {loaded.goal:,}")
         click.echo(f"promise    {in_words(loaded)}")
         _echo_shuffled(loaded)
         facts = forecast(loaded, loaded.goal)
         rows = list(zip(facts["names"], (f"{error:.3g}" for error in facts["std_errors"]), strict=True))
         echo_table(["coefficient", "expected std error"], rows)
         click.echo(f"squared relative error at effects of standard deviation 1: {facts['squared_relative_error']:.3g}")
+        click.echo(f"supposing  {facts['supposes']}")
 
 
 @task.command()
@@ -109,42 +111,23 @@ def check(path: str) -> None:
         loaded = Task.load(path)
         click.echo(
             f"ok         {loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
-            f"mu {loaded.plan.mu:.6g} a round"
+            f"randomizer {loaded.randomizer.name}"
         )
-
-
-@task.command()
-@click.argument("first", type=click.Path(exists=True, dir_okay=False))
-@click.argument("reports", type=click.Path(exists=True, dir_okay=False))
-@click.option("--family", default="logistic", show_default=True, help="The model whose residuals round two asks for.")
-@click.option("--out", type=click.Path(dir_okay=False), required=True)
-def second(first: str, reports: str, family: str, out: str) -> None:
-    """Make the second round's task from the FIRST round's task and its REPORTS."""
-    with clean_errors():
-        from discreet.local import Task, fit, second_round
-        from discreet.local.report_file import read_reports
-
-        loaded = Task.load(first)
-        (result,) = fit(loaded, read_reports(loaded, reports), [family])
-        made = second_round(loaded, result.encoded_coef, family, result.encoded_moment)
-        Path(out).write_text(made.to_toml(), encoding="utf-8")
-        click.echo(f"task       {made.digest[:16]} written to {out}, round 2 of {loaded.digest[:16]}")
 
 
 def _echo_shuffled(task: Any) -> None:
     from discreet.errors import GuaranteeError
     from discreet.local.guarantee import SHUFFLE_THEOREM, shuffled_epsilon
 
-    if task.rounds > 1:
-        return
+    delta = task.delta or 1e-6
     try:
-        epsilon = shuffled_epsilon(task, task.goal, task.delta)
+        epsilon = shuffled_epsilon(task, task.goal, delta)
     except GuaranteeError as error:
         click.echo(f"shuffling  not counted: {error}")
         return
     click.echo(
         f"shuffling  not part of the promise: a trusted shuffler of {task.goal:,} reports would make it epsilon "
-        f"{epsilon:.3g} at delta {task.delta:g} towards everybody behind it ({SHUFFLE_THEOREM})"
+        f"{epsilon:.3g} at delta {delta:g} towards everybody behind it ({SHUFFLE_THEOREM})"
     )
 
 

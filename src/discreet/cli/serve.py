@@ -48,9 +48,6 @@ def create(task_path: str, place: StorePlace) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--public-page", is_flag=True, help="Show the page to everybody, not only to analysts.")
 @click.option("--model", "models", multiple=True, help="A model that the page shows; may be given several times.")
-@click.option(
-    "--public", "public_path", type=click.Path(exists=True, dir_okay=False), help="Public rows, CSV or Parquet."
-)
 @click.option("--max-bytes", type=click.IntRange(min=1), help="Quota of the embedded store.")
 @click.option("--database-seconds", type=click.FloatRange(0.1, 600), help="For one question to PostgreSQL; 10.")
 @click.option("--per-address", type=click.IntRange(min=1), default=256, show_default=True, help="Open connections.")
@@ -62,7 +59,6 @@ def serve(
     port: int,
     public_page: bool,
     models: tuple[str, ...],
-    public_path: str | None,
     max_bytes: int | None,
     database_seconds: float | None,
     per_address: int,
@@ -70,7 +66,6 @@ def serve(
 ) -> None:
     """Collect reports over HTTP, durably, and show what they say."""
     with clean_errors():
-        from discreet.cli.local_task import read_frame
         from discreet.local.models import as_model
         from discreet.local.task import Task
         from discreet.service.app import create_app
@@ -82,9 +77,8 @@ def serve(
             as_model(model)  # a misspelt name ends here, not on the page
         task, keys = Task.load(task_path), place.keys()
         reports = place.open(task, max_bytes=max_bytes, seconds=database_seconds)
-        public = None if public_path is None else read_frame(public_path)
         limits = Limits(connections_per_address=per_address)
-        app = create_app(task, reports, keys, limits=limits, public_page=public_page, models=models, public=public)
+        app = create_app(task, reports, keys, limits=limits, public_page=public_page, models=models)
         click.echo(f"task    {task.name} ({task.digest[:16]})")
         click.echo(f"page    http://{host}:{port}/")
         if not public_page and sys.stdout.isatty():

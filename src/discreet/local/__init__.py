@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from discreet.local.forecasting import forecast, influence
     from discreet.local.guarantee import in_words, local_guarantee, shuffled_epsilon
     from discreet.local.links import Link
-    from discreet.local.make import new_task, second_round
+    from discreet.local.make import new_task
     from discreet.local.models import LocalGLM, LocalRegression
+    from discreet.local.printed import PrintedLink, printed_task
     from discreet.local.results import LocalResult
     from discreet.local.simulation import simulate
     from discreet.local.task import Task
@@ -29,6 +30,7 @@ _HOMES = {
     "LocalGLM": "models",
     "LocalRegression": "models",
     "LocalResult": "results",
+    "PrintedLink": "printed",
     "Task": "task",
     "WireError": "wire",
     "fit": "estimate",
@@ -37,7 +39,7 @@ _HOMES = {
     "influence": "forecasting",
     "local_guarantee": "guarantee",
     "new_task": "make",
-    "second_round": "make",
+    "printed_task": "printed",
     "shuffled_epsilon": "guarantee",
     "simulate": "simulation",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "LocalGLM",
     "LocalRegression",
     "LocalResult",
+    "PrintedLink",
     "Task",
     "WireError",
     "fit",
@@ -57,7 +60,7 @@ __all__ = [
     "influence",
     "local_guarantee",
     "new_task",
-    "second_round",
+    "printed_task",
     "shuffled_epsilon",
     "simulate",
 ]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.domain.columns import Categorical
+from discreet.errors import DomainError
+from discreet.local.columns import Floats, cell, encoded_columns
 from discreet.local.device_ledger import DeviceLedger
-from discreet.local.plan import Plan
-from discreet.local.statistic import encoded_record, exact_report
 from discreet.local.task import Task
-from discreet.local.wire import ID_BYTES, encode
-from discreet.noise import Bits, discrete_gaussian
+from discreet.local.wire import encode
+from discreet.noise.bits import Bits, SystemBits
 
 DEFAULT_CAP = (10.0, 1e-6)
 
@@ -28,8 +26,9 @@ class Client:
     cap: the (epsilon, delta) that all tasks in this state_dir may cost one owner together.
     owner: whose record it is, where one state_dir serves several people.
 
-    Privacy: the report is task.mu-GDP for the replacement of the whole record, whatever the record holds. A missing or
-    odd value makes the record count as zero, and its report looks like any other.
+    Privacy: the report gives the task's guarantee for the replacement of the whole record, whatever the record holds.
+    A missing or odd value makes the record count as unusable, and its report looks like any other. A record that lacks
+    a column altogether is refused: that is a misspelt name, not an answer.
     """
 
     def __init__(
@@ -47,29 +46,38 @@ class Client:
 
     def report(self, record: Mapping[str, Any]) -> bytes:
         """The report's bytes; the same bytes when asked again."""
-        task = self._task
-        root = task.digest if task.second is None else task.second.parent
-        return self._ledger.answer(f"{root}/{task.round}", task.digest, task.plan.mu, lambda: self._fresh(record))
-
-    def _fresh(self, record: Mapping[str, Any]) -> bytes:
-        exact = exact_report(self._task, *encoded_record(self._task, record))[0]
-        noisy = within_support(exact + draw_noise(self._task.plan, self._bits), self._task.plan.limit)
-        return encode(self._task, noisy, os.urandom(ID_BYTES))
+        check_columns(self._task, record)
+        return self._ledger.answer(self._task, lambda: fresh_report(self._task, record, self._bits))
 
 
-def draw_noise(plan: Plan, bits: Bits | None = None) -> NDArray[np.int64]:
-    """Exact discrete Gaussian noise for one report."""
-    noise = np.empty(plan.entries, dtype=np.int64)
-    for scale in np.unique(plan.scales):
-        which = plan.scales == scale
-        noise[which] = discrete_gaussian(float(scale), int(which.sum()), bits=bits)
-    return noise
+def check_columns(task: Task, record: Mapping[str, Any]) -> None:
+    """Raise if a column of the task is not in the record: an empty answer has its column, a misspelt one has not."""
+    names = [column.name for column in task.columns] + [task.target.name]
+    lacking = [name for name in names if name not in record]
+    if lacking:
+        raise DomainError(
+            f"the record has no {', '.join(map(repr, lacking))}: it needs the columns {', '.join(map(repr, names))}; "
+            "an answer that was not given is an empty value, not a missing column"
+        )
 
 
-def within_support(values: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
-    """The values, shortened to the limit if their norm is above it: post-processing, once in 270,000 reports."""
-    squares = sum(value * value for value in values.tolist())
-    if squares <= limit**2:
-        return values
-    # Rounding towards zero cannot lengthen.
-    return np.trunc(values * (limit / math.sqrt(squares) * (1 - 1e-12))).astype(np.int64)
+def fresh_report(task: Task, record: Mapping[str, Any], bits: Bits | None = None) -> bytes:
+    """A new report of one record; nothing remembers that it was drawn."""
+    return reports(task, *encoded_record(task, record), bits)[0]
+
+
+def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """One record as (1, x) and y, by declared bounds; NaN where a value is missing, odd or undeclared."""
+    columns = {column.name: [cell(record, column, column.name)] for column in task.columns}
+    target = Categorical(task.target.name, task.target.values) if task.target.values else None
+    return encoded_columns(task, columns, 1), task.target.encode([cell(record, target, task.target.name)])
+
+
+def reports(task: Task, rows: Floats, labels: Floats, bits: Bits | None = None) -> Sequence[bytes]:
+    """One new report a record, from encoded rows (1, x) and labels in their own units."""
+    source = SystemBits() if bits is None else bits
+    vectors = task.statistic.vectors(rows, task.target.scaled(labels))
+    drawn = np.asarray(source.words(2 * len(rows)), dtype="<u8").tobytes()
+    identities = [drawn[start : start + 16] for start in range(0, len(drawn), 16)]
+    payloads = task.randomizer.randomize(bytes.fromhex(task.digest), vectors, identities, source)
+    return [encode(task, payload, one) for payload, one in zip(payloads, identities, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.plan import Floats
+from discreet.local.columns import Floats
 from discreet.local.task import Task
 
 
@@ -48,4 +48,4 @@ class Collection:
         """The average report, in the units of the statistic."""
         if self._count == 0:
             raise ValueError("a collection without reports has no mean")
-        return np.array([float(entry) for entry in self._sum]) * (self._task.plan.unit / self._count)
+        return np.array([float(entry) for entry in self._sum]) * (self._task.randomizer.unit / self._count)

@@ -1,95 +1,149 @@
-"""The design that expectations are taken over: public rows, or Gaussian points of known moments."""
+"""The design that expectations are taken over: the task's public rows, or Gaussian points of known moments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from discreet.domain import Domain, Numeric
+from discreet.domain.columns import Numeric
+from discreet.errors import DomainError, NoSolutionError
 from discreet.local.collection import Collection
-from discreet.local.make import public_design, raw_map
+from discreet.local.columns import Floats
+from discreet.local.known_design import KnownDesign
 from discreet.local.moment_equation import Points, gaussian_points
-from discreet.local.plan import Floats
 from discreet.local.task import Task
+
+# The share of usable records must stand clear of zero, or dividing by it says nothing.
+_LEAST_USABLE = 0.02
+_SUPPOSED_SPREAD = 0.25  # of half the declared range, where nothing is known: bounds at four standard deviations
 
 
 @dataclass(frozen=True, eq=False)
 class Reported:
-    """The average report taken apart: h c, and h h^T where the task asks for it."""
+    """The average report taken apart: the usable share, and of usable records h c and, where asked for, h h^T."""
 
+    usable: float
     cross: Floats
     second: Floats | None
 
     @classmethod
     def of(cls, task: Task, mean: Floats) -> Reported:
-        cross = mean[len(mean) - task.width :] / task.cross_weight
-        if not task.outer:
-            return cls(cross, None)
-        rows, columns = np.triu_indices(task.width)
-        second = np.zeros((task.width, task.width))
-        second[rows, columns] = second[columns, rows] = mean[: len(rows)]
-        return cls(cross, second)
+        statistic = task.statistic
+        usable = float(mean[0]) / statistic.flag if statistic.flagged else 1.0
+        if usable < _LEAST_USABLE:
+            raise NoSolutionError(
+                "hardly any report seems to come from a complete record: the noise is too large for so few reports, "
+                "or devices lack answers"
+            )
+        cross = mean[statistic.cross_at :] * (statistic.radius / (statistic.cross * usable))
+        if not statistic.has_outer:
+            return cls(usable, cross, None)
+        rows, columns, root = statistic.triangle
+        entries = mean[int(statistic.flagged) : statistic.cross_at]
+        second = np.zeros((statistic.width, statistic.width))
+        second[rows, columns] = second[columns, rows] = entries * (
+            statistic.radius**2 / (statistic.outer * usable) / root
+        )
+        return cls(usable, cross, second)
+
+
+def raw_map(task: Task) -> Floats:
+    """The matrix that takes (1, encoded x) to x in its own units."""
+    matrix = np.zeros((len(task.names), len(task.names) + 1))
+    place = 0
+    for column in task.columns:
+        for _ in column.names:
+            centre, half = (column.centre, column.half_width) if isinstance(column, Numeric) else (0.0, 1.0)
+            matrix[place, 0], matrix[place, place + 1] = centre, half
+            place += 1
+    return matrix
 
 
 def coefficient_map(task: Task) -> Floats:
-    """The matrix that takes coefficients u on h's coordinates to those in the columns' own units, intercept first."""
-    raw = raw_map(Domain(task.columns))
+    """The matrix that takes coefficients u on z's coordinates to those in the columns' own units, intercept first."""
+    raw = raw_map(task)
     half = np.diag(raw[:, 1:])
-    slopes = task.transform.T[1:] / half[:, np.newaxis]
-    intercept = task.transform.T[:1] - raw[:, 0] @ slopes
+    transform = task.statistic.transform
+    slopes = transform.T[1:] / half[:, np.newaxis]
+    intercept = transform.T[:1] - raw[:, 0] @ slopes
     return np.vstack([intercept, slopes]) if task.fit_intercept else slopes
 
 
-def declared_moment(task: Task) -> Floats:
-    """What E[h h^T] would be if nothing but the declared bounds were known: independent, uniform columns."""
-    spread = [
-        value
-        for column in task.columns
-        for value in ([1 / 3] if isinstance(column, Numeric) else [1 / len(column.values)] * len(column.names))
-    ]
-    return task.transform @ np.diag([1.0, *spread]) @ task.transform.T
+def supposed_moment(task: Task) -> Floats:
+    """E[(1, x)(1, x)^T] of independent columns: numbers with bounds at four deviations, levels equally frequent."""
+    mean: list[float] = []
+    spread: list[float] = []
+    for column in task.columns:
+        if isinstance(column, Numeric):
+            mean, spread = [*mean, 0.0], [*spread, _SUPPOSED_SPREAD**2]
+        else:
+            share = 1 / len(column.values)
+            mean, spread = mean + [share] * len(column.names), spread + [share * (1 - share)] * len(column.names)
+    augmented = np.array([1.0, *mean])
+    return np.outer(augmented, augmented) + np.diag([0.0, *spread])
 
 
-def known_points(task: Task, public: Any = None) -> Points:
-    """Points from public rows if given, else from the moments behind the task's whitening, else from the bounds."""
-    if public is not None:
-        rows = public_design(Domain(task.columns), public)
-        return Points.clip(rows @ task.transform.T, task.radius, len(rows))
-    whitened = (task.public_rows > 0 and task.calibration == "tight") or task.second is not None
-    moment = np.eye(task.width) if whitened else declared_moment(task)
-    return Points.clip(_points_of(task, moment), task.radius, task.public_rows if whitened else 0)
+def encoded_points(task: Task) -> tuple[Floats, int]:
+    """Rows (1, x) that stand for the design, public ones or else Gaussian points; and how many are behind them."""
+    design = task.design
+    if isinstance(design, str):
+        raise DomainError("this copy of the task lacks the design that its maker knew; use the maker's task file")
+    if isinstance(design, KnownDesign) and design.rows is not None:
+        return design.encoded, design.count
+    moment = supposed_moment(task) if design is None else design.moment
+    return gaussian_points(moment, with_constant=True), 0 if design is None else design.count
 
 
-def collected_points(task: Task, collection: Collection, second: Floats, public: Any = None) -> tuple[Points, float]:
-    """Points whose covariance weighs the collected h h^T against the public one, each by its known variance.
+def points_of(task: Task, vectors: Floats, public_rows: int) -> Points:
+    """Points with what a device makes of each: h, or where h h^T is reported too, w h."""
+    factor = task.statistic.shortening(vectors)[:, np.newaxis]
+    return Points(vectors, vectors * (factor**2 if task.statistic.kind == "both" else factor), public_rows)
 
-    Also returns the derivative of the covariance used in the collected one, which carries its noise into the result.
+
+def known_points(task: Task) -> Points:
+    """Points of what is known before any report."""
+    rows, count = encoded_points(task)
+    return points_of(task, rows @ task.statistic.transform.T, count)
+
+
+def collected_points(task: Task, collection: Collection, reported: Reported) -> tuple[Points, float]:
+    """Points whose E[h h^T] weighs the collected one against the public one, each by its known variance.
+
+    Also returns the share of the collected one, which carries its noise into the result.
     """
-    known = known_points(task, public)
-    n = collection.count
-    kept = float(np.sum(known.clipped**2) / np.sum(known.vectors**2))  # what the clip leaves of a whitened covariance
-    noise = float(task.plan.noise_std[0]) ** 2
-    spread = float(np.mean(known.vectors**2)) ** 2
-    private_weight = n / (spread + noise / 2 / kept**2)
-    public_weight = known.public_rows / spread
-    share = private_weight / (private_weight + public_weight)
-    before = known.vectors.T @ known.vectors / len(known.vectors)
-    mixed = share * second / kept + (1 - share) * before
-    mixed = _repaired(mixed, float(np.sqrt(noise / n)) * share / kept)
-    if known.public_rows == 0:
-        return Points.clip(_points_of(task, mixed), task.radius, 0), share / kept
-    change = _root_ratio(before, mixed)
-    return Points.clip(known.vectors @ change, task.radius, known.public_rows), share / kept
+    assert reported.second is not None
+    known = known_points(task)
+    short = known.vectors * task.statistic.shortening(known.vectors)[:, np.newaxis]
+    before = short.T @ short / len(short)
+    noise = outer_noise(task) / reported.usable**2
+    spread = float(np.mean(np.diag(before))) ** 2
+    private_weight = collection.count / (spread + noise)
+    share = private_weight / (private_weight + known.public_rows / spread)
+    mixed = _repaired(share * reported.second + (1 - share) * before, share * np.sqrt(noise / collection.count))
+    return points_of(task, _with_outer(task, known.vectors, mixed), known.public_rows), share
 
 
-def _points_of(task: Task, moment: Floats) -> Floats:
-    """Gaussian points with this second moment of h; with an intercept, as images of (1, x)."""
-    if not task.fit_intercept or len(task.transform) != task.transform.shape[1]:
-        return gaussian_points(moment, with_constant=False)
-    back = np.linalg.inv(task.transform)
-    return gaussian_points(back @ moment @ back.T, with_constant=True) @ task.transform.T
+def outer_noise(task: Task) -> float:
+    """The variance of one report's noise in an entry of h h^T, about."""
+    statistic = task.statistic
+    size = task.report_entries
+    each = float(np.mean(np.diag(task.randomizer.second_moment(np.zeros((size, size)), np.eye(size) / size))))
+    return each * (statistic.radius**2 / statistic.outer) ** 2
+
+
+def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:
+    """The vectors, linearly changed so that their E[h h^T] is as wanted: a few steps, as shortening is not linear."""
+    for _ in range(60):
+        short = vectors * task.statistic.shortening(vectors)[:, np.newaxis]
+        current = short.T @ short / len(short)
+        if float(np.abs(current - wanted).max()) <= 1e-10 * float(np.trace(wanted)):
+            break
+        vectors = vectors @ _root_ratio(current, wanted)
+        largest = float(np.sqrt(np.mean(vectors**2)))
+        if largest > 1e3 * task.statistic.radius:  # the noisy trace is longer than any record could be
+            break
+    return vectors
 
 
 def _repaired(moment: Floats, noise: float) -> Floats:

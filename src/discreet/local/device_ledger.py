@@ -9,12 +9,13 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import BudgetError, LedgerCorrupt
-from discreet.local.plan import gaussian_delta_bound
+from discreet.local.cost import Cost, together
+from discreet.local.task import Task
 
 _MAKE = """
 CREATE TABLE IF NOT EXISTS answers (
     owner TEXT NOT NULL, question TEXT NOT NULL, task TEXT NOT NULL, mu REAL NOT NULL CHECK (mu > 0),
-    body BLOB NOT NULL, PRIMARY KEY (owner, question)
+    body BLOB NOT NULL, epsilon REAL, PRIMARY KEY (owner, question)
 ) WITHOUT ROWID
 """
 
@@ -23,7 +24,7 @@ class DeviceLedger:
     """Reports by question, in one SQLite file (or in memory), with a cap on what all of them reveal together.
 
     The report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
-    A question is a task and its round: a collector cannot ask the second round again by another document.
+    A question is a task, or the task that it continues: a device answers one of the two.
     owner: whose record it is, where one ledger serves several people.
     """
 
@@ -35,13 +36,13 @@ class DeviceLedger:
         self._where = ":memory:" if folder is None else str(Path(folder) / "answers.db")
         self._open: sqlite3.Connection | None = None
 
-    def answer(self, question: str, task: str, mu: float, make: Callable[[], bytes]) -> bytes:
-        """The stored report of this question, or a new one that is stored first."""
+    def answer(self, task: Task, make: Callable[[], bytes]) -> bytes:
+        """The stored report of this task, or a new one that is stored first."""
         try:
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                body = self._stored_or_new(connection, question, task, mu, make)
+                body = self._stored_or_new(connection, task, make)
                 connection.execute("COMMIT")
                 return body
             except BaseException:
@@ -50,28 +51,29 @@ class DeviceLedger:
         except sqlite3.DatabaseError as error:
             raise LedgerCorrupt("the device's ledger cannot be read or written; nothing was reported") from error
 
-    def _stored_or_new(
-        self, connection: sqlite3.Connection, question: str, task: str, mu: float, make: Callable[[], bytes]
-    ) -> bytes:
+    def _stored_or_new(self, connection: sqlite3.Connection, task: Task, make: Callable[[], bytes]) -> bytes:
         found = "SELECT task, body FROM answers WHERE owner = ? AND question = ?"
-        row = connection.execute(found, (self._owner, question)).fetchone()
+        row = connection.execute(found, (self._owner, task.question)).fetchone()
         if row is not None:
-            if row[0] != task:
-                raise BudgetError("this device has answered this round already, in another form of the same task")
+            if row[0] != task.digest:
+                raise BudgetError("this device has answered another task of the same collection already")
             return bytes(row[1])
-        self._check_cap(connection, mu)
+        cost = Cost.of(task)
+        self._check_cap(connection, cost)
         body = make()
-        values = (self._owner, question, task, mu, body)
-        connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", values)
+        values = (self._owner, task.question, task.digest, cost.mu, body, cost.epsilon)
+        connection.execute(
+            "INSERT INTO answers (owner, question, task, mu, body, epsilon) VALUES (?, ?, ?, ?, ?, ?)", values
+        )
         return body
 
-    def _check_cap(self, connection: sqlite3.Connection, mu: float) -> None:
-        rows = connection.execute("SELECT mu FROM answers WHERE owner = ?", (self._owner,)).fetchall()
-        spent = math.sqrt(math.fsum(cost**2 for (cost,) in rows))
-        epsilon, delta = self._cap
-        if gaussian_delta_bound(epsilon, math.hypot(spent, mu)) > delta:
+    def _check_cap(self, connection: sqlite3.Connection, cost: Cost) -> None:
+        rows = connection.execute("SELECT mu, epsilon FROM answers WHERE owner = ?", (self._owner,)).fetchall()
+        spent = [Cost(mu, math.inf if epsilon is None else epsilon) for mu, epsilon in rows]
+        if not together([*spent, cost]).within(*self._cap):
+            epsilon, delta = self._cap
             raise BudgetError(
-                f"this report would cost {mu:.4g}-GDP on top of {spent:.4g}: together more than this device's cap, "
+                f"this report would cost {cost} on top of {together(spent)}: together more than this device's cap, "
                 f"epsilon {epsilon:g} at delta {delta:g}"
             )
 
@@ -80,4 +82,7 @@ class DeviceLedger:
             self._open = sqlite3.connect(self._where, timeout=30.0, isolation_level=None)
             self._open.execute("PRAGMA synchronous = FULL")
             self._open.execute(_MAKE)
+            if "epsilon" not in {row[1] for row in self._open.execute("PRAGMA table_info(answers)")}:
+                # A ledger from before pure epsilons: what stands in it still counts.
+                self._open.execute("ALTER TABLE answers ADD COLUMN epsilon REAL")
         return self._open

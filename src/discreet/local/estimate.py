@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.local.collection import Collection
+from discreet.local.columns import Floats
 from discreet.local.design import Reported, coefficient_map, collected_points, known_points
+from discreet.local.known_design import KnownDesign
 from discreet.local.links import Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points, solve
-from discreet.local.plan import Floats
 from discreet.local.results import LocalResult
 from discreet.local.stein import NoisyMoments, scaled_least_squares
 from discreet.local.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a collection says before any model: its parts, the design, and how much of that was collected."""
+
+    reported: Reported
+    points: Points
+    carried: float
+    count: int
 
 
 def fit(
@@ -23,113 +34,170 @@ def fit(
     collection: Collection,
     models: Sequence[str | Model] | None = None,
     *,
-    public: Any = None,
     prior_std: float | None = None,
 ) -> list[LocalResult]:
     """One result per model.
 
     models: names or LocalGLM and LocalRegression objects; without any, logistic for labels in [0, 1], else linear.
-    public: rows (array or frame) like the ones the task was made with; without them the design counts as Gaussian.
     prior_std: how far the linear predictor typically ranges, known from elsewhere. It shrinks what the noise hides:
     that predicts better and never lacks a solution. Without it, estimates are as good as unbiased.
     """
     if collection.task.digest != task.digest:
         raise ValueError("the collection holds reports of another task")
+    if task.statistic.kind == "pilot":
+        raise ValueError("a pilot's reports tell scales only; make the second task from them (`local task second`)")
     if models is None:
-        models = ["logistic" if (task.target.low, task.target.high) == (0.0, 1.0) else "identity"]
-    reported = Reported.of(task, collection.mean)
-    if reported.second is None:
-        points, carried = known_points(task, public), 0.0
-    elif task.calibration == "paper" and public is not None:
-        points = known_points(task, public)
-        carried = collection.count / (collection.count + points.public_rows)
-    else:
-        points, carried = collected_points(task, collection, reported.second, public)
+        models = [default_model(task)]
+    evidence = gather(task, collection)
     ridge = 0.0 if prior_std is None else prior_ridge(task, collection.count, prior_std)
-    return [_fit_one(task, collection, as_model(model), reported, points, carried, ridge) for model in models]
+    return [_fit_one(task, collection, as_model(model), evidence, ridge) for model in models]
+
+
+def default_model(task: Task) -> str:
+    """Logistic for labels that are 0 or 1, else linear."""
+    return "logistic" if task.target.two_valued else "identity"
+
+
+def gather(task: Task, collection: Collection) -> Evidence:
+    """The average report and the design that it is read with."""
+    reported = Reported.of(task, collection.mean)
+    count = collection.count
+    if reported.second is None:
+        return Evidence(reported, known_points(task), 0.0, count)
+    if task.calibration == "paper" and task.design is not None:
+        points = known_points(task)
+        return Evidence(reported, points, count / (count + points.public_rows), count)
+    points, carried = collected_points(task, collection, reported)
+    return Evidence(reported, points, carried, count)
 
 
 def prior_ridge(task: Task, count: int, prior_std: float) -> float:
     """The ridge of the posterior mode: noise variance of one entry over the prior variance of one coefficient."""
     if not prior_std > 0:
         raise ValueError(f"prior_std must be > 0, got {prior_std}")
-    noise = float(task.plan.noise_std[-1]) * task.label_scale / task.cross_weight
-    return noise**2 / count * task.width / prior_std**2
+    size = task.report_entries
+    noise = float(np.mean(np.diag(task.randomizer.second_moment(np.zeros((size, size)), np.eye(size) / size))))
+    noise *= (task.target.scale * task.statistic.radius / task.statistic.cross) ** 2
+    return noise / count * task.width / prior_std**2
 
 
-def _fit_one(
-    task: Task, collection: Collection, model: Model, reported: Reported, points: Points, carried: float, ridge: float
-) -> LocalResult:
-    link = model.mean_function
+def _fit_one(task: Task, collection: Collection, model: Model, evidence: Evidence, ridge: float) -> LocalResult:
+    link, reported = model.mean_function, evidence.reported
+    observed = reported.cross * task.target.scale
     if task.calibration == "paper" and reported.second is not None:
-        moments = NoisyMoments(reported.second, reported.cross * task.label_scale, collection.count)
-        coef = scaled_least_squares(moments, points.vectors, link, pooled=carried < 1)
+        moments = NoisyMoments(reported.second, observed, collection.count)
+        coef = scaled_least_squares(moments, evidence.points.vectors, link, pooled=evidence.carried < 1)
     else:
-        coef = solve(points, expected_report(task, reported, points), link, task.label_centre, ridge)
-    response = report_response(task, points, link, coef, carried, ridge)
-    return _result(task, collection, model.name, points, link, coef, response)
+        coef = solve(evidence.points, observed, link, task.target.centre, ridge)
+    return _result(task, collection, model, evidence, coef, ridge)
 
 
-def expected_report(task: Task, reported: Reported, points: Points) -> Floats:
-    """E[h (y - centre)] in label units; a second round reported only what is left beside the first round's model."""
-    observed = reported.cross * task.label_scale
-    if task.second is None:
-        return observed
-    before = np.linalg.lstsq(task.transform.T, np.array(task.second.coef), rcond=None)[0]
-    return observed + points.expected(before, task.second.link, task.label_centre)
+def report_response(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
+    """The derivative of coefficients u in the entries of the average report."""
+    statistic, reported = task.statistic, evidence.reported
+    inverse = _inverse_slopes(evidence.points, link, coef, ridge)
+    per_cross = task.target.scale * statistic.radius / (statistic.cross * reported.usable)
+    parts = [inverse * per_cross]
+    # What the usable share is divided into: h c, and h h^T times the pull below.
+    divided = reported.cross * task.target.scale
+    if statistic.has_outer:
+        # E[w h mean(<u, z>)] is about E[h h^T] u E[slope], so a change dS of E[h h^T] moves it by dS u E[slope]; an
+        # entry of the triangle off the diagonal stands for two.
+        slope = float(np.mean(link.slope(evidence.points.vectors @ coef)))
+        pull = slope * evidence.carried * coef
+        rows, columns, root = statistic.triangle
+        matrix = np.zeros((task.width, len(rows)))
+        places = np.arange(len(rows))
+        matrix[rows, places] += pull[columns]
+        above = rows != columns
+        matrix[columns[above], places[above]] += pull[rows[above]]
+        per_outer = statistic.radius**2 / (statistic.outer * reported.usable) / root
+        parts.insert(0, -inverse @ matrix * per_outer)
+        if reported.second is not None:
+            divided = divided - reported.second @ pull
+    if statistic.flagged:
+        parts.insert(0, (-inverse @ divided / (reported.usable * statistic.flag))[:, np.newaxis])
+    return np.hstack(parts)
 
 
-def report_response(task: Task, points: Points, link: Link, coef: Floats, carried: float, ridge: float = 0.0) -> Floats:
-    """The derivative of coefficients u in the entries of the average report.
-
-    carried: the derivative of the design's covariance in the collected one; 0 where only public rows give it.
-    """
+def _inverse_slopes(points: Points, link: Link, coef: Floats, ridge: float) -> Floats:
     slopes = points.slopes(coef, link)
     square = slopes.T @ slopes + ridge * np.eye(len(slopes))
-    inverse = np.linalg.pinv(square, rcond=1e-12, hermitian=True) @ slopes.T
-    cross = inverse * (task.label_scale / task.cross_weight)
-    if not task.outer:
-        return cross
-    # E[h mean(<u, z>)] is about S u E[slope] under a Gaussian design with covariance S, so a change dS moves it by
-    # dS u E[slope], and an entry above the diagonal stands for two.
-    pull = float(np.mean(link.slope(points.vectors @ coef))) * carried * coef
-    rows, columns = np.triu_indices(task.width)
-    matrix = np.zeros((task.width, len(rows)))
-    places = np.arange(len(rows))
-    matrix[rows, places] += pull[columns]
-    above = rows != columns
-    matrix[columns[above], places[above]] += pull[rows[above]]
-    return np.hstack([-inverse @ matrix, cross])
+    return np.asarray(np.linalg.pinv(square, rcond=1e-12, hermitian=True) @ slopes.T)
 
 
-def estimate_covariance(task: Task, count: int, points: Points, link: Link, coef: Floats, response: Floats) -> Floats:
+def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
     """Noise, the sampling of records and the sampling of public rows, carried through the derivative."""
-    noise = (response * task.plan.noise_std**2 / count) @ response.T
-    cross = response[:, response.shape[1] - task.width :] * task.cross_weight
-    # Labels in [-1, 1] have squares of at most 1: exact for binary labels, an upper bound for others.
-    sampling = points.clipped.T @ points.clipped / len(points.vectors) / count
+    points = evidence.points
+    response = report_response(task, evidence, link, coef, ridge)
+    covariance = response @ mean_covariance(task, evidence, link, coef) @ response.T
     if points.public_rows:
-        centred = link.mean(points.vectors @ coef) - task.label_centre
-        scores = points.clipped * (centred / task.label_scale)[:, np.newaxis]
-        sampling = sampling + np.cov(scores, rowvar=False).reshape(task.width, task.width) / points.public_rows
-    return noise + cross @ sampling @ cross.T
+        inverse = _inverse_slopes(points, link, coef, ridge)
+        scores = points.clipped * (link.mean(points.vectors @ coef) - task.target.centre)[:, np.newaxis]
+        sampling = np.cov(scores, rowvar=False).reshape(task.width, task.width) / points.public_rows
+        covariance = covariance + inverse @ sampling @ inverse.T * (1 - evidence.carried) ** 2
+    return covariance
+
+
+def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
+    """The covariance of the average report if these were the coefficients: noise and the sampling of records.
+
+    Labels count as -1 or 1 around their mean: exact for two-valued ones, and an upper bound for others (for the unit
+    randomizer, which rounds lengths to 1, it is exact up to the flag's part).
+    """
+    points, statistic = evidence.points, task.statistic
+    usable = min(evidence.reported.usable, 1.0)
+    labels = task.target.scaled(link.mean(points.vectors @ coef))
+    inputs = directions = np.zeros((task.report_entries, task.report_entries))
+    average = np.zeros(task.report_entries)
+    for sign in (1.0, -1.0):
+        made = statistic.mapped_vectors(points.vectors, np.full(len(labels), sign))
+        chance = (1 + sign * labels) / 2
+        unit = made / np.linalg.norm(made, axis=1, keepdims=True).clip(1e-300)
+        inputs = inputs + (made.T * chance) @ made / len(made)
+        directions = directions + (unit.T * chance) @ unit / len(made)
+        average = average + chance @ made / len(made)
+    missing = np.zeros_like(directions)
+    missing[0, 0] = 1.0
+    second = task.randomizer.second_moment(usable * inputs, usable * directions + (1 - usable) * missing)
+    return (second - usable**2 * np.outer(average, average)) / evidence.count
+
+
+def assumptions(task: Task, model: Model) -> str:
+    """What a result rests on beyond the model, in words."""
+    design = task.design
+    if isinstance(design, KnownDesign) and design.rows is not None:
+        said = f"features are distributed as in the task's {design.count:,} public rows"
+    elif isinstance(design, KnownDesign):
+        said = f"features are Gaussian with the task's public second moment ({design.count:,} rows)"
+    elif model.name == "identity":
+        said = "nothing is supposed about the features' distribution"
+    else:
+        said = "features are Gaussian with the collected second moment"
+    return said + "; records with a missing answer are like the others"
 
 
 def _result(
-    task: Task, collection: Collection, name: str, points: Points, link: Link, coef: Floats, response: Floats
+    task: Task, collection: Collection, model: Model, evidence: Evidence, coef: Floats, ridge: float
 ) -> LocalResult:
+    link = model.mean_function
     to_columns = coefficient_map(task)
-    covariance = estimate_covariance(task, collection.count, points, link, coef, response)
-    back = np.linalg.pinv(task.transform)
-    moment = back @ (points.vectors.T @ points.vectors / len(points.vectors)) @ back.T
+    covariance = estimate_covariance(task, evidence, link, coef, ridge)
+    response = report_response(task, evidence, link, coef, ridge)
+    usable_std = 0.0
+    if task.statistic.flagged:
+        spread = mean_covariance(task, evidence, link, coef)[0, 0]
+        usable_std = float(np.sqrt(spread)) / task.statistic.flag
     return LocalResult(
-        model=name,
+        model=model.name,
         names=(["intercept"] if task.fit_intercept else []) + task.names,
         estimates=to_columns @ coef,
         covariance=to_columns @ covariance @ to_columns.T,
         response=to_columns @ response,
-        encoded_coef=task.transform.T @ coef,
-        encoded_moment=moment,
         count=collection.count,
-        fit_intercept=task.fit_intercept,
+        task=task,
+        link=link,
+        usable=evidence.reported.usable,
+        usable_std=usable_std,
+        assumption=assumptions(task, model),
     )

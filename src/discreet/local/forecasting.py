@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from discreet.local.collection import Collection
-from discreet.local.design import coefficient_map, known_points
-from discreet.local.estimate import estimate_covariance, fit, report_response
+from discreet.local.columns import Floats
+from discreet.local.design import Reported, coefficient_map, known_points
+from discreet.local.estimate import Evidence, default_model, estimate_covariance, fit
+from discreet.local.known_design import KnownDesign
 from discreet.local.links import IDENTITY, Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points
-from discreet.local.plan import Floats
 from discreet.local.results import LocalResult
 from discreet.local.task import Task
 
@@ -22,54 +23,72 @@ from discreet.local.task import Task
 def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, Any]:
     """Expected standard errors of each coefficient at n reports, and the expected squared relative error.
 
-    The relative error supposes a linear predictor of standard deviation 1, in no particular direction; it shrinks
-    with the square of that.
+    The relative error supposes a linear predictor of standard deviation 1 (of an eighth of the label's range, for a
+    linear model), in no particular direction; it shrinks with the square of that. "supposes" says what the features
+    are taken to be: the task's public rows or moments, or a guess where the task knows nothing.
     """
     if n < 1:
         raise ValueError(f"n must be >= 1, got {n}")
-    if model is None:
-        model = "logistic" if (task.target.low, task.target.high) == (0.0, 1.0) else "identity"
-    points, slope = _typical(task, as_model(model).mean_function)
-    link = _straight(slope, task.label_centre)
-    moment = points.vectors.T @ points.vectors / len(points.vectors)
-    coef = np.ones(task.width)
-    coef /= math.sqrt(coef @ moment @ coef)
-    response = report_response(task, points, link, coef, 1.0)
-    covariance = estimate_covariance(task, n, points, link, coef, response)
+    link = as_model(default_model(task) if model is None else model).mean_function
+    evidence, straight, coef, moment = _typical(task, link, n)
+    covariance = estimate_covariance(task, evidence, straight, coef)
     to_columns = coefficient_map(task)
     return {
         "reports": n,
         "names": (["intercept"] if task.fit_intercept else []) + task.names,
         "std_errors": np.sqrt(np.diag(to_columns @ covariance @ to_columns.T)).tolist(),
-        "squared_relative_error": float(np.trace(covariance @ moment)),
+        "squared_relative_error": float(np.trace(covariance @ moment) / (coef @ moment @ coef)),
+        "supposes": supposition(task),
     }
 
 
-def influence(
-    task: Task, collection: Collection, model: str | Model | LocalResult, share: float, *, public: Any = None
-) -> dict[str, float]:
+def supposition(task: Task) -> str:
+    """What a forecast takes the features to be."""
+    if isinstance(task.design, KnownDesign):
+        kind = "rows" if task.design.rows is not None else "second moment"
+        return f"features like the task's public {kind} ({task.design.count:,} rows)"
+    return (
+        "a guess, for the task knows nothing of the features: independent columns, numbers with standard deviations "
+        "of an eighth of their declared range, levels equally frequent; columns that vary less do far worse"
+    )
+
+
+def influence(task: Task, collection: Collection, model: str | Model | LocalResult, share: float) -> dict[str, float]:
     """How far this share of lying devices could move each coefficient, to first order.
 
     model: one to fit, or a result of ``fit``.
-    A report lies in a ball, so a liar moves the sum by at most the ball's radius plus an honest record's own length.
+    A report has a bounded length, so a liar moves the sum by at most that plus an honest record's own length, 1.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must be between 0 and 1, got {share}")
-    result = model if isinstance(model, LocalResult) else fit(task, collection, [model], public=public)[0]
-    step = share * (task.plan.limit * task.plan.unit + _honest_length(task))
-    moves = step * np.linalg.norm(result.response, axis=1)
+    result = model if isinstance(model, LocalResult) else fit(task, collection, [model])[0]
+    moves = share * (task.randomizer.longest + 1.0) * np.linalg.norm(result.response, axis=1)
     return dict(zip(result.names, moves.tolist(), strict=True))
 
 
-def _honest_length(task: Task) -> float:
-    return math.hypot(task.radius**2 if task.outer else 0.0, task.cross_weight * task.radius)
+def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Floats]:
+    """What n complete records would give under a model of typical strength, its link replaced by a line."""
+    points, slope = _points_and_slope(task, link)
+    moment = points.vectors.T @ points.vectors / len(points.vectors)
+    coef = np.ones(task.width)
+    strength = task.target.scale / 4 if link.name == IDENTITY.name else 1.0
+    coef *= strength / math.sqrt(coef @ moment @ coef)
+    straight = _straight(slope, task.target.centre)
+    expected = points.expected(coef, straight, task.target.centre) / task.target.scale
+    second = None
+    if task.statistic.has_outer:
+        short = points.vectors * task.statistic.shortening(points.vectors)[:, np.newaxis]
+        second = short.T @ short / len(short)
+    carried = 0.0
+    if second is not None:
+        carried = n / (n + points.public_rows)
+    return Evidence(Reported(1.0, expected, second), points, carried, n), straight, coef, moment
 
 
 @lru_cache(maxsize=32)
-def _typical(task: Task, link: Link) -> tuple[Points, float]:
-    points = known_points(task)
+def _points_and_slope(task: Task, link: Link) -> tuple[Points, float]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    return points, float(weights @ link.slope(nodes) / weights.sum())
+    return known_points(task), float(weights @ link.slope(nodes) / weights.sum())
 
 
 def _straight(slope: float, centre: float) -> Link:

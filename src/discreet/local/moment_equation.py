@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import NoSolutionError
+from discreet.local.columns import Floats
 from discreet.local.links import Link
-from discreet.local.plan import Floats
 
 _ITERATIONS = 200
 _TOLERANCE = 1e-9
@@ -29,11 +29,6 @@ class Points:
     vectors: Floats
     clipped: Floats
     public_rows: int
-
-    @classmethod
-    def clip(cls, vectors: Floats, radius: float, public_rows: int) -> Points:
-        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
-        return cls(vectors, vectors * np.minimum(1.0, radius / lengths), public_rows)
 
     def expected(self, coef: Floats, link: Link, centre: float) -> Floats:
         """The average report, in label units, if these were the coefficients."""

@@ -6,19 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.domain import Domain, Numeric
+from discreet.domain.columns import Categorical, Numeric
 from discreet.local.collection import Collection
-from discreet.local.design import coefficient_map, known_points
-from discreet.local.make import raw_map
+from discreet.local.columns import Floats
+from discreet.local.design import encoded_points, raw_map
+from discreet.local.known_design import KnownDesign
 from discreet.local.models import LocalGLM, Model
-from discreet.local.plan import Floats
-from discreet.local.simulation import simulate_rows
+from discreet.local.simulation import simulate_encoded
 from discreet.local.task import Task
+
+# Residuals of models that are no GLM, as a share of half the label's range.
+_RESIDUAL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """A simulated collection, the people behind it, and the coefficients that made their labels."""
+    """A simulated collection, the encoded people behind it, and the coefficients that made their labels."""
 
     collection: Collection
     rows: Floats
@@ -26,37 +29,78 @@ class Rehearsal:
     truth: Floats
 
 
-def rehearse(task: Task, n: int, model: Model, rng: np.random.Generator, effect: float = 1.0) -> Rehearsal:
-    """n people like the task's public moments (or bounds), with a linear predictor of standard deviation ``effect``.
+def rehearse(
+    task: Task, n: int, model: Model, rng: np.random.Generator, effect: float = 1.0, missing: float = 0.0
+) -> Rehearsal:
+    """n people like the task's public rows or moments, with a linear predictor of standard deviation ``effect``.
 
-    Gaussian features, clipped by the declared bounds as any are; only tasks whose columns are all numeric.
+    missing: the share of people who leave one answer out.
+    Labels stay inside the declared range but for a few in a thousand; a model whose means the range cannot hold is
+    refused. For a linear model ``effect`` counts in eighths of the range.
     """
-    if not all(isinstance(column, Numeric) for column in task.columns):
-        raise ValueError("a rehearsal needs numeric columns: made-up categories would have to be guessed")
-    vectors = known_points(task).vectors
-    back = np.linalg.pinv(task.transform)
-    encoded = vectors @ back.T
-    encoded[:, 0] = 1.0
-    raw = encoded @ raw_map(Domain(task.columns)).T
-    mean, covariance = raw.mean(axis=0), np.cov(raw, rowvar=False).reshape(raw.shape[1], raw.shape[1])
-    if not task.fit_intercept:
-        mean = np.zeros_like(mean)
-    rows = rng.multivariate_normal(mean, covariance, size=n, method="eigh")
-    coef = rng.normal(size=task.width)
-    truth = coefficient_map(task) @ coef
-    slopes = truth[-raw.shape[1] :]
-    slopes *= effect / np.sqrt(slopes @ covariance @ slopes)
-    if task.fit_intercept:
-        truth[0] = -float(mean @ slopes)
-    predictor = rows @ slopes + (truth[0] if task.fit_intercept else 0.0)
-    labels = _labels(model, predictor, rng)
-    return Rehearsal(simulate_rows(task, rows, labels, rng), rows, labels, truth)
+    rows = people(task, n, rng)
+    raw = rows @ raw_map(task).T
+    slopes = rng.normal(size=raw.shape[1]) / np.maximum(raw.std(axis=0), 1e-12)
+    centre, strength = label_scale(task, model, effect)
+    spread = float(np.std(raw @ slopes)) if task.fit_intercept else float(np.sqrt(np.mean((raw @ slopes) ** 2)))
+    slopes *= strength / max(spread, 1e-12)
+    start = centre - float(raw.mean(axis=0) @ slopes) if task.fit_intercept else 0.0
+    labels = _labels(task, model, start + raw @ slopes, rng)
+    truth = np.array([start, *slopes]) if task.fit_intercept else slopes
+    if missing > 0:
+        left_out = rng.random(n) < missing
+        rows[left_out, rng.integers(1, rows.shape[1], size=int(left_out.sum()))] = np.nan
+    return Rehearsal(simulate_encoded(task, rows, labels, rng), rows, labels, truth)
 
 
-def _labels(model: Model, predictor: Floats, rng: np.random.Generator) -> Floats:
+def people(task: Task, n: int, rng: np.random.Generator) -> Floats:
+    """Encoded rows (1, x): drawn from the public rows, else Gaussian with the known or supposed moments."""
+    points, _ = encoded_points(task)
+    if isinstance(task.design, KnownDesign) and task.design.rows is not None:
+        return points[rng.integers(len(points), size=n)]
+    if task.design is None:
+        return _supposed_people(task, n, rng)
+    mean, covariance = points[:, 1:].mean(axis=0), np.cov(points[:, 1:], rowvar=False).reshape(2 * (len(task.names),))
+    drawn = rng.multivariate_normal(mean, covariance, size=n, method="eigh")
+    return np.hstack([np.ones((n, 1)), np.clip(drawn, -1.0, 1.0)])
+
+
+def _supposed_people(task: Task, n: int, rng: np.random.Generator) -> Floats:
+    parts = [np.ones((n, 1))]
+    for column in task.columns:
+        if isinstance(column, Numeric):
+            parts.append(np.clip(rng.normal(scale=0.25, size=(n, 1)), -1.0, 1.0))
+        else:
+            assert isinstance(column, Categorical)
+            parts.append(np.eye(len(column.values))[rng.integers(len(column.values), size=n)][:, 1:])
+    return np.hstack(parts)
+
+
+def label_scale(task: Task, model: Model, effect: float) -> tuple[float, float]:
+    """Where the linear predictor is centred and how far it ranges, so that labels keep inside the declared range."""
+    low, high = task.target.low, task.target.high
+    name = model.name
+    if name in ("logistic", "boosting", "sigmoid"):
+        if not (low <= 0.0 and high >= 1.0):
+            raise ValueError(f"a {name} model needs a label range that holds 0 to 1, {task.target.name!r} has less")
+        return 0.0, effect
+    if name == "identity":
+        return task.target.centre, effect * task.target.half_range / 4
+    if name in ("poisson", "exponential"):
+        if not (low <= 0.0 and high >= 2.0):
+            raise ValueError(f"a {name} model needs a label range from 0 to 2 at least, {task.target.name!r} has less")
+        # exp(centre + 3 effect) and its Poisson scatter stay below the upper bound.
+        return float(np.log(high) - 3 * effect - 3 / np.sqrt(high)), effect
+    if name == "cubic":
+        return 0.0, effect * float(np.cbrt(3 * min(high, -low) * (1 - _RESIDUAL))) / 4 if low < 0 < high else 0.0
+    return min(0.0, high / 2), effect * min(1.0, high / 4)
+
+
+def _labels(task: Task, model: Model, predictor: Floats, rng: np.random.Generator) -> Floats:
     mean = model.mean_function.mean(predictor)
-    if not isinstance(model, LocalGLM):
-        return np.asarray(mean + rng.uniform(-0.05, 0.05, size=len(mean)))
-    if model.family in ("logistic", "boosting"):
-        return (rng.random(len(mean)) < mean).astype(np.float64)
-    return rng.poisson(np.minimum(mean, 1e6)).astype(np.float64)
+    if isinstance(model, LocalGLM):
+        if model.family in ("logistic", "boosting"):
+            return (rng.random(len(mean)) < mean).astype(np.float64)
+        return rng.poisson(np.minimum(mean, 1e6)).astype(np.float64)
+    room = np.minimum(task.target.half_range * _RESIDUAL, np.minimum(task.target.high - mean, mean - task.target.low))
+    return np.asarray(mean + rng.uniform(-1, 1, size=len(mean)) * np.maximum(room, 0.0))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from discreet.local.plan import Floats
+from discreet.errors import DomainError
+from discreet.local.columns import Floats, encoded_columns
+from discreet.local.design import raw_map
+from discreet.local.links import Link
+from discreet.local.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +22,7 @@ class LocalResult:
 
     ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is
     the derivative of these estimates in the entries of the average report: noise, and lying devices, act through it.
+    ``usable`` is the estimated share of reports from complete records, ``assumption`` what else the result rests on.
     """
 
     model: str
@@ -24,18 +30,34 @@ class LocalResult:
     estimates: Floats
     covariance: Floats
     response: Floats
-    encoded_coef: Floats
-    encoded_moment: Floats
     count: int
-    fit_intercept: bool
+    task: Task
+    link: Link
+    usable: float
+    usable_std: float
+    assumption: str
 
     @property
     def coef_(self) -> Floats:
-        return self.estimates[int(self.fit_intercept) :]
+        return self.estimates[int(self.task.fit_intercept) :]
 
     @property
     def intercept_(self) -> float:
-        return float(self.estimates[0]) if self.fit_intercept else 0.0
+        return float(self.estimates[0]) if self.task.fit_intercept else 0.0
+
+    @property
+    def epsilon(self) -> float:
+        """What each report costs its device, at ``delta``."""
+        return self.task.epsilon
+
+    @property
+    def delta(self) -> float:
+        return self.task.delta
+
+    @property
+    def digest(self) -> str:
+        """The task whose reports these are."""
+        return self.task.digest
 
     @property
     def bse(self) -> Floats:
@@ -47,11 +69,27 @@ class LocalResult:
         reach = NormalDist().inv_cdf(1 - alpha / 2) * self.bse
         return np.column_stack([self.estimates - reach, self.estimates + reach])
 
+    def predict(self, table: Any) -> Floats:
+        """The expected label of each row; for a label of two levels the probability of the one that counts as 1.
+
+        table: an array with the task's columns in its order (numbers only), a mapping of columns, or a frame. Values
+        are moved into the declared bounds as devices do; NaN where anything is missing.
+        """
+        columns = _columns(self.task, table)
+        rows = encoded_columns(self.task, columns, len(next(iter(columns.values()))))
+        raw = rows @ raw_map(self.task).T
+        return self.link.mean(raw @ self.coef_ + self.intercept_)
+
     def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
         """Plain numbers and strings, ready for JSON."""
         return {
             "model": self.model,
             "reports": self.count,
+            "task": self.digest,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "usable_share": {"estimate": min(self.usable, 1.0), "std_error": self.usable_std},
+            "assumption": self.assumption,
             "level": 1 - alpha,
             "coefficients": [
                 {"name": name, "estimate": float(value), "std_error": float(error), "low": float(a), "high": float(b)}
@@ -60,3 +98,19 @@ class LocalResult:
                 )
             ],
         }
+
+
+def _columns(task: Task, table: Any) -> Mapping[str, Any]:
+    names = [column.name for column in task.columns]
+    if isinstance(table, Mapping):
+        return {name: table[name] for name in names if name in table}
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise DomainError(f"rows must have {len(names)} columns: {', '.join(names)}")
+        return {name: table[:, place] for place, name in enumerate(names)}
+    import narwhals as nw
+
+    from discreet.domain import cells
+
+    frame = nw.from_native(table, eager_only=True)
+    return {name: cells(frame[name]) for name in names if name in frame.columns}

@@ -1,82 +1,176 @@
-"""From a record to the exact integers that noise is added to: the same code on one device and on simulated millions."""
+"""From a record to the vector that is randomized: the same bits on every device, and on simulated millions.
+
+A record is encoded to (1, x), mapped by the task's matrix to z, and shortened to h with |h| <= radius. The vector is
+
+    "cross"      (flag, cross h c / radius)
+    "both"       (flag, outer svec(h h^T) / radius^2, cross w h c / radius),   w = min(1, radius / |z|)
+    "pilot"      (flag, first x / sqrt(p), second x^2 / sqrt(p))               of encoded features, before any map
+    "printed"    (outer triu(h h^T) / radius^2, cross h c / radius)            as NLDP prints it
+
+with c in [-1, 1] the label, triu the upper triangle and svec the same with off-diagonal entries times sqrt(2). The
+weights' squares add up to at most 1, so the vector lies in the unit ball. A record with anything missing has the
+vector 0.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from numbers import Real
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.columns import Column, Numeric
-from discreet.local.plan import Floats
-from discreet.local.task import Task
+from discreet.errors import DomainError
+from discreet.local.codebook import ordered_sum
+
+Floats = NDArray[np.float64]
+
+KINDS = ("cross", "both", "pilot", "printed")
+_LARGEST_TRANSFORM = 1e12
+_LARGEST_DIMENSION = 10_000
+# The squares of weights are decimal fractions that add up to 1 on paper.
+_ROUNDING = 1e-12
 
 
-class HasColumns(Protocol):
-    """A task or a domain: whatever declares columns."""
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """Which vector a device computes; ``transform`` and ``radius`` are not used by a pilot."""
+
+    kind: str
+    flag: float = 0.0
+    outer: float = 0.0
+    cross: float = 0.0
+    first: float = 0.0
+    second: float = 0.0
+    radius: float = 1.0
+    transform: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def __post_init__(self) -> None:
+        transform = np.array(self.transform, dtype=np.float64)
+        transform.setflags(write=False)
+        object.__setattr__(self, "transform", transform)
+        if self.kind not in KINDS:
+            raise DomainError(f"a statistic's kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        weights = [getattr(self, name) for name in _WEIGHTS[self.kind]]
+        if not all(0 <= weight <= 1 for weight in weights) or math.fsum(w * w for w in weights) > 1 + _ROUNDING:
+            raise DomainError("the weights of a statistic must be at least 0, and their squares add up to at most 1")
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Statistic:
+        kind = entry["kind"]
+        if kind not in KINDS:
+            raise DomainError(f"a statistic's kind must be one of {', '.join(KINDS)}")
+        expected = {"kind", *_WEIGHTS[kind]} | (set() if kind == "pilot" else {"radius", "transform"})
+        if set(entry) != expected:
+            raise DomainError(f"a statistic of kind {kind!r} has the fields {', '.join(sorted(expected))}")
+        fields: dict[str, Any] = {name: float(entry[name]) for name in _WEIGHTS[kind]}
+        if kind == "pilot":
+            return cls(kind, **fields)
+        return cls(kind, radius=float(entry["radius"]), transform=np.array(entry["transform"], dtype=float), **fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        content: dict[str, Any] = {"kind": self.kind, **{name: getattr(self, name) for name in _WEIGHTS[self.kind]}}
+        if self.kind != "pilot":
+            content |= {"radius": self.radius, "transform": self.transform.tolist()}
+        return content
+
+    def check(self, features: int) -> None:
+        """Raise unless this fits so many encoded features."""
+        if self.kind != "pilot":
+            self._check_transform(features + 1)
+        if not 2 <= self.dimension(features) <= _LARGEST_DIMENSION:
+            raise DomainError(f"a report must be of 2 to {_LARGEST_DIMENSION:,} numbers")
+
+    def _check_transform(self, columns: int) -> None:
+        shape = self.transform.shape
+        if len(shape) != 2 or shape[1] != columns or not 1 <= shape[0] <= columns:
+            raise DomainError(f"transform must have {columns} columns and at most as many rows")
+        if not (np.abs(self.transform) <= _LARGEST_TRANSFORM).all():
+            raise DomainError(f"transform must be finite with entries up to {_LARGEST_TRANSFORM:g}")
+        if not 1e-6 <= self.radius <= 1e6:
+            raise DomainError("radius must lie between 1e-6 and 1e6")
 
     @property
-    def columns(self) -> tuple[Column, ...]: ...
+    def width(self) -> int:
+        """The length of h."""
+        return len(self.transform)
+
+    def dimension(self, features: int) -> int:
+        """The length of the vector."""
+        if self.kind == "pilot":
+            return 1 + 2 * features
+        return self.cross_at + self.width
+
+    @property
+    def cross_at(self) -> int:
+        """Where the part with the label begins."""
+        return int(self.flagged) + (self.width * (self.width + 1) // 2 if self.has_outer else 0)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the first entry counts usable records."""
+        return self.kind != "printed"
+
+    @property
+    def has_outer(self) -> bool:
+        return self.kind in ("both", "printed")
+
+    @cached_property
+    def triangle(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """Rows and columns of the upper triangle, row by row, and what its entries are multiplied by."""
+        rows, columns = np.triu_indices(self.width)
+        return rows, columns, np.where((rows == columns) | (self.kind == "printed"), 1.0, math.sqrt(2))
+
+    def vectors(self, rows: Floats, labels: Floats) -> Floats:
+        """One vector a record, from encoded rows (1, x) and labels c; 0 where anything is missing."""
+        usable = np.isfinite(rows).all(axis=1) & np.isfinite(labels)
+        rows, labels = np.where(usable[:, np.newaxis], rows, 0.0), np.where(usable, labels, 0.0)
+        made = self._pilot(rows) if self.kind == "pilot" else self._moments(rows, labels)
+        made[~usable] = 0.0
+        return made
+
+    def mapped(self, rows: Floats) -> Floats:
+        """z of encoded rows, each sum in the order of columns."""
+        vectors = np.zeros((len(rows), self.width))
+        for place in range(rows.shape[1]):
+            vectors += rows[:, place, np.newaxis] * self.transform[:, place]
+        return vectors
+
+    def shortening(self, vectors: Floats) -> Floats:
+        """min(1, radius / |z|)."""
+        lengths = np.sqrt(ordered_sum(vectors * vectors))
+        return np.where(lengths > self.radius, self.radius / np.maximum(lengths, self.radius), 1.0)
+
+    def _moments(self, rows: Floats, labels: Floats) -> Floats:
+        return self.mapped_vectors(self.mapped(rows), labels)
+
+    def mapped_vectors(self, vectors: Floats, labels: Floats) -> Floats:
+        """The vectors to be randomized, of z and c."""
+        factor = self.shortening(vectors)
+        short = vectors * factor[:, np.newaxis] * (1 / self.radius)
+        parts = [np.full((len(vectors), 1), self.flag)] if self.flagged else []
+        weight = self.cross * labels
+        if self.has_outer:
+            first, second, root = self.triangle
+            parts.append(short[:, first] * short[:, second] * (self.outer * root))
+        if self.kind == "both":
+            weight = weight * factor
+        parts.append(short * weight[:, np.newaxis])
+        return np.hstack(parts)
+
+    def _pilot(self, rows: Floats) -> Floats:
+        features = rows[:, 1:]
+        share = 1 / math.sqrt(features.shape[1])
+        flag = np.full((len(rows), 1), self.flag)
+        return np.hstack([flag, features * (self.first * share), features * features * (self.second * share)])
 
 
-def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    """One record as (1, x) and y, by declared bounds; NaN where a value is missing, odd or undeclared."""
-    columns = {column.name: [_cell(record, column.name)] for column in task.columns}
-    return encoded_columns(task, columns, 1), label_values(task, [_cell(record, task.target.name)])
-
-
-def _cell(record: Mapping[str, Any], name: str) -> Any:
-    """A number or a text; anything else counts as missing, for an exception would show that it was there."""
-    value = record.get(name)
-    return value if isinstance(value, (str, Real)) else None
-
-
-def encoded_columns(domain: HasColumns, columns: Mapping[str, Any], records: int) -> Floats:
-    """Rows (1, x) of a table given column by column, every number in [-1, 1]."""
-    parts = [np.ones((1, records))]
-    for column in domain.columns:
-        values = columns[column.name]
-        if isinstance(column, Numeric):
-            parts.append(column.encode(values, column.centre, column.half_width))
-        else:
-            parts.append(column.encode(values))
-    return np.vstack(parts).T
-
-
-def label_values(task: Task, values: Any) -> Floats:
-    """Labels clipped to their declared range, in their own units."""
-    return task.target.encode(values, 0.0, 1.0)[0]
-
-
-def exact_report(task: Task, rows: Floats, labels: Floats) -> NDArray[np.int64]:
-    """The integers of each record before noise: clipped, in grid units, zero for a record with anything missing."""
-    clipped = clipped_vectors(task, rows)
-    label = reported_label(task, rows, labels)
-    usable = np.isfinite(label) & np.isfinite(clipped).all(axis=1)
-    clipped[~usable] = 0.0
-    label[~usable] = 0.0
-    parts = [task.cross_weight * clipped * label[:, np.newaxis]]
-    if task.outer:
-        first, second = np.triu_indices(task.width)
-        parts.insert(0, clipped[:, first] * clipped[:, second])
-    return np.rint(np.hstack(parts) / task.plan.unit).astype(np.int64)
-
-
-def clipped_vectors(task: Task, rows: Floats) -> Floats:
-    """h: the transformed row, shortened to the task's radius."""
-    vectors = rows @ task.transform.T
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        vectors *= np.minimum(1.0, task.radius / lengths)[:, np.newaxis]
-    vectors[lengths == 0] = 0.0
-    return vectors
-
-
-def reported_label(task: Task, rows: Floats, labels: Floats) -> Floats:
-    """The label, or in a second round its residual, centred and scaled to [-1, 1]."""
-    centre: Floats | float = task.label_centre
-    if task.second is not None:
-        centre = task.second.link.mean(rows @ np.array(task.second.coef))
-    return np.clip((labels - centre) / task.label_scale, -1.0, 1.0)
+_WEIGHTS = {
+    "cross": ("flag", "cross"),
+    "both": ("flag", "outer", "cross"),
+    "pilot": ("flag", "first", "second"),
+    "printed": ("outer", "cross"),
+}

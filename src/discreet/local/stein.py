@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import NoSolutionError
+from discreet.local.columns import Floats
 from discreet.local.links import GLMS, Link
-from discreet.local.plan import Floats
 
 # Roots are looked for up to this size, on a grid that misses no crossing of a smooth mean.
 _LARGEST_SCALE = 1e4

@@ -8,18 +8,24 @@ from discreet.documents import toml_value
 
 
 def task_toml(content: dict[str, Any]) -> str:
-    """The document as TOML: settings first, then tables, then the long matrix."""
-    tables = ("target", "second")
-    lines = [
-        f"{key} = {toml_value(value)}" for key, value in content.items() if key not in (*tables, "columns", "transform")
-    ]
-    rows = ",\n".join(f"  {toml_value(row)}" for row in content["transform"])
-    lines.append(f"transform = [\n{rows},\n]")
-    for table in tables:
-        if table in content:
-            lines.append(f"\n[{table}]")
-            lines += [f"{key} = {toml_value(value)}" for key, value in content[table].items()]
-    for column in content["columns"]:
-        lines.append("\n[[columns]]")
-        lines += [f"{key} = {toml_value(value)}" for key, value in column.items()]
+    """The document as TOML: settings first, then tables, then what is long."""
+    lines = [f"{key} = {toml_value(value)}" for key, value in content.items() if not _is_table(value)]
+    last = ("design",)
+    for key, value in sorted(content.items(), key=lambda item: item[0] in last):
+        if isinstance(value, dict):
+            lines += [f"\n[{key}]", *(_setting(name, entry) for name, entry in value.items())]
+        elif _is_table(value):
+            for entry in value:
+                lines += [f"\n[[{key}]]", *(_setting(name, one) for name, one in entry.items())]
     return "\n".join(lines) + "\n"
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def _setting(key: str, value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        rows = ",\n".join(f"  {toml_value(row)}" for row in value)
+        return f"{key} = [\n{rows},\n]"
+    return f"{key} = {toml_value(value)}"

@@ -26,15 +26,15 @@ def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, f
             "them the covariance is collected too, and nothing short of a rehearsal (discreet local simulate) tells "
             "what becomes of it"
         )
-    task = local_task(design, budget.epsilon, budget.delta, public)
+    task = local_task(design, budget.epsilon, public)
     errors = np.array(forecast(task, n, LOCAL_MODELS[design.family])["std_errors"][1:])
     error = float(np.sqrt(np.mean(errors**2)))
     return error, _spread_risk(design, error)
 
 
 @lru_cache(maxsize=64)
-def local_task(design: Design, epsilon: float, delta: float, public: int) -> Task:
-    """The task that such a collection would publish."""
+def local_task(design: Design, epsilon: float, public: int) -> Task:
+    """The task that such a collection would publish: reports need no delta."""
     known = Public(rows=np.resize(typical_rows(design)[0], (public, design.d)))
     low, high = design.label_bounds
     return new_task(
@@ -42,7 +42,6 @@ def local_task(design: Design, epsilon: float, delta: float, public: int) -> Tas
         domain=Domain(tuple(Numeric(f"x{j}", -DECLARED, DECLARED) for j in range(design.d))),
         target=Numeric("y", low, high),
         epsilon=epsilon,
-        delta=delta,
         goal=100_000,
         public=known,
     )

@@ -63,7 +63,8 @@ class Collector:
             self.store.close()
 
     async def _task(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await PlainTextResponse(self.task.to_toml(), media_type="application/toml")(scope, receive, send)
+        # Without the design, which devices do not need: the digest is the same.
+        await Response(self.task.document, media_type="application/json")(scope, receive, send)
 
     async def _models(self, scope: Scope, receive: Receive, send: Send) -> None:
         snapshot = await self.results.snapshot()
@@ -134,10 +135,9 @@ def create_app(
     limits: Limits | None = None,
     public_page: bool = False,
     models: Sequence[str] = (),
-    public: Any = None,
 ) -> Starlette:
-    """The collector of one task on one store; ``models`` and ``public`` are for the page's fits."""
-    results = Results(task, store, models=models, public=public)
+    """The collector of one task on one store; ``models`` are those that the page shows."""
+    results = Results(task, store, models=models)
     collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page)
     rules = routes(keys, collector.rules(), collector.metrics.refusals)
     app = Starlette(routes=rules, lifespan=collector.lifespan)

@@ -6,7 +6,6 @@ import asyncio
 import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import Any
 
 from discreet.domain import Numeric
 from discreet.local import Collection, fit, forecast, influence
@@ -29,8 +28,8 @@ _EXPLANATIONS = {
 class Results:
     """Snapshots of one collection; post-processing only, so they cost no privacy, however many are asked for."""
 
-    def __init__(self, task: Task, store: Store, *, models: Sequence[str] = (), public: Any = None) -> None:
-        self._task, self._store, self._public = task, store, public
+    def __init__(self, task: Task, store: Store, *, models: Sequence[str] = ()) -> None:
+        self._task, self._store = task, store
         self._models = tuple(models) or default_models(task)
         self._lock = asyncio.Lock()
         self._fitted: tuple[int, int, tuple[FittedModel, ...]] = (0, 0, ())  # batch, count, models
@@ -78,7 +77,7 @@ class Results:
         title, explanation = f"{name.capitalize()} model", _EXPLANATIONS.get(name, "")
         title = {"identity": "Linear model"}.get(name, title)
         try:
-            (result,) = fit(self._task, collection, [name], public=self._public)
+            (result,) = fit(self._task, collection, [name])
             moves = {share: influence(self._task, collection, result, share / 100) for share in LIAR_SHARES}
         except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
             return FittedModel(title, explanation, failure=f"Not enough to go on yet: {error}")
@@ -107,7 +106,7 @@ def feature_spans(task: Task) -> dict[str, float]:
 
 def default_models(task: Task) -> tuple[str, ...]:
     """A yes-or-no label is explained on both scales, any other on its own."""
-    return ("logistic", "identity") if (task.target.low, task.target.high) == (0.0, 1.0) else ("identity",)
+    return ("logistic", "identity") if task.target.two_valued else ("identity",)
 
 
 def _shown(counts: Sequence[tuple[int, int]], open_batch: int, task: Task, today: date) -> tuple[int, bool]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.service_tools import postgresql, postgresql_programs, report, small_task
+from tests.service_tools import payload, postgresql, postgresql_programs, report, small_task
 
 from discreet.errors import StoreCorrupt, StoreError, StoreFull
 from discreet.local import wire
@@ -80,7 +80,7 @@ def test_an_id_is_taken_for_ever(place, keys, rng):
     task = small_task()
     store = create_store(place, task, keys)
     first = entry(task, rng)
-    other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
+    other = wire.encode(task, payload(task, rng), first.report_id)
     assert store.write([first]) == [ACCEPTED]
     store.close_batch(0)
     assert store.write([entry(task, rng, body=other)]) == [CONFLICT]
@@ -102,7 +102,7 @@ def test_twins_in_one_group_are_settled_like_twins_in_two(place, keys, rng):
     task = small_task()
     store = create_store(place, task, keys)
     first = entry(task, rng)
-    other = wire.encode(task, wire.decode(task, report(task, rng)), first.report_id)
+    other = wire.encode(task, payload(task, rng), first.report_id)
     twin = entry(task, rng, body=other)
     assert store.write([first, first, twin]) == [ACCEPTED, REPEATED, CONFLICT]
     store.verified_totals()
@@ -198,7 +198,7 @@ def test_every_altered_row_is_noticed(tmp_path, keys, rng, change):
     entries = [entry(task, rng) for _ in range(20)]
     store.write(entries)
     altered = entries[7].report_id
-    other = wire.encode(task, wire.decode(task, report(task, rng)), altered)  # valid, but not what came
+    other = wire.encode(task, payload(task, rng), altered)  # valid, but not what came
     with sqlite3.connect(tmp_path / "reports.db") as connection:
         names = {"id": altered, "other": other}
         connection.execute(change, {name: names[name] for name in names if f":{name}" in change})

@@ -1,0 +1,220 @@
+"""The Gaussian randomizer: the record's vector on a grid, plus exact discrete Gaussian noise; (epsilon, delta).
+
+Replacing the whole record moves the vector of statistic.py, whose parts have the weights f, o and g, by at most
+
+    sqrt(2) o (1 + t) if t = g^2 / (2 o^2) <= 1, else 2 g     one usable record by another, the best angle's cosine t
+    sqrt(f^2 + o^2 + g^2)                                     a usable record by one with something missing
+
+in Euclidean norm (docs/papers/nldp.md). Rounding to the grid adds at most half a unit an entry and side.
+docs/papers/discrete_gaussian.md: noise of variance (reach / mu)^2 + 4 is then mu-GDP. No scipy here: a device starts
+in the time that numpy takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DomainError
+from discreet.local.statistic import Statistic
+from discreet.local.unit import whole
+from discreet.noise import discrete_gaussian
+from discreet.noise.bits import Bits
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Values travel as 24-bit integers.
+LARGEST = 2**23 - 1
+# A Gaussian vector is longer than sqrt(entries) + 5 standard deviations once in 270,000 times; it is then shortened.
+_TAIL = 5.0
+# Covers the rounding of calibration and the proof's factor e^(m eta).
+_MARGIN = 1 + 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Noise scales of the parts of a vector (flag, outer, cross), its grid and the ball that reports lie in.
+
+    scales and limit are in grid units, ``unit`` is a power of two; ``counts`` says how many entries each part has.
+    """
+
+    mu: float
+    unit: float
+    limit: int
+    scales: tuple[float, float, float]
+    counts: tuple[int, int, int]
+
+    name = "gaussian"
+    code = 2
+
+    def __post_init__(self) -> None:
+        if not (0 < self.mu <= 20 and math.frexp(self.unit)[0] == 0.5 and 1 <= self.limit <= LARGEST):
+            raise DomainError(f"a gaussian randomizer has 0 < mu <= 20, a power of two as unit, limit <= {LARGEST}")
+        if not all(1 <= scale <= LARGEST for scale in self.scales):
+            raise DomainError("the scales of a gaussian randomizer must lie between 1 and the largest value")
+
+    @classmethod
+    def tight(cls, statistic: Statistic, features: int, mu: float) -> Gaussian:
+        """The least noise that makes the report mu-GDP, on the finest grid that fits the wire."""
+        return _on_grid(statistic, features, mu, lambda unit, slack: [(joint_reach(statistic) / unit + slack) / mu] * 3)
+
+    @classmethod
+    def with_noise(cls, statistic: Statistic, features: int, outer: float, cross: float) -> Gaussian:
+        """Printed noise, given per part in units of the vector; mu is what that really costs."""
+        made = _on_grid(statistic, features, 1.0, lambda unit, slack: [1.0, outer / unit, cross / unit])
+        return cls(_spent(statistic, made) * _MARGIN, made.unit, made.limit, made.scales, made.counts)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any], statistic: Statistic, features: int) -> Gaussian:
+        if set(entry) != {"name", "mu", "unit", "limit", "scales"} or len(entry["scales"]) != 3:
+            raise DomainError("a gaussian randomizer has the fields name, mu, unit, limit and three scales")
+        flag, outer, cross = (float(scale) for scale in entry["scales"])
+        counts = _counts(statistic, features)
+        return cls(float(entry["mu"]), float(entry["unit"]), whole(entry["limit"]), (flag, outer, cross), counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "mu": self.mu,
+            "unit": self.unit,
+            "limit": self.limit,
+            "scales": list(self.scales),
+        }
+
+    @property
+    def dimension(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def payload_bytes(self) -> int:
+        return 3 * self.dimension
+
+    @property
+    def entry_scales(self) -> Floats:
+        """The noise scale of every entry, in grid units."""
+        return np.repeat(self.scales, self.counts)
+
+    @property
+    def longest(self) -> float:
+        """The longest report that is valid, in units of the vector."""
+        return self.limit * self.unit
+
+    def gives(self, epsilon: float, delta: float, rounds_mu: float = 0.0) -> bool:
+        """Whether mu (with what other rounds cost) gives (epsilon, delta)."""
+        return gaussian_delta_bound(epsilon, math.hypot(self.mu, rounds_mu)) <= delta
+
+    def keeps(self, statistic: Statistic) -> bool:
+        """Whether the noise gives mu for this statistic."""
+        return _spent(statistic, self) <= self.mu
+
+    def second_moment(self, inputs: Floats, directions: Floats) -> Floats:
+        """E[Z Z^T] of a decoded report, of E[v v^T] with v the record's vector."""
+        return inputs + np.diag((self.entry_scales * self.unit) ** 2)
+
+    def exact(self, vectors: Floats) -> Integers:
+        """What noise is added to."""
+        return np.rint(vectors / self.unit).astype(np.int64)
+
+    def randomize(self, digest: bytes, vectors: Floats, identities: list[bytes], bits: Bits) -> list[bytes]:
+        """The payload of each record's report: its noisy entries, three bytes each."""
+        return [self.payload(self._noisy(row, bits)) for row in self.exact(vectors)]
+
+    def _noisy(self, values: Integers, bits: Bits) -> Integers:
+        noise = np.empty(self.dimension, dtype=np.int64)
+        scales = self.entry_scales
+        for scale in np.unique(scales):
+            which = scales == scale
+            noise[which] = discrete_gaussian(float(scale), int(which.sum()), bits=bits)
+        return within_support(values + noise, self.limit)
+
+    def payload(self, values: Integers) -> bytes:
+        """Whole numbers as 24-bit little-endian integers."""
+        return values.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
+
+    def decode(self, digest: bytes, identity: bytes, payload: bytes) -> Integers | None:
+        """The values, in grid units; None outside of the support."""
+        wide = np.zeros((self.dimension, 4), dtype=np.uint8)
+        # The low byte is left 0 and shifted out again, which carries the sign.
+        wide[:, 1:] = np.frombuffer(payload, dtype=np.uint8).reshape(-1, 3)
+        values = (wide.view("<i4")[:, 0] >> 8).astype(np.int64)
+        # 10,000 squares of 24-bit numbers stay below 2^60.
+        return values if int(values @ values) <= self.limit**2 else None
+
+
+def joint_reach(statistic: Statistic) -> float:
+    """How far replacing one record moves the vector, all parts together."""
+    outer, cross = statistic.outer, statistic.cross
+    if statistic.kind == "pilot":
+        return 2.0
+    if cross**2 <= 2 * outer**2:
+        both = math.sqrt(2) * outer * (1 + cross**2 / (2 * outer**2)) if outer > 0 else 0.0
+    else:
+        both = 2 * cross
+    return max(both, math.hypot(statistic.flag, outer, cross))
+
+
+def _spent(statistic: Statistic, made: Gaussian) -> float:
+    """The mu that these scales cost: by the joint reach if they are all alike, else part by part."""
+    slack = _slack(made.dimension)
+    flag, outer, cross = (math.sqrt(max(scale**2 - 4, 1e-300)) for scale in made.scales)
+    least = min(scale for scale, count in zip((flag, outer, cross), made.counts, strict=True) if count)
+    joint = (joint_reach(statistic) / made.unit + slack) / least * _MARGIN
+    pairs = [(math.sqrt(2) * statistic.outer, outer), (2 * statistic.cross, cross)]
+    apart = math.hypot(*((part / made.unit + slack) / scale for part, scale in pairs if part > 0))
+    # A missing record moves the flag as well: only the joint bound covers that.
+    return joint if statistic.flagged else min(joint, apart * _MARGIN)
+
+
+def _slack(entries: int) -> float:
+    # In units: rounding two vectors by half a unit an entry; 1 for the floating-point error of the vector itself,
+    # whose relative size is far below 2^-23.
+    return math.sqrt(entries) + 1
+
+
+def _counts(statistic: Statistic, features: int) -> tuple[int, int, int]:
+    entries = statistic.dimension(features)
+    if statistic.kind == "pilot":
+        return (1, 0, entries - 1)
+    flag = int(statistic.flagged)
+    return (flag, statistic.cross_at - flag, statistic.width)
+
+
+def _on_grid(statistic: Statistic, features: int, mu: float, needed: Any) -> Gaussian:
+    """The finest grid that fits the wire, with the scales that ``needed`` asks for on it."""
+    counts = _counts(statistic, features)
+    slack = _slack(sum(counts))
+    for exponent in range(80, -80, -1):
+        unit = 2.0**-exponent
+        flag, outer, cross = (math.sqrt((scale * _MARGIN**4) ** 2 + 4) for scale in needed(unit, slack))
+        scales = (flag, outer, cross)
+        length = math.hypot(*(scale * math.sqrt(count) for scale, count in zip(scales, counts, strict=True)))
+        limit = math.ceil(1 / unit + slack + length + _TAIL * max(scales))
+        if limit <= LARGEST:
+            return Gaussian(mu, unit, limit, scales, counts)
+    raise DomainError(f"no grid carries reports of {sum(counts)} entries at mu {mu:g}")
+
+
+def within_support(values: Integers, limit: int) -> Integers:
+    """The values, shortened to the limit if their norm is above it: post-processing, once in 270,000 reports."""
+    squares = sum(value * value for value in values.tolist())
+    if squares <= limit**2:
+        return values
+    # Rounding towards zero cannot lengthen.
+    return np.trunc(values * (limit / math.sqrt(squares) * (1 - 1e-12))).astype(np.int64)
+
+
+def gaussian_delta_bound(epsilon: float, mu: float) -> float:
+    """An upper bound, good to nine digits, on the delta of mu-GDP at this epsilon, by ``math.erfc`` alone."""
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    first = 0.5 * math.erfc(near / math.sqrt(2))
+    tail = 0.5 * math.erfc(far / math.sqrt(2))
+    # Below this the tail has lost its digits; leaving it out only raises the bound.
+    second = math.exp(min(epsilon + math.log(tail), 0.0)) if tail > 1e-290 else 0.0
+    # Each term is right to about (1 + epsilon) 1e-15 relatively; the difference is charged with all of it.
+    return first - second + (first + second) * 1e-14 * (1 + epsilon)
