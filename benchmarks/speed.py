@@ -28,7 +28,7 @@ DOMAIN = Domain((*(Numeric(name, -1.0, 1.0) for name in NAMES), Numeric("y", -5.
 STREAMING_FIT = """
 import sys
 from benchmarks.speed import model
-model("replace_one").fit_file(sys.argv[1], target="y")
+model("replace_one").fit_table(sys.argv[1], target="y")
 # Not getrusage, whose peak a process inherits from the one that started it.
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
@@ -99,7 +99,7 @@ def streaming(path: Path) -> list[str]:
     print("streaming ...", flush=True)
     fits = [model(kind) for kind in ("replace_one", "add_or_remove_one")]
     plain, replace, add = best(
-        lambda: read(path), lambda: fits[0].fit_file(path, target="y"), lambda: fits[1].fit_file(path, target="y")
+        lambda: read(path), lambda: fits[0].fit_table(path, target="y"), lambda: fits[1].fit_table(path, target="y")
     )
     return [
         f"| reading the Parquet file, nothing done | {plain:.2f} | 1 |",

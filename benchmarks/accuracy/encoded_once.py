@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.accuracy.problems import Problem
 
 from discreet import Public
-from discreet.domain.encoding import EncodedBlock, Encoder
-from discreet.engines import MemoryEngine
+from discreet.domain.encoding import Encoder
+from discreet.engines import Arrays, Layout, MemoryEngine
 from discreet.errors import PrivacyLeakWarning
 from discreet.estimators import base, glm_base, linear
 from discreet.estimators.public_guess import public_guess
@@ -76,7 +76,7 @@ class EncodedOnce:
     def rows(self) -> Iterator[None]:
         """Within this, every fit is to the private rows of this split; one thread each, as fits run side by side."""
         with (
-            patch.object(base, "MemoryEngine", self._engine),
+            patch.object(base, "open_engine", self._engine),
             patch.object(linear, "public_guess", self._public_guess),
             patch.object(glm_base, "public_guess", self._public_guess),
         ):
@@ -89,14 +89,15 @@ class EncodedOnce:
             self._guess = public_guess(public, *facts)
         return self._guess
 
-    def _engine(self, encode: Callable[..., EncodedBlock], table: Any, y: Any, *, used: Any) -> MemoryEngine:
-        encoder: Encoder = encode.__self__  # type: ignore[attr-defined]
+    def _engine(self, arrays: Arrays, layout: Layout) -> MemoryEngine:
+        encoder: Encoder = layout.encode.__self__  # type: ignore[attr-defined]
+        table = arrays.table
         if encoder.domain != self.problem.domain or len(table) != len(self.problem.private):
             raise ValueError(f"these are not the private rows of {self.problem.name}")
         if self._private is None:
             self._private = KeptRows(encoder.encode(table).x)
         kept = KeptEncoder(encoder.domain, encoder.target, encoder.exposure)
-        return MemoryEngine(kept.encode, self._private, y, used=used, workers=1)
+        return MemoryEngine(kept.encode, self._private, arrays.y, workers=1)
 
     def predicts_test_rows(self, model: Any) -> None:
         """From here on the model's predictions, whatever rows they are for, are those of the test rows."""

@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 # Names are imported when first used: scikit-learn alone takes longer than all of discreet's start.
 _HOMES = {
     "BudgetError": "discreet.errors",
+    "ChangedError": "discreet.errors",
+    "CsvFiles": "discreet.engines",
     "DiscreetError": "discreet.errors",
     "Domain": "discreet.domain",
     "DomainError": "discreet.errors",
@@ -28,6 +30,7 @@ _HOMES = {
     "PrivacyLeakWarning": "discreet.errors",
     "PrivateGridSearchCV": "discreet.estimators",
     "Public": "discreet.domain",
+    "ReadError": "discreet.errors",
     "ReLURegressor": "discreet.estimators",
     "Ridge": "discreet.estimators",
     "SingleIndexRegressor": "discreet.estimators",

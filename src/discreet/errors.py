@@ -2,6 +2,8 @@
 
     DiscreetError
     ├── DomainError(ValueError)      a public declaration is missing or wrong
+    │   └── ReadError                a table cannot be read to its end
+    ├── ChangedError                 the rows were not the same in two passes over them
     ├── BudgetError                  the charge does not fit into what is left
     ├── GuaranteeError(ValueError)   the noise asked for does not give the guarantee asked for
     ├── ReleaseError                 a party's release is damaged, altered or of another plan
@@ -24,6 +26,14 @@ class DiscreetError(Exception):
 
 class DomainError(DiscreetError, ValueError):
     """A public declaration (bounds, categories, norm) is missing or contradictory."""
+
+
+class ReadError(DomainError):
+    """A table cannot be read to its end; the message of whoever read it may quote cells and is not passed on."""
+
+
+class ChangedError(DiscreetError):
+    """The rows were not the same in two passes over them, so the sums do not belong together."""
 
 
 class BudgetError(DiscreetError):

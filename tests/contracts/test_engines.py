@@ -16,9 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.domain import Categorical, Domain, Encoder, Numeric
-from discreet.engines import MemoryEngine
+from discreet.engines import CsvFiles, Layout, MemoryEngine
 from discreet.engines import kept as keeping
-from discreet.engines.arrow import CsvEngine, ParquetEngine
+from discreet.engines.csv_files import CsvTable
+from discreet.engines.parquet import ParquetTable
+from discreet.engines.stream import StreamEngine
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators import LinearRegression, Ridge
 from discreet.rows import (
@@ -26,6 +28,7 @@ from discreet.rows import (
     Labels,
     LinearMap,
     PowerSums,
+    Residues,
     ScoreSum,
     SecondMoment,
     kernels,
@@ -71,7 +74,8 @@ def rows(count: int, seed: int = 0) -> np.ndarray:
 
 def total(engine, query, every=1):
     """The exact sum: the two integers that carry it depend on the blocks, what they are worth together does not."""
-    return query_sum(query, engine.sum_rows(partial(product_parts, query), every))
+    part = None if every == 1 else Residues(every, 0, 1)
+    return query_sum(query, engine.sum_rows(partial(product_parts, query), part))
 
 
 def in_memory(table, query, every=1, **options):
@@ -90,8 +94,19 @@ def write_csv(path, names, records):
     return path
 
 
-def from_file(kind, path, query, every=1, **options):
-    return total(kind(path, ENCODER.encode, NAMES, "y", **options), query, every)
+def file_engine(path, *, names=NAMES, encode=ENCODER.encode, width=3, batch_rows=None, read_bytes=1 << 22, **options):
+    """The engine over a file, which reads and cuts it in pieces of these sizes."""
+    layout = Layout(encode, tuple(names), "y", width=width, **options)
+    if path.suffix == ".csv":
+        batches = CsvTable([path], CsvFiles(path), read_bytes=read_bytes)
+    else:
+        batches = ParquetTable([path])
+    batches.engine(layout)  # which checks names and types
+    return StreamEngine(layout, batches, batch_rows=batch_rows)
+
+
+def from_file(path, query, every=1, **options):
+    return total(file_engine(path, **options), query, every)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.label)
@@ -102,12 +117,12 @@ def test_every_engine_gives_the_same_bits(query, loops, tmp_path):
     assert np.array_equal(in_memory(shuffled, query, block_rows=700, workers=2), expected)
     csv_path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], table.tolist())
     for bytes_read in (700, 1 << 20):
-        assert np.array_equal(from_file(CsvEngine, csv_path, query, read_bytes=bytes_read), expected)
+        assert np.array_equal(from_file(csv_path, query, read_bytes=bytes_read), expected)
     for row_group, batch_rows, block_rows in [(5000, 5000, 5000), (1700, 300, 128), (300, 1000, 77)]:
         path = parquet(tmp_path / "rows.parquet", table, row_group)
         options = {"batch_rows": batch_rows, "block_rows": block_rows}
         for workers in (1, 3):
-            assert np.array_equal(from_file(ParquetEngine, path, query, workers=workers, **options), expected)
+            assert np.array_equal(from_file(path, query, workers=workers, **options), expected)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
@@ -117,7 +132,7 @@ def test_a_small_file_is_read_once_and_a_large_one_again(suffix, tmp_path, monke
     for most_bytes, kept in ((1 << 26, True), (5000, False)):
         parquet(path, table) if suffix == "parquet" else write_csv(path, [*NAMES, "y"], table.tolist())
         monkeypatch.setattr(keeping, "MOST_BYTES", most_bytes)
-        engine = (ParquetEngine if suffix == "parquet" else CsvEngine)(path, ENCODER.encode, NAMES, "y")
+        engine = file_engine(path)
         expected = [in_memory(table, query) for query in QUERIES]
         assert np.array_equal(total(engine, QUERIES[0], 7), in_memory(table, QUERIES[0], 7))  # of these, none is kept
         assert np.array_equal(total(engine, QUERIES[0]), expected[0])
@@ -150,9 +165,9 @@ def test_every_so_many_rows_are_counted_over_the_whole_file(every, tmp_path):
     assert np.array_equal(in_memory(table[::every], QUERIES[0]), expected)
     path = parquet(tmp_path / "rows.parquet", table, row_group=433)
     for options in ({"workers": 1, "batch_rows": 100}, {"workers": 2, "batch_rows": 400, "block_rows": 13}):
-        assert np.array_equal(from_file(ParquetEngine, path, QUERIES[0], every, **options), expected)
+        assert np.array_equal(from_file(path, QUERIES[0], every, **options), expected)
     csv_path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], table.tolist())
-    assert np.array_equal(from_file(CsvEngine, csv_path, QUERIES[0], every, read_bytes=900), expected)
+    assert np.array_equal(from_file(csv_path, QUERIES[0], every, read_bytes=900), expected)
 
 
 @given(
@@ -166,9 +181,9 @@ def test_any_floats_in_any_layout_give_the_same_bits(values, row_group, batch_ro
     table = np.array(values, dtype=np.float64).reshape(-1, 4)
     path = parquet(tmp_path / "rows.parquet", table, row_group)
     expected = in_memory(table, QUERIES[1], every)
-    assert np.array_equal(from_file(ParquetEngine, path, QUERIES[1], every, batch_rows=batch_rows, workers=2), expected)
+    assert np.array_equal(from_file(path, QUERIES[1], every, batch_rows=batch_rows, workers=2), expected)
     csv_path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], values)
-    assert np.array_equal(from_file(CsvEngine, csv_path, QUERIES[1], every, read_bytes=500), expected)
+    assert np.array_equal(from_file(csv_path, QUERIES[1], every, read_bytes=500), expected)
 
 
 def test_no_rows_sum_to_zero_of_the_right_shape(tmp_path):
@@ -178,8 +193,8 @@ def test_no_rows_sum_to_zero_of_the_right_shape(tmp_path):
     for every in (1, 3):
         expected = in_memory(table, QUERIES[1], every)
         assert not expected.any()
-        assert np.array_equal(from_file(ParquetEngine, path, QUERIES[1], every), expected)
-        assert np.array_equal(from_file(CsvEngine, csv_path, QUERIES[1], every), expected)
+        assert np.array_equal(from_file(path, QUERIES[1], every), expected)
+        assert np.array_equal(from_file(csv_path, QUERIES[1], every), expected)
 
 
 MIXED = Domain(
@@ -223,21 +238,22 @@ def test_nulls_and_odd_types_are_the_same_in_every_format(missing, tmp_path):
     expected = total(MemoryEngine(encoder.encode, nw.from_native(features), frame["y"].to_numpy()), query)
     assert expected.any()
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=3)
-    engine = ParquetEngine(tmp_path / "rows.parquet", encoder.encode, names, "y", batch_rows=2)
+    engine = file_engine(tmp_path / "rows.parquet", encode=encoder.encode, names=names, batch_rows=2)
     assert np.array_equal(total(engine, query), expected)
     single = table.set_column(1, "single", table["single"].cast(pa.float64()))  # every digit of the float32
     write_csv(tmp_path / "rows.csv", single.column_names, zip(*(column.to_pylist() for column in single), strict=True))
-    texts = CsvEngine(tmp_path / "rows.csv", encoder.encode, names, "y", texts=["city"], read_bytes=100)
+    options = {"encode": encoder.encode, "names": names, "texts": frozenset(["city"])}
+    texts = file_engine(tmp_path / "rows.csv", read_bytes=100, **options)
     assert np.array_equal(total(texts, query), expected)
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression, Ridge])
-def test_fit_file_gives_the_bits_of_fit(estimator, tmp_path):
+def test_fit_table_gives_the_bits_of_fit(estimator, tmp_path):
     frame = mixed_table().to_pandas()
     x = frame[["count", "single", "flag", "city"]].astype({"city": object})
     expected = fitted(estimator, lambda model: model.fit(x, frame["y"]))
     pq.write_table(mixed_table(), tmp_path / "rows.parquet")
-    model = fitted(estimator, lambda model: model.fit_file(tmp_path / "rows.parquet", target="y"))
+    model = fitted(estimator, lambda model: model.fit_table(tmp_path / "rows.parquet", target="y"))
     assert np.array_equal(model.coef_, expected.coef_)
     assert model.intercept_ == expected.intercept_
     assert str(model.privacy_) == str(expected.privacy_)
@@ -248,19 +264,23 @@ def test_fit_file_gives_the_bits_of_fit(estimator, tmp_path):
 def test_at_most_so_many_rows_of_each_person_over_the_whole_file(limit, tmp_path):
     table = np.random.default_rng(4).uniform(-1, 1, (60, 4))
     person = np.random.default_rng(5).integers(0, 12, 60)
-    used = np.array([np.sum(person[:i] == person[i]) < limit for i in range(60)])
-    expected = in_memory(table[used], QUERIES[1])
+    table[-20:], person[-20:] = table[:20], person[:20]  # rows that are the same twice
     ids = [f"p{i}" if i else None for i in person]  # rows without an id share one person's limit
     arrow = pa.table({**dict(zip([*NAMES, "y"], table.T, strict=True)), "id": ids})
+    options = {"rows_per_person": limit, "width": 3}
+    memory = MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3], groups=np.array(ids, dtype=object), **options)
+    expected = total(memory, QUERIES[1])
+    counts = memory.sum_rows(lambda block, used: np.bincount(person[used], minlength=12))
+    assert np.array_equal(counts, np.minimum(np.bincount(person, minlength=12), limit))
     pq.write_table(arrow, tmp_path / "rows.parquet", row_group_size=7)
-    options = {"groups": "id", "rows_per_person": limit}
+    write_csv(tmp_path / "rows.csv", arrow.column_names, zip(*(column.to_pylist() for column in arrow), strict=True))
     for batch_rows in (1, 5, 60):
         path = tmp_path / "rows.parquet"
-        assert np.array_equal(
-            from_file(ParquetEngine, path, QUERIES[1], batch_rows=batch_rows, workers=3, **options), expected
-        )
-    write_csv(tmp_path / "rows.csv", arrow.column_names, zip(*(column.to_pylist() for column in arrow), strict=True))
-    assert np.array_equal(from_file(CsvEngine, tmp_path / "rows.csv", QUERIES[1], read_bytes=400, **options), expected)
+        found = from_file(path, QUERIES[1], groups="id", batch_rows=batch_rows, workers=3, **options)
+        assert np.array_equal(found, expected)
+    assert np.array_equal(
+        from_file(tmp_path / "rows.csv", QUERIES[1], read_bytes=400, groups="id", **options), expected
+    )
 
 
 def test_a_cell_that_is_no_number_raises_nothing(tmp_path):
@@ -274,28 +294,28 @@ def test_a_cell_that_is_no_number_raises_nothing(tmp_path):
     clean = np.vstack([clean, table[21:22]])
     path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], with_odd)
     for bytes_read in (600, 1 << 20):
-        found = from_file(CsvEngine, path, QUERIES[1], read_bytes=bytes_read)
+        found = from_file(path, QUERIES[1], read_bytes=bytes_read)
         assert np.array_equal(found, in_memory(clean, QUERIES[1]))
 
 
 def test_a_missing_column_is_named(tmp_path):
     parquet(tmp_path / "rows.parquet", rows(5))
     write_csv(tmp_path / "rows.csv", [*NAMES, "y"], rows(5).tolist())
-    for kind, name in [(ParquetEngine, "rows.parquet"), (CsvEngine, "rows.csv")]:
+    for name in ("rows.parquet", "rows.csv"):
         with pytest.raises(DomainError, match="no column 'height'"):
-            kind(tmp_path / name, ENCODER.encode, [*NAMES, "height"], "y")
+            file_engine(tmp_path / name, names=[*NAMES, "height"])
 
 
 def test_a_column_of_dates_is_refused_by_its_type(tmp_path):
     pq.write_table(pa.table({"a": pa.array([0], pa.date32()), "y": [1.0]}), tmp_path / "rows.parquet")
     with pytest.raises(DomainError, match="'a' has the type date32"):
-        ParquetEngine(tmp_path / "rows.parquet", ENCODER.encode, ["a"], "y")
+        file_engine(tmp_path / "rows.parquet", names=["a"])
 
 
 def test_a_broken_csv_file_shows_no_cell(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b,c,y\n1,2,3,4\n1,2,777\n", encoding="utf-8")
     with pytest.raises(DomainError) as caught:
-        from_file(CsvEngine, path, QUERIES[0])
+        from_file(path, QUERIES[0])
     assert "777" not in str(caught.value)
     assert caught.value.__context__ is None

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from test_engines import ENCODER, NAMES, from_file, in_memory, parquet, rows, total, write_csv
+from test_engines import ENCODER, NAMES, file_engine, from_file, in_memory, parquet, rows, total, write_csv
 
 from discreet.engines import MemoryEngine
-from discreet.engines.arrow import CsvEngine, ParquetEngine
 from discreet.glm.index_links import INDEX_LINKS
 from discreet.rows import Labels, LinearMap, PowerSums, Residues, exact_sum, product_parts
 from discreet.rows.histograms import Look, ResidualCounts, ResidualHistogram, Residuals
@@ -43,7 +42,7 @@ def test_queries_of_index_models_do_not_see_how_rows_are_cut(link, tmp_path):
         expected = in_memory(table, query, block_rows=400, workers=1)
         assert expected.any()
         assert np.array_equal(in_memory(shuffled, query, block_rows=7, workers=2), expected)
-        assert np.array_equal(from_file(ParquetEngine, path, query, batch_rows=100, block_rows=33), expected)
+        assert np.array_equal(from_file(path, query, batch_rows=100, block_rows=33), expected)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +56,11 @@ def test_a_part_has_the_same_rows_on_every_engine(part, tmp_path):
     csv_path = write_csv(tmp_path / "rows.csv", [*NAMES, "y"], table.tolist())
     engines = [
         MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3], block_rows=64),
-        ParquetEngine(path, ENCODER.encode, NAMES, "y", batch_rows=50, workers=2),
-        CsvEngine(csv_path, ENCODER.encode, NAMES, "y", read_bytes=900),
+        file_engine(path, batch_rows=50, workers=2),
+        file_engine(csv_path, read_bytes=900),
     ]
     for frame in (pd.DataFrame(table[:, :3], columns=NAMES), pl.DataFrame(table[:, :3], schema=NAMES)):
         engines.append(MemoryEngine(ENCODER.encode, nw.from_native(frame), table[:, 3]))
     for engine in engines:
-        assert np.array_equal(exact_sum(engine.sum_rows(partial(product_parts, query), 1, part)), expected)
+        assert np.array_equal(exact_sum(engine.sum_rows(partial(product_parts, query), part)), expected)
         assert total(engine, query).shape == expected.shape
-
-
-def test_a_part_cannot_be_thinned():
-    table = rows(20)
-    with pytest.raises(ValueError, match="summed whole"):
-        MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3]).sum_rows(
-            partial(product_parts, PowerSums(3, ENCODER.radius)), 2, Residues(3, 0, 1)
-        )

@@ -153,7 +153,7 @@ def test_what_is_refused_and_why(call, tmp_path):
     pay = ("--ledger", "a.ledger")
     cases = {
         "there is no file": fit(call, *pay, data="none.parquet"),
-        ".parquet or a .csv": fit(call, *pay, data="domain.toml"),
+        "must be a .parquet, .csv or .tsv file": fit(call, *pay, data="domain.toml"),
         "cannot read the domain file": fit(call, *pay, domain="none.toml"),
         "target 'height' is not declared": fit(call, *pay, target="height"),
         "'smoker' is declared as categorical": fit(call, *pay, target="smoker"),

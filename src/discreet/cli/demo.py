@@ -78,7 +78,7 @@ def _private_fit(folder: Path, epsilon: float, ledger: Any = None) -> Any:
     from discreet.estimators import LinearRegression
 
     model = LinearRegression(epsilon=epsilon, delta=_DELTA, domain=DOMAIN, ledger=ledger)
-    return model.fit_file(folder / "data.parquet", target=TARGET)
+    return model.fit_table(folder / "data.parquet", target=TARGET)
 
 
 def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:

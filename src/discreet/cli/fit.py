@@ -113,7 +113,7 @@ def _fit(estimator: Any, task: Job) -> None:
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
     more = {} if task.exposure is None else {"exposure": task.exposure}
-    estimator.fit_file(task.data, target=task.target, groups=task.groups, job=task.job, **more)
+    estimator.fit_table(task.data, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))
     click.echo()
     echo_guarantee(estimator)

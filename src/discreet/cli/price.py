@@ -27,7 +27,7 @@ def echo_price(
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
     # Checks names and types of the columns; the curator that it makes is asked nothing.
-    source, encoder = estimator._open_file(data, target, None, groups, job, exposure)
+    source, encoder = estimator._open_table(data, target, None, groups, job, exposure)
     click.echo("dry run    no row is read and nothing is spent")
     click.echo(f"model      {target} on {', '.join(encoder.names)}")
     click.echo(f"price      {budget}")

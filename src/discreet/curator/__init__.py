@@ -2,6 +2,6 @@
 
 from discreet.curator.accountant import Accountant
 from discreet.curator.door import Curator
-from discreet.curator.protocols import Codec, Engine, Tape, listening
+from discreet.curator.protocols import Codec, Tape, listening
 
-__all__ = ["Accountant", "Codec", "Curator", "Engine", "Tape", "listening"]
+__all__ = ["Accountant", "Codec", "Curator", "Tape", "listening"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import numpy as np
 
@@ -19,7 +18,8 @@ from discreet.curator.choice import Choice
 from discreet.curator.minimum import ObjectiveNoise, find_minimum, smoothed
 from discreet.curator.noise import GridNoise, Integers
 from discreet.curator.parts import Part
-from discreet.curator.protocols import WHOLE, Codec, Engine, Hear, Held, PartEngine, listening
+from discreet.curator.protocols import WHOLE, Codec, Hear, Held, listening
+from discreet.engines import Engine
 from discreet.noise import Bits, SystemBits
 from discreet.noise.order import random_order
 from discreet.noise.ranking import RankNoise
@@ -128,9 +128,20 @@ class Curator:
         """
         if every != 1 and self.public_rows is None:
             raise ValueError("a subset of rows by position needs a public number of rows")
+        if every != 1:
+            self.require_positions()
         (cost,) = self._accountant.grant([cost])
-        add_up = partial(self._engine.sum_rows, partial(product_parts, query), every)
+        part = None if every == 1 else Residues(every, 0, 1)
+        add_up = partial(self._engine.sum_rows, partial(product_parts, query), part)
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
+
+    def require_positions(self) -> None:
+        """Refuse, before anything is paid, to ask rows by their positions where they have none."""
+        if not self._engine.ordered:
+            raise ValueError(
+                "this solver asks rows by their positions, and rows of this table have none: use the default solver, "
+                "or a Parquet or CSV file or a frame in memory"
+            )
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
         """The noise scale of ``select``, from public facts alone: asking this is free."""
@@ -228,6 +239,7 @@ class Curator:
                 "disjoint parts of the rows, by their positions, need neighbours='replace_one' and one row per person: "
                 "an added row would move others into other parts, and one person's rows could lie in several"
             )
+        self.require_positions()
         return self.public_rows
 
     def ask_part(
@@ -237,7 +249,7 @@ class Curator:
 
         A row stands in one piece and all queries have one bound, so its reach is that of a single query.
         """
-        first, engine = queries[0], cast(PartEngine, self._engine)
+        first, engine = queries[0], self._engine
         if len({(query.geometry, query.shape, query.left_norm, query.right_norm) for query in queries}) > 1:
             raise ValueError("queries that are added up must have the same shape and bounds")
         if first.geometry == "mapped" and len(queries) > 1:
@@ -246,7 +258,7 @@ class Curator:
 
         def add_up() -> Parts:
             asked = zip(queries, pieces, strict=True)
-            return sum_of([engine.sum_rows(partial(product_parts, query), 1, piece) for query, piece in asked])
+            return sum_of([engine.sum_rows(partial(product_parts, query), piece) for query, piece in asked])
 
         return self._noisy_sum(first, cost, release, add_up)
 

@@ -1,4 +1,4 @@
-"""What the curator works with: engines that add up rows, tapes that listen, and how an answer is kept."""
+"""What the curator works with: tapes that listen, and how an answer is kept."""
 
 from __future__ import annotations
 
@@ -14,27 +14,7 @@ from discreet.curator.choice import Choice
 from discreet.curator.minimum import Minimum
 from discreet.curator.noise import GridNoise, Integers
 from discreet.privacy import Release
-from discreet.rows import Block, Parts, Picked, Residues
-
-
-class Engine(Protocol):
-    """Whatever can add up a function of blocks of rows."""
-
-    @property
-    def rows(self) -> int: ...
-
-    def sum_rows(self, function: Callable[[Block, NDArray[np.bool_] | None], Parts], every: int = 1) -> Parts: ...
-
-
-class PartEngine(Protocol):
-    """An engine that can also add up over a part of its rows."""
-
-    def sum_rows(
-        self,
-        function: Callable[[Block, NDArray[np.bool_] | None], Parts],
-        every: int = 1,
-        part: Residues | None = None,
-    ) -> Parts: ...
+from discreet.rows import Picked
 
 
 class Tape(Protocol):

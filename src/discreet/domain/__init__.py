@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
     from discreet.domain.declared import column_fields, columns_toml, declared_columns, named_tables
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds
-    from discreet.domain.encoding import EncodedBlock, Encoder, cells
+    from discreet.domain.encoding import EncodedBlock, Encoder, cells, numbers
     from discreet.domain.kinds import Kind, check_kind, check_label_kind, kind_of_dtype, kind_of_series
     from discreet.domain.public import Public
     from discreet.domain.values import as_floats, levels_of, objects, spelling, unmasked
@@ -30,6 +30,7 @@ _HOMES = {
     "EncodedBlock": "encoding",
     "Encoder": "encoding",
     "cells": "encoding",
+    "numbers": "encoding",
     "Public": "public",
     "Kind": "kinds",
     "check_kind": "kinds",
@@ -66,6 +67,7 @@ __all__ = [
     "kind_of_series",
     "levels_of",
     "named_tables",
+    "numbers",
     "objects",
     "spelling",
     "unmasked",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
-from discreet.rows import Columns, WholeBlock, encode_rows, encode_table, scratch, turned
+from discreet.rows import Coded, Columns, WholeBlock, encode_rows, encode_table, scratch, turned
 
 
 @dataclass(frozen=True)
@@ -157,12 +157,13 @@ class Encoder:
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
                 with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
-                    np.clip(as_floats(_cells(values)), *self._limits(column), out=part[0])
+                    np.clip(numbers(values), *self._limits(column), out=part[0])
                     part -= centre
                     part *= 1 / half_width
             else:
                 if column.name not in known:
-                    known[column.name] = column.levels(_cells(values))
+                    coded = isinstance(values, Coded)
+                    known[column.name] = values.map(column.levels) if coded else column.levels(_cells(values))
                 np.divide(column.indicators(known[column.name]), max(half_width, 1.0), out=part)
 
 
@@ -209,6 +210,11 @@ class EncodedBlock(WholeBlock):
         out = np.empty((self._encoder.width, self.records))
         self.write_x(out)
         return out
+
+
+def numbers(values: Any) -> Floats:
+    """A column's cells, however it is held, as float64 with NaN for what is no number."""
+    return values.map(as_floats) if isinstance(values, Coded) else as_floats(_cells(values))
 
 
 def _cells(values: Any) -> Any:

@@ -1,5 +1,21 @@
 """Where rows live: every engine sums a function over blocks of rows, and knows nothing else."""
 
-from discreet.engines.memory import MemoryEngine
+from discreet.engines.engine import Engine, Function
+from discreet.engines.files import CsvFiles
+from discreet.engines.layout import Layout
+from discreet.engines.memory import Arrays, MemoryEngine
+from discreet.engines.open import Table, open_engine, open_table
+from discreet.engines.through import SeenThrough
 
-__all__ = ["MemoryEngine"]
+__all__ = [
+    "Arrays",
+    "CsvFiles",
+    "Engine",
+    "Function",
+    "Layout",
+    "MemoryEngine",
+    "SeenThrough",
+    "Table",
+    "open_engine",
+    "open_table",
+]

@@ -1,4 +1,4 @@
-"""From Arrow columns to cells that no value can make fail: numbers as float64, everything else as text.
+"""From Arrow batches to cells that no value can make fail: numbers as float64, everything else as text.
 
 An error that a cell causes would show the cell, so only a column's type, which is public, may raise. A cell that is no
 number becomes NaN, and bytes that are no text become a text that nobody declared.
@@ -7,44 +7,66 @@ number becomes NaN, and bytes that are no text become a text that nobody declare
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.errors import DomainError
+from discreet.domain import Kind
+from discreet.engines.layout import Cells, Layout, check_kinds, check_names, codes_of
+from discreet.rows import Coded, Columns
 
 # How files spell a missing number, after pandas and R.
 _MISSING_NUMBER = pa.array([b"NA", b"N/A", b"nan", b"NaN", b"null", b"NULL", b"None", b"."])
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def check_type(name: str, kind: Any) -> None:
-    """A DomainError for a column of dates, lists or other types that are neither numbers nor categories."""
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (_is_number(inner) or _is_text(inner)):
-        raise DomainError(f"column {name!r} has the type {kind}; store it as a number, a text or a boolean")
+def check_schema(layout: Layout, schema: Any, what: str) -> None:
+    """A DomainError, by names and types alone, for a table that lacks a column or has one of another type."""
+    check_names(layout, schema.names, what)
+    types = {name: schema.field(name).type for name in layout.read}
+    check_kinds(layout, {name: (_kind(kind), kind) for name, kind in types.items()})
+
+
+def batch_cells(layout: Layout, batch: Any, decimal: str | None = None) -> Cells:
+    """The cells of some rows; ``decimal``: all columns are bytes, as in a CSV file with this decimal point."""
+
+    def read(name: str) -> Any:
+        column = batch.column(name)
+        return plain(column) if decimal is None or name in layout.texts else parsed(column, decimal)
+
+    columns = [*(read(name) for name in layout.columns), *(_as_written(batch.column(name)) for name in layout.keys)]
+    return Cells(
+        Columns(columns, batch.num_rows),
+        None if layout.target is None else read(layout.target),
+        None if layout.groups is None else codes_of(_as_written(batch.column(layout.groups))),
+    )
 
 
 def plain(column: Any) -> Any:
-    """The column as a float64 array with NaN for what is missing, or as an Arrow array of text."""
+    """The column as a float64 array with NaN for what is missing, or as coded texts."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_number(column.type):
         if not pa.types.is_float64(column.type):
             column = column.cast(pa.float64(), safe=False)
         return column.to_numpy(zero_copy_only=False)
-    return _text(column)
+    return _coded(column.cast(pa.large_binary()), _text)
 
 
-def parsed(column: Any) -> Any:
+def parsed(column: Any, decimal: str = ".") -> Any:
     """A CSV column of numbers, as bytes in Arrow, as a float64 array.
 
     Arrow reads a whole column at once or fails; where it fails each cell is read alone. Both round correctly, so which
     way was taken does not show in a bit.
     """
     column = pc.if_else(pc.is_in(column, value_set=_MISSING_NUMBER), None, column)
+    if decimal != ".":
+        # A point is then none of a number's letters: what has one is no number.
+        column = pc.if_else(pc.match_substring(column, b"."), None, column)
+        column = pc.replace_substring(column, decimal.encode(), b".")
     try:
         return plain(column.cast(pa.string()).cast(pa.float64()))
     except pa.ArrowInvalid:
@@ -66,13 +88,35 @@ def _number(cell: bytes | None) -> float:
         return math.nan
 
 
-def _text(column: Any) -> Any:
-    column = column.cast(pa.large_binary())
-    try:
-        return column.cast(pa.large_string())
-    except pa.ArrowInvalid:  # not UTF-8
-        cells = [None if cell is None else cell.decode("utf-8", "replace") for cell in column.to_pylist()]
-        return pa.array(cells, pa.large_string())
+def _as_written(column: Any) -> Any:
+    """A column of ids or keys; each different text is looked at once."""
+    column = identifiers(column)
+    if pa.types.is_large_binary(column.type):
+        return _coded(column, lambda cell: cell)
+    if pa.types.is_integer(column.type) and column.null_count == 0:
+        return column.to_numpy(zero_copy_only=False)
+    return Coded.of(column.to_pylist())
+
+
+def _coded(column: Any, spell: Callable[[bytes], Any]) -> Coded:
+    encoded = column.dictionary_encode(null_encoding="encode")
+    distinct = np.empty(len(encoded.dictionary), dtype=object)
+    distinct[:] = [None if cell is None else spell(cell) for cell in encoded.dictionary.to_pylist()]
+    return Coded(distinct, encoded.indices.to_numpy(zero_copy_only=False))
+
+
+def _text(cell: bytes) -> str:
+    return cell.decode("utf-8", "replace")
+
+
+def _kind(kind: Any) -> Kind:
+    if pa.types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if pa.types.is_null(kind):
+        return "objects"
+    if pa.types.is_boolean(kind):
+        return "truth"
+    return "number" if _is_number(kind) else "text" if _is_text(kind) else "other"
 
 
 def _is_number(kind: Any) -> bool:

@@ -1,32 +1,137 @@
-"""At most so many rows of each person, counted over a whole stream."""
+"""At most so many rows of each person, chosen by a rule that looks at nothing but that person's rows.
+
+Of each person the complete rows with the least hashes are used. A hash depends on what a row holds once it is encoded,
+so the choice is the same in every format, in any order and however rows are cut; rows with the same hash hold the same
+numbers, so it does not matter which of them is taken. Whoever adds, removes or replaces another person's rows changes
+nothing about this person's.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.domain import spelling
+from discreet.rows import Block, row_hashes
 
-class RowsPerPerson:
-    """Remembers how many rows of each person went by: memory grows with the number of persons, not of rows."""
+Words = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+
+_LAST = np.uint64(1 << 63)
+
+
+def row_ranks(block: Block, width: int) -> Words:
+    """Hashes of a block's encoded rows; those of rows that miss a cell are larger than all others."""
+    cells = np.empty((width, block.records))
+    block.write_x(cells)
+    columns = [*cells, block.y]
+    if block.offset is not None:
+        columns.append(block.offset)
+    missing = np.zeros(block.records, dtype=bool)
+    for column in columns:
+        missing |= np.isnan(column)
+    return np.where(missing, _LAST, np.uint64(0)) | (row_hashes(columns, block.records) >> np.uint64(1))
+
+
+def least_rows(person: NDArray[np.integer[Any]], ranks: Words, limit: int) -> Mask:
+    """Which rows are used, given all rows of all these persons."""
+    order = np.lexsort((ranks, person))
+    starts = np.flatnonzero(np.diff(person[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    used = np.empty(len(order), dtype=bool)
+    used[order] = np.arange(len(order)) - np.repeat(starts, sizes) < limit
+    return used
+
+
+def person_codes(ids: Any) -> tuple[NDArray[np.int64], list[str]]:
+    """Which of the different persons each row belongs to, and how these are spelt.
+
+    Whole numbers and texts are told apart by spelling, exactly; all missing ids are one person, as nobody knows whose
+    rows they are.
+    """
+    array = np.asarray(ids)
+    if array.dtype.kind in "iu":
+        distinct, codes = np.unique(array, return_inverse=True)
+        return codes.astype(np.int64), [str(value) for value in distinct.tolist()]
+    spelt = [_spelt(value) for value in array.tolist()]
+    positions = {name: position for position, name in enumerate(dict.fromkeys(spelt))}
+    return np.array([positions[name] for name in spelt], dtype=np.int64), list(positions)
+
+
+def _spelt(value: Any) -> str:
+    """Exactly: two persons who were taken for one would move each other's rows."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
+        return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else spelling(value)
+
+
+class Persons:
+    """The rows of a stream that are used, found in a pass of its own: memory grows with the number of persons."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._seen: dict[Hashable, int] = {}
+        self._codes: dict[Hashable, int] = {}
+        self._lock = threading.Lock()
+        self._person = np.zeros(0, dtype=np.int64)
+        self._ranks = np.zeros(0, dtype=np.uint64)
+        self._waiting: list[tuple[NDArray[np.int64], Words]] = []
+        self._waiting_rows = 0
 
-    def used(self, person: NDArray[np.int64], names: Sequence[Hashable]) -> NDArray[np.bool_]:
-        """Which of these rows may contribute: ``person`` holds positions in ``names``, in the order of the stream."""
-        seen = np.array([self._seen.get(_key(name), 0) for name in names], dtype=np.int64)
-        rows = np.bincount(person, minlength=len(names))
-        order = np.argsort(person, kind="stable")
-        rank = np.empty(len(person), dtype=np.int64)
-        rank[order] = np.arange(len(person)) - (np.cumsum(rows) - rows)[person[order]]
-        for name, total in zip(names, (seen + rows).tolist(), strict=True):
-            self._seen[_key(name)] = total
-        return np.asarray(rank + seen[person] < self._limit)
+    def look(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> None:
+        """Take note of some rows: ``codes`` are positions in ``names``."""
+        with self._lock:
+            known = self._codes
+            person = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)[codes]
+            self._waiting.append((person, ranks))
+            self._waiting_rows += len(person)
+            # As many new rows as are held already: every row is then sorted a few times only, however many there are.
+            if self._waiting_rows > max(len(self._person), 1 << 20):
+                self._reduce()
+
+    def _reduce(self) -> None:
+        person = np.concatenate([self._person, *(person for person, _ in self._waiting)])
+        ranks = np.concatenate([self._ranks, *(ranks for _, ranks in self._waiting)])
+        used = least_rows(person, ranks, self._limit)
+        self._person, self._ranks = person[used], ranks[used]
+        self._waiting, self._waiting_rows = [], 0
+
+    def begin(self) -> Choice:
+        """For one pass over the same rows."""
+        with self._lock:
+            if self._waiting:
+                self._reduce()
+            size = len(self._codes)
+            last = np.zeros(size, dtype=np.uint64)
+            np.maximum.at(last, self._person, self._ranks)
+            left = np.bincount(self._person[self._ranks == last[self._person]], minlength=size)
+        return Choice(self._codes, last, left)
 
 
-def _key(name: Hashable) -> Hashable:
-    """All missing ids are one person: nobody knows whose rows they are, so they must not pass for many."""
-    return None if name != name else name
+class Choice:
+    """Which rows of a pass are used: those up to each person's last rank, of which there may be equal ones."""
+
+    def __init__(self, codes: dict[Hashable, int], last: Words, left: NDArray[np.int64]) -> None:
+        self._codes = codes
+        self._last = last
+        self._left = left
+        self._lock = threading.Lock()
+
+    def used(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> Mask:
+        """A person that was not there before has no rows that are used: the rows have changed, which is noticed."""
+        if not self._codes:
+            return np.zeros(len(codes), dtype=bool)
+        person = np.array([self._codes.get(name, -1) for name in names], dtype=np.int64)[codes]
+        used: Mask = (person >= 0) & (ranks < self._last[person])
+        at_last = np.flatnonzero((person >= 0) & (ranks == self._last[person]))
+        with self._lock:
+            for row in at_last.tolist():
+                if self._left[person[row]] > 0:
+                    self._left[person[row]] -= 1
+                    used[row] = True
+        return used

@@ -6,7 +6,6 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
-from discreet.engines import MemoryEngine
+from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
-from discreet.estimators.files import file_engine, file_features
-from discreet.estimators.tables import check_table, check_target, check_types, feature_domain, named_target, rows_used
+from discreet.estimators.table_input import table_features, table_layout
+from discreet.estimators.tables import (
+    check_groups,
+    check_table,
+    check_target,
+    check_types,
+    feature_domain,
+    named_target,
+)
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import Budget, Ledger, check_neighbours
 
@@ -76,26 +82,61 @@ class PrivateEstimator(BaseEstimator):
         if exposure is not None:
             times = check_target(table, exposure, self)
             labels = np.column_stack([as_floats(labels), as_floats(times)])
-        used = rows_used(groups, len(labels), self.rows_per_person)
-        engine = MemoryEngine(encoder.encode, table, labels, used=used)
+        ids = check_groups(groups, len(labels))
+        layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
+        engine = open_engine(Arrays(table, labels, ids), layout)
         return self._curator(engine, encoder, groups is not None, job), encoder
 
-    def _open_file(
+    def fit_table(
         self,
-        path: str | PathLike[str],
+        table: Any,
+        *,
+        target: str,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+        job: str | None = None,
+    ) -> Any:
+        """``fit`` on the rows of a table, wherever they are; see docs/howto/engines.md.
+
+        table: a path, glob or folder of Parquet or CSV files, a pandas, polars, pyarrow, Dask or Spark frame, a DuckDB
+        relation, an Ibis table, a pyarrow dataset, or anything else that gives Arrow streams as often as it is asked.
+        features: columns of x; by default all that ``domain`` declares, or that are there, but the other three.
+        groups: a column of person ids; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        exposure: a column that says how long or how much each row was observed (log link).
+
+        Privacy: as ``fit``, with the same bits on the same rows.
+        """
+        budget = self._check_parameters()
+        source, encoder = self._open_table(table, target, features, groups, job, exposure)
+        return self._fit_source(source, encoder, budget)
+
+    def _fit_source(self, source: Curator, encoder: Any, budget: Budget) -> Any:
+        raise NotImplementedError
+
+    def _open_table(
+        self,
+        table: Any,
         target: str,
         features: Sequence[str] | None,
         groups: str | None,
         job: str | None,
         exposure: str | None = None,
-    ) -> tuple[Curator, Encoder]:
-        """The curator over a file's rows, which are read as they are summed, and their encoding."""
-        names = file_features(self, target, features, groups, exposure)
+    ) -> tuple[Curator, Any]:
+        """The curator over a table's rows, which are read as they are summed, and their encoding."""
+        opened = open_table(table)
+        names = table_features(self.domain, opened.names, target, features, groups, exposure)
         column = self._target(target)
         declared = None if exposure is None else self._exposure(exposure)
         encoder = Encoder(feature_domain(self, names), column, declared)
-        numbers = partial(self._label_numbers, target=column)
-        engine = file_engine(path, encoder, groups, self.rows_per_person, numbers, texts=self._label_texts(target))
+        layout = table_layout(
+            encoder,
+            partial(self._label_numbers, target=column),
+            groups=groups,
+            rows_per_person=self.rows_per_person,
+            text_labels=self._label_texts(target),
+        )
+        engine = opened.engine(layout)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return self._curator(engine, encoder, groups is not None, job), encoder

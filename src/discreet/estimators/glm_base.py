@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -119,26 +118,6 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job, exposure)
-        return self._fit_source(source, encoder, budget)
-
-    def fit_file(
-        self,
-        path: str | PathLike[str],
-        *,
-        target: str,
-        features: Sequence[str] | None = None,
-        groups: str | None = None,
-        exposure: str | None = None,
-        job: str | None = None,
-    ) -> Any:
-        """``fit`` on the rows of a Parquet or CSV file, which never are in memory all at once.
-
-        features: columns of ``domain``; all but target, groups and exposure by default.
-
-        Privacy: as ``fit``, with the same bits on the same rows.
-        """
-        budget = self._check_parameters()
-        source, encoder = self._open_file(path, target, features, groups, job, exposure)
         return self._fit_source(source, encoder, budget)
 
     def _model(self, encoder: Encoder) -> GlmModel:

@@ -24,11 +24,9 @@ from sklearn.utils import _safe_indexing
 
 from discreet.domain import Encoder, spelling
 from discreet.estimators.tables import check_table, check_target, feature_domain
+from discreet.rows import row_hashes
 
 Words = NDArray[np.uint64]
-
-# Odd constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell moves every bit of the hash.
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,11 @@ def held_out_rows(estimator: Any, X: Any, y: Any, groups: Any, one_in: int) -> N
         words = [_spelled(ids)]
     else:
         words = _encoded(opener, table, labels, getattr(y, "name", None))
-    return np.asarray(_hashed(words) % np.uint64(one_in) == 0)
+    return np.asarray(row_hashes(words, len(labels)) % np.uint64(one_in) == 0)
 
 
-def _encoded(opener: Any, table: Any, labels: Any, name: str | None) -> list[Words]:
-    """The bits of a row's encoded cells and label: encoding looks at one cell at a time, whatever type a column has."""
+def _encoded(opener: Any, table: Any, labels: Any, name: str | None) -> list[np.ndarray]:
+    """A row's encoded cells and label: encoding looks at one cell at a time, whatever type a column has."""
     target = opener._target(name)
     names = list(getattr(opener, "feature_names_in_", [f"x{i}" for i in range(opener.n_features_in_)]))
     encoder = Encoder(feature_domain(opener, names), target)
@@ -93,19 +91,7 @@ def _encoded(opener: Any, table: Any, labels: Any, name: str | None) -> list[Wor
     cells = np.empty((encoder.width + 1, len(labels)))
     block.write_x(cells[:-1])
     cells[-1] = block.y
-    cells[np.isnan(cells)] = 2.0  # one pattern of bits for all that is missing, which no encoded cell has
-    return list(cells.view(np.uint64))
-
-
-def _hashed(columns: list[Words]) -> Words:
-    state = np.full(len(columns[0]), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for words in columns:
-        with np.errstate(over="ignore"):
-            state = (state ^ words) * _FIRST
-            state ^= state >> np.uint64(29)
-            state = state * _SECOND
-            state ^= state >> np.uint64(32)
-    return state
+    return list(cells)
 
 
 def _spelled(ids: Any) -> Words:

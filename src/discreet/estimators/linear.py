@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -98,26 +97,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job)
-        return self._fit_source(source, encoder, budget)
-
-    def fit_file(
-        self,
-        path: str | PathLike[str],
-        *,
-        target: str,
-        features: Sequence[str] | None = None,
-        groups: str | None = None,
-        job: str | None = None,
-    ) -> Any:
-        """``fit`` on the rows of a Parquet or CSV file, which never are in memory all at once.
-
-        features: columns of ``domain``; all but target and groups by default.
-        groups: the name of a column of person ids; the ids seen are kept in memory while rows stream by.
-
-        Privacy: as ``fit``, with the same bits on the same rows.
-        """
-        budget = self._check_parameters()
-        source, encoder = self._open_file(path, target, features, groups, job)
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:

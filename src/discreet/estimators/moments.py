@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
 from discreet.curator import Accountant, Curator
-from discreet.domain import Domain, Encoder, Numeric, Public, cells
-from discreet.engines import MemoryEngine
+from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
+from discreet.engines import open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import open_ledger, seeded_bits
+from discreet.estimators.table_input import table_layout
 from discreet.estimators.tables import is_frame
 from discreet.inference import Moments
 from discreet.privacy import Budget, Guarantee
 
 
 def collect_moments(
-    frame: Any,
+    table: Any,
     *,
     epsilon: float,
     delta: float,
@@ -30,16 +30,15 @@ def collect_moments(
     ledger: Any = None,
     random_state: int | None = None,
 ) -> Moments:
-    """Release the second moment of a frame's declared columns once; fit any linear model from it afterwards.
+    """Release the second moment of a table's declared columns once; fit any linear model from it afterwards.
 
+    table: a frame or a path, or any other table that ``fit_table`` takes.
     target: the column that is most likely to be a label (the last by default). Far rows are shortened by the other
     columns' norm, which biases no model of this target; other labels are fitted from the same reweighted rows.
 
     Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
     """
     budget = Budget.of(epsilon, delta)
-    if not is_frame(frame):
-        raise TypeError(f"collect_moments needs a frame with named columns, got {type(frame).__name__}")
     names = [column.name for column in domain.columns]
     label = names[-1] if target is None else target
     column = domain[label]
@@ -47,7 +46,7 @@ def collect_moments(
         raise DomainError(f"target {label!r} must be numeric")
     encoder = Encoder(domain.select([name for name in names if name != label]), column)
     curator = Curator(
-        MemoryEngine(lambda rows, _: encoder.encode(rows, cells(rows[label])), nw.from_native(frame, eager_only=True)),
+        open_table(table).engine(table_layout(encoder, as_floats)),
         neighbours=neighbours,
         accountant=Accountant(open_ledger(ledger), asked=budget, label="moments"),
         bits=seeded_bits(random_state),

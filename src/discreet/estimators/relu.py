@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -70,23 +68,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         source, encoder = self._open(X, y, groups, job)
         return self._fit_source(source, encoder, budget)
 
-    def fit_file(
-        self,
-        path: str | PathLike[str],
-        *,
-        target: str,
-        features: Sequence[str] | None = None,
-        groups: str | None = None,
-        job: str | None = None,
-    ) -> Any:
-        """``fit`` on the rows of a Parquet or CSV file, which never are in memory all at once.
-
-        Solvers that ask parts of the rows read the file once for each part: use ``"auto"`` for large ones.
-        """
-        budget = self._check_parameters()
-        source, encoder = self._open_file(path, target, features, groups, job)
-        return self._fit_source(source, encoder, budget)
-
     def _check_parameters(self) -> Budget:
         check_choice("solver", self.solver, SOLVERS)
         if self.calibration == "paper" and self.solver not in _PRINTED:
@@ -111,6 +92,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         model = self._model(encoder)
+        if self.solver in _IN_PARTS:
+            source.require_positions()
         if self.solver in ("auto", "full_batch"):
             known = None if self.public is None else public_moments(self.public, encoder)
             self._store_fit(fit_index(source, budget, model, known), source, encoder)

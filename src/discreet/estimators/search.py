@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant
 from discreet.domain import Encoder, as_floats
-from discreet.engines import MemoryEngine
+from discreet.engines import Arrays, Layout, SeenThrough, open_engine
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
 from discreet.estimators.moments import require_target
-from discreet.estimators.tables import check_table, check_target, rows_used
+from discreet.estimators.tables import check_groups, check_table, check_target
 from discreet.glm import Family, Gaussian, Link, link
 from discreet.privacy import GDP, Budget, Guarantee, joint, picks_within
 from discreet.rows import Block, Labels, LinearMap
@@ -188,20 +188,19 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         target = opener._target(getattr(rows.y, "name", None))
         labels = opener._label_numbers(check_target(table, rows.y, opener), target)
         family, canonical = _family(self.estimator)
-        encode = partial(
-            _losses,
-            encoder,
-            OffsetMap(np.vstack([_encoded(one, encoder) for one in fitted])),
-            Labels(target.centre, target.half_width),
-            (family, canonical),
-            self._bound(family, require_target(encoder).half_width),
+        see = partial(
+            LossBlock,
+            models=OffsetMap(np.vstack([_encoded(one, encoder) for one in fitted])),
+            labels=Labels(target.centre, target.half_width),
+            loss=partial(_deviance, family, canonical),
+            bound=self._bound(family, require_target(encoder).half_width),
         )
         if rows.exposure is not None:
             times = check_target(table, rows.exposure, opener)
             labels = np.column_stack([as_floats(labels), as_floats(times)])
-        used = rows_used(rows.groups, len(labels), opener.rows_per_person)
-        engine = MemoryEngine(encode, table, labels, used=used)
-        curator = opener._curator(engine, encoder, rows.groups is not None, None)
+        layout = Layout(encoder.encode, rows_per_person=opener.rows_per_person, width=encoder.width)
+        engine = open_engine(Arrays(table, labels, check_groups(rows.groups, len(labels))), layout)
+        curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
         picked = curator.select(LossRanking(len(fitted)), picks_within(accountant.left, 1))
         return int(picked.indices[0]), curator.guarantee
 
@@ -255,13 +254,6 @@ def _encoded(fitted: Any, encoder: Encoder) -> np.ndarray:
     return np.concatenate([[intercept + encoder.centre @ coef], coef * encoder.half_width])
 
 
-def _losses(
-    encoder: Encoder, models: LinearMap, labels: Labels, kind: tuple[Family, Link], bound: float, table: Any, y: Any
-) -> LossBlock:
-    """Unit deviances of all models on a chunk of rows."""
-    family, canonical = kind
-
-    def loss(label: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return np.asarray(family.deviance(label, canonical.mean(eta)))
-
-    return LossBlock(encoder.encode(table, y), models, labels, loss, bound)
+def _deviance(family: Family, canonical: Link, label: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """Unit deviances of a model on rows."""
+    return np.asarray(family.deviance(label, canonical.mean(eta)))

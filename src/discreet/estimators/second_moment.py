@@ -12,7 +12,7 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.truncated_moment import truncated_moment
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Public
-from discreet.engines import MemoryEngine
+from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.tables import is_frame
@@ -72,7 +72,7 @@ def private_second_moment(
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
     encoder = Encoder(declared)
     curator = Curator(
-        MemoryEngine(lambda rows, _: encoder.encode(rows), table),
+        open_engine(Arrays(table), Layout(encoder.encode)),
         neighbours=neighbours,
         accountant=Accountant(open_ledger(ledger), asked=budget, label="second moment"),
         bits=seeded_bits(random_state),

@@ -127,9 +127,12 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def _declared_label(self, y: Any) -> Numeric:
+    def _declared_label(self, name: str | None) -> Numeric:
         self.classes_ = np.array(check_classes(self.classes))
-        return Numeric(str(getattr(y, "name", None) or "y"), 0.0, 1.0)
+        return Numeric(str(name or "y"), 0.0, 1.0)
+
+    def _label_texts(self, target: str) -> bool:
+        return any(isinstance(value, str) for value in check_classes(self.classes))
 
     def _labels(self, y: np.ndarray) -> np.ndarray:
         return class_codes(y, check_classes(self.classes))

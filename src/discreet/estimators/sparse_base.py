@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,13 @@ from discreet.algorithms.steps.sparse_model import Model, SparseFit
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
 from discreet.domain.columns import as_floats
-from discreet.engines import MemoryEngine
+from discreet.engines import Arrays, Layout, open_engine, open_table
+from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.solvers import check_options
-from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds
-from discreet.estimators.tables import check_target, feature_domain, named_target, rows_used
+from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
+from discreet.estimators.table_input import table_features
+from discreet.estimators.tables import check_groups, check_target, feature_domain, named_target
 from discreet.glm import Family
 from discreet.privacy import Budget
 from discreet.rows import Labels, WideEncoding, wide_block_rows
@@ -32,6 +36,8 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "frank_wolfe": ("max_iter", "radius"),
 }
 SOLVERS = tuple(_OPTIONS)
+# How many cells a table has is not known before it is read; enough that compiling a loop pays.
+_CELLS_OF_A_TABLE = 2**40
 
 
 class SparseModel(PrivateEstimator):
@@ -61,20 +67,55 @@ class SparseModel(PrivateEstimator):
         names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
         self._check_sparsity(len(names))
         domain = feature_domain(self, names)
-        target = self._declared_label(y)
+        target = self._declared_label(getattr(y, "name", None))
         low, high = wide_bounds(domain)
-        cells = len(table) * len(names)
-        encoding = WideEncoding(low, high, target.low, target.high, cells)
-        engine = MemoryEngine(
+        encoding = WideEncoding(low, high, target.low, target.high, len(table) * len(names))
+        layout = Layout(
             encoding.encode,
-            table,
-            self._labels(labels),
-            used=rows_used(groups, len(labels), self.rows_per_person),
+            rows_per_person=self.rows_per_person,
+            width=len(names),
             block_rows=wide_block_rows(len(names)),
         )
-        source = self._curator(engine, Encoder(domain, target), groups is not None, job)
-        model = Model(self._family, self._family.default_link, Labels(encoding.y_centre, encoding.y_half_width))
-        self._store(self._solve(source, model, budget, len(names)), encoding, source)
+        arrays = Arrays(table, self._labels(labels), check_groups(groups, len(labels)))
+        source = self._curator(open_engine(arrays, layout), Encoder(domain, target), groups is not None, job)
+        return self._fit_source(source, encoding, budget)
+
+    def _open_table(
+        self,
+        table: Any,
+        target: str,
+        features: Sequence[str] | None,
+        groups: str | None,
+        job: str | None,
+        exposure: str | None = None,
+    ) -> tuple[Curator, WideEncoding]:
+        if exposure is not None:
+            raise DomainError("sparse models have no exposure")
+        opened = open_table(table)
+        names = table_features(self.domain, opened.names, target, features, groups)
+        self._check_sparsity(len(names))
+        domain, column = feature_domain(self, names), self._declared_label(target)
+        low, high = wide_bounds(domain)
+        encoding = WideEncoding(low, high, column.low, column.high, _CELLS_OF_A_TABLE)
+        layout = Layout(
+            partial(wide_columns, encoding, self._labels),
+            tuple(names),
+            target,
+            groups,
+            self.rows_per_person,
+            texts=frozenset([target]) if self._label_texts(target) else frozenset(),
+            declared=domain.columns,
+            width=len(names),
+            block_rows=wide_block_rows(len(names)),
+        )
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        source = self._curator(opened.engine(layout), Encoder(domain, column), groups is not None, job)
+        return source, encoding
+
+    def _fit_source(self, source: Curator, encoder: WideEncoding, budget: Budget) -> Any:
+        model = Model(self._family, self._family.default_link, Labels(encoder.y_centre, encoder.y_half_width))
+        self._store(self._solve(source, model, budget, encoder.width), encoder, source)
         return self
 
     def _solve(self, source: Curator, model: Model, budget: Budget, width: int) -> SparseFit:
@@ -133,8 +174,8 @@ class SparseModel(PrivateEstimator):
                 f"got {self.sparsity!r}"
             )
 
-    def _declared_label(self, y: Any) -> Numeric:
-        target = named_target(self, getattr(y, "name", None))
+    def _declared_label(self, name: str | None) -> Numeric:
+        target = named_target(self, name)
         self._family.check_range(target.low, target.high)
         return target
 

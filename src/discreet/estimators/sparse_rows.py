@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from discreet.domain import Domain, Numeric, spelling
+from discreet.domain import Domain, Numeric, numbers, spelling
 from discreet.domain.columns import as_floats
 from discreet.errors import DomainError
 from discreet.estimators.tables import check_table
-from discreet.rows import SparseRows
+from discreet.rows import Coded, Columns, SparseRows, WideEncoding
+from discreet.rows.wide import EncodedRows
 
 
 def check_wide(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -49,6 +51,14 @@ def wide_bounds(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
         raise DomainError(f"sparse models take numeric columns only; {odd[0]!r} is declared by its values")
     bounds = np.array([(column.low, column.high) for column in domain.columns if isinstance(column, Numeric)])
     return bounds[:, 0].copy(), bounds[:, 1].copy()
+
+
+def wide_columns(encoding: WideEncoding, labels: Callable[[Any], np.ndarray], table: Columns, y: Any) -> EncodedRows:
+    """A block of a table that is held column by column."""
+    cells = np.empty((len(table), encoding.width))
+    for position, column in enumerate(table.arrays):
+        cells[:, position] = numbers(column)
+    return encoding.encode(cells, y.map(labels) if isinstance(y, Coded) else labels(y))
 
 
 def class_codes(y: np.ndarray, classes: tuple[Any, Any]) -> np.ndarray:

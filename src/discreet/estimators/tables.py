@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from discreet.domain import Categorical, Domain, Numeric, check_bounds, spelling
+from discreet.domain import Categorical, Domain, Numeric, check_bounds
 from discreet.errors import DomainError
 
 
@@ -127,21 +127,14 @@ def check_types(table: Any, domain: Domain) -> None:
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 
 
-def rows_used(groups: Any, n: int, rows_per_person: int) -> np.ndarray | None:
-    """The first ``rows_per_person`` rows of each person; None when every row is a person of its own."""
+def check_groups(groups: Any, n: int) -> np.ndarray | None:
+    """One person id per row; None when every row is a person of its own."""
     if groups is None:
         return None
     ids = column_or_1d(np.asarray(groups))
-    if ids.dtype.kind == "O":  # ids of several types have no order, and a missing one must not raise
-        ids = np.array([spelling(value) for value in ids], dtype=np.str_)
     if len(ids) != n:
         raise ValueError(f"groups must have one entry per row, got {len(ids)} for {n} rows")
-    _, person = np.unique(ids, return_inverse=True)
-    order = np.argsort(person, kind="stable")
-    starts = np.searchsorted(person[order], np.arange(person.max() + 1 if n else 0))
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n) - starts[person[order]]
-    return rank < rows_per_person
+    return np.asarray(ids)
 
 
 def refuse_to_choose(missing: dict[str, int]) -> None:

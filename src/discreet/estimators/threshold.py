@@ -11,7 +11,7 @@ import numpy as np
 from discreet.algorithms.steps.threshold import doubling, private_threshold
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric
-from discreet.engines import MemoryEngine
+from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
 from discreet.rows import Labels, LinearMap
@@ -61,7 +61,7 @@ def dp_threshold(
     target = Numeric("values", -float(edges[-1]), float(edges[-1]))
     encoder = Encoder(Domain.from_bounds(["none"], (-1.0, 1.0)), target)
     source = Curator(
-        MemoryEngine(encoder.encode, np.zeros((len(column), 1)), column),
+        open_engine(Arrays(np.zeros((len(column), 1)), column), Layout(encoder.encode)),
         neighbours=neighbours,
         accountant=Accountant(open_ledger(ledger), asked=budget, label="threshold"),
         bits=seeded_bits(random_state),

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from os import PathLike
-from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain import Categorical, Domain, EncodedBlock, Encoder
-from discreet.engines import MemoryEngine
+from discreet.engines import Engine, Layout, open_engine
 from discreet.errors import DomainError
 from discreet.parties.signs import Words, person_states
+from discreet.rows import Coded, Columns
 
 # Digests are compared bucket by bucket: with this many, one of 30 million people's is 15 MB.
 _BUCKETS = 16
@@ -55,46 +56,32 @@ class KeyedBlock:
         return person_states(self._state, keys)
 
 
-class Engine(Protocol):
-    @property
-    def rows(self) -> int: ...
-
-    def sum_rows(
-        self, function: Callable[[Any, NDArray[np.bool_] | None], NDArray[np.int64]], every: int = 1
-    ) -> NDArray[np.int64]: ...
-
-
 def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: int | None = None) -> Engine:
-    """The engine over a .parquet or .csv file, or over a frame with named columns."""
+    """The engine over Parquet or CSV files, or over a frame with named columns."""
+    if not isinstance(data, (str, PathLike)):
+        data = nw.from_native(data, eager_only=True).to_native()  # keys are looked at on this machine
     encoder = Encoder(domain)
-    if isinstance(data, (str, PathLike)):
-        return _file_engine(Path(data), encoder, key, state, workers)
-    frame = nw.from_native(data, eager_only=True)
-    for name in [column.name for column in domain.columns] + [key]:
-        if name not in frame.columns:
-            raise DomainError(f"the data has no column {name!r}; it has {', '.join(frame.columns)}")
-
-    def encode(rows: Any, _: Any) -> KeyedBlock:
-        return KeyedBlock(encoder.encode(rows), spelled_keys(rows[key].to_list()), state)
-
-    return MemoryEngine(encode, frame, workers=workers)
+    texts = [
+        column.name
+        for column in domain.columns
+        if isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)
+    ]
+    names = tuple(column.name for column in domain.columns)
+    layout = Layout(partial(_keyed, encoder, state), names, keys=(key,), texts=frozenset(texts), workers=workers)
+    return open_engine(data, layout)
 
 
-def _file_engine(path: Path, encoder: Encoder, key: str, state: bytes, workers: int | None) -> Engine:
-    from discreet.parties.files import KeyedCsvEngine, KeyedParquetEngine  # pyarrow is an extra
+def _keyed(encoder: Encoder, state: bytes, table: Columns, _: Any) -> KeyedBlock:
+    """A block whose last column are the keys."""
+    *features, keys = table.arrays
+    return KeyedBlock(encoder.encode(Columns(features, len(table))), _spelled_column(keys), state)
 
-    kind = path.suffix.lower()
-    columns = [column.name for column in encoder.domain.columns]
-    if kind in (".parquet", ".pq"):
-        return KeyedParquetEngine(path, encoder.encode, columns, key=key, state=state, workers=workers)
-    if kind == ".csv":
-        texts = [
-            column.name
-            for column in encoder.domain.columns
-            if isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)
-        ]
-        return KeyedCsvEngine(path, encoder.encode, columns, texts=texts, key=key, state=state, workers=workers)
-    raise DomainError(f"{path} must be a .parquet or a .csv file: the ending tells how to read it")
+
+def _spelled_column(keys: Any) -> Sequence[bytes | None]:
+    if isinstance(keys, Coded):
+        spelled = spelled_keys(keys.distinct.tolist())
+        return [spelled[code] for code in keys.codes.tolist()]
+    return spelled_keys(keys.to_list() if isinstance(keys, nw.Series) else keys.tolist())
 
 
 def spelled_keys(values: Sequence[Any]) -> list[bytes | None]:

@@ -2,8 +2,9 @@
 
 from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
-from discreet.rows.columns import Columns
+from discreet.rows.columns import Coded, Columns
 from discreet.rows.grid import grid_norm, grid_scale, left_grid, product_parts, query_sum, right_grid
+from discreet.rows.hashing import row_hashes
 from discreet.rows.kernels import column_norms, compile_kernels, encode_rows, encode_table, scratch, turned
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
@@ -29,6 +30,7 @@ from discreet.rows.wide_queries import ResidualRanking, SupportScores, WideLook
 __all__ = [
     "Answer",
     "Block",
+    "Coded",
     "Columns",
     "CrossMoment",
     "CurvatureSum",
@@ -77,6 +79,7 @@ __all__ = [
     "ranking_unit",
     "reach",
     "right_grid",
+    "row_hashes",
     "scratch",
     "turned",
     "wide_block_rows",

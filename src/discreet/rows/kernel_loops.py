@@ -117,3 +117,23 @@ def scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
                     squares[i] += values[i] * values[i]
         for i in range(len(squares)):
             squares[i] = np.sqrt(squares[i])
+
+
+def fold_floats(state: Any, cells: Any) -> None:
+    words = cells.view(np.uint64)
+    for i in range(len(state)):
+        word = words[i]
+        if (word & 0x7FFFFFFFFFFFFFFF) > 0x7FF0000000000000:  # any NaN
+            word = np.uint64(0x7FF8000000000000)
+        elif word == 0x8000000000000000:  # -0
+            word = np.uint64(0)
+        value = (state[i] ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+        state[i] = value ^ (value >> np.uint64(32))
+
+
+def fold_words(state: Any, words: Any) -> None:
+    for i in range(len(state)):
+        value = (state[i] ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+        state[i] = value ^ (value >> np.uint64(32))

@@ -93,6 +93,14 @@ def column_norms(factor: Floats) -> Floats:
         return np.asarray(np.sqrt(total, out=total))
 
 
+def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
+    """Each row's hash so far, with one more cell in it; cells are float64, or words that are taken as they are."""
+    if cells.dtype == np.float64:
+        _kernels.fold_floats(state, cells)
+    else:
+        _kernels.fold_words(state, cells)
+
+
 def scratch(role: str, shape: tuple[int, ...]) -> Floats:
     """An uninitialised array that this thread uses again for every block: fresh memory costs more than the sums.
 
@@ -174,6 +182,25 @@ def _scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
     norms[:] = column_norms(factor[skipped:])
 
 
+# Odd constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell moves every bit of the hash.
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
+
+
+def _fold_floats(state: Any, cells: Any) -> None:
+    words = (cells + 0.0).view(np.uint64)  # -0 becomes 0
+    words[np.isnan(cells)] = _NOT_A_NUMBER
+    _fold_words(state, words)
+
+
+def _fold_words(state: Any, words: Any) -> None:
+    state ^= words
+    state *= _FIRST
+    state ^= state >> np.uint64(29)
+    state *= _SECOND
+    state ^= state >> np.uint64(32)
+
+
 _NUMPY = SimpleNamespace(
     encode_table=_encode_table,
     encode_rows=_encode_rows,
@@ -181,6 +208,8 @@ _NUMPY = SimpleNamespace(
     place=_place,
     weighted_sum=_weighted_sum,
     scaled_norms=_scaled_norms,
+    fold_floats=_fold_floats,
+    fold_words=_fold_words,
 )
 _kernels = _NUMPY
 
@@ -202,4 +231,6 @@ def _compiled(numba: Any) -> SimpleNamespace:
         place=jit(kernel_loops.place),
         weighted_sum=jit(kernel_loops.weighted_sum),
         scaled_norms=jit(kernel_loops.scaled_norms),
+        fold_floats=jit(kernel_loops.fold_floats),
+        fold_words=jit(kernel_loops.fold_words),
     )

@@ -36,7 +36,7 @@ def test_a_file_gives_the_bits_of_its_frame(ending, tmp_path):
     domain = Domain((*domain.columns, Categorical("answer", ("no", "yes"))))
     estimator = LogisticRegression(**PRIVATE, domain=domain, classes=["no", "yes"], random_state=3)
     memory = clone(estimator).fit(table.select(["age", "kind"]), answers)
-    file = clone(estimator).fit_file(path, target="answer")
+    file = clone(estimator).fit_table(path, target="answer")
     assert np.array_equal(file.coef_, memory.coef_)
     assert np.array_equal(file.intercept_, memory.intercept_)
     assert list(file.classes_) == ["no", "yes"]
@@ -60,7 +60,7 @@ def test_a_file_with_exposures_gives_the_bits_of_its_arrays(ending, grouped, tmp
         ids if grouped else None,
         exposure=pd.Series(times, name="t"),
     )
-    file = clone(estimator).fit_file(path, target="claims", exposure="t", groups="who" if grouped else None)
+    file = clone(estimator).fit_table(path, target="claims", exposure="t", groups="who" if grouped else None)
     assert np.array_equal(file.coef_, memory.coef_)
     assert file.intercept_ == memory.intercept_
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import sklearn.linear_model as plain
 from linear_rows import BOUNDS, FREE, PRIVATE, rows
+from sklearn.base import clone
 
 from discreet import (
     Domain,
@@ -23,17 +24,35 @@ from discreet import (
 # Persons.
 
 
-def test_only_the_first_rows_of_each_person_are_used():
+def test_at_most_so_many_complete_rows_of_each_person_are_used():
     X, y = rows(600)
     groups = np.random.default_rng(2).integers(0, 100, 600)
     first = pd.Series(groups).groupby(groups).cumcount().to_numpy() < 3
-    y_odd = np.where(first, y, -4.0)
-    model = LinearRegression(**FREE, **BOUNDS, rows_per_person=3).fit(X, y_odd, groups=groups)
+    # Rows that miss something come last, so nobody's three complete rows are pushed out by them.
+    model = LinearRegression(**FREE, **BOUNDS, rows_per_person=3).fit(X, np.where(first, y, np.nan), groups=groups)
     expected = plain.LinearRegression().fit(X[first], y[first])
     assert model.coef_ == pytest.approx(expected.coef_, abs=1e-3)
     assert model.privacy_.unit == "person"
     assert "per person" in str(model.privacy_)
     assert "at most 3 rows of each person were used" in str(model.privacy_)
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_persons_rows_are_chosen_by_what_that_person_has(k):
+    X, y = rows(600)
+    groups = np.random.default_rng(2).integers(0, 100, 600)
+    model = LinearRegression(**PRIVATE, **BOUNDS, rows_per_person=k, random_state=1)
+    expected = clone(model).fit(X, y, groups=groups)
+    order = np.random.default_rng(3).permutation(600)
+    assert np.array_equal(clone(model).fit(X[order], y[order], groups=groups[order]).coef_, expected.coef_)
+    # With each person's rows twice there are twice as many to choose from, and the least are the same.
+    twice = np.concatenate([order, np.arange(600)])
+    again = clone(model).fit(X[twice], y[twice], groups=np.char.mod("%d", groups[twice]))
+    if k == 1:
+        assert np.array_equal(again.coef_, expected.coef_)
+    else:
+        assert not np.array_equal(again.coef_, expected.coef_)
 
 
 def test_noise_is_for_all_rows_of_a_person():

@@ -103,7 +103,7 @@ def test_standard_errors_come_with_the_default_solver_only():
         make(solver="minibatch").fit(X, y).conf_int()
 
 
-def test_fit_file_gives_the_bits_of_fit(tmp_path):
+def test_fit_table_gives_the_bits_of_fit(tmp_path):
     X, y = rows(700)
     pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}), tmp_path / "rows.parquet", 150)
     domain = Domain((*(Numeric(name, -5, 5) for name in "abc"), Numeric("y", -2, 5)))
@@ -113,7 +113,7 @@ def test_fit_file_gives_the_bits_of_fit(tmp_path):
             options = {"solver": solver, "public": None, "random_state": 1}
             arrays = make(data_norm=None, bounds_X=(-5, 5), **options).fit(X, y)
             file = make(data_norm=None, bounds_y=None, domain=domain, **options)
-            file.fit_file(tmp_path / "rows.parquet", target="y")
+            file.fit_table(tmp_path / "rows.parquet", target="y")
         assert np.array_equal(arrays.coef_, file.coef_)
 
 

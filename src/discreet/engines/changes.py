@@ -1,0 +1,36 @@
+"""Sums of several passes belong together only if every pass saw the same rows."""
+
+from __future__ import annotations
+
+from discreet.engines.total import Seen
+from discreet.errors import ChangedError
+from discreet.rows import Residues
+
+
+class SameRows:
+    """What the first pass over the rows, or over a part of them, has seen; every later one must see the same."""
+
+    def __init__(self) -> None:
+        self._rows: int | None = None
+        self._seen: dict[Residues | None, Seen] = {}
+
+    def count(self, rows: int) -> None:
+        """All rows were counted."""
+        if self._rows is None:
+            self._rows = rows
+        elif rows != self._rows:
+            _refuse()
+
+    def check(self, seen: Seen, part: Residues | None = None) -> None:
+        """A pass over all rows, or over a part, has seen this."""
+        if part is None:
+            self.count(seen.rows)
+        if self._seen.setdefault(part, seen) != seen:
+            _refuse()
+
+
+def _refuse() -> None:
+    raise ChangedError(
+        "the rows were not the same in two passes over them, so the fit was stopped; what it has paid stays paid. Fit "
+        "a table that is not being written to, and no query that gives other rows each time"
+    )

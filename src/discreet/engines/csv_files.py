@@ -1,0 +1,97 @@
+"""CSV files with a header line as batches of bytes.
+
+Types are never guessed from the cells: a guess that a later cell contradicts would have to raise, and ``01`` may be a
+code as well as a number.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from discreet.engines.engine import Engine
+from discreet.engines.files import CsvFiles
+from discreet.engines.layout import Layout, check_names
+from discreet.engines.stream import Piece, StreamEngine
+from discreet.errors import DomainError
+
+_READ_BYTES = 1 << 22
+
+
+class CsvTable:
+    """One or more CSV files with the same header line."""
+
+    ordered = True
+    rows_ahead = None
+
+    def __init__(self, files: Sequence[Path], written: CsvFiles, *, read_bytes: int = _READ_BYTES) -> None:
+        self._files = files
+        self._sep = written.separator(files[0])
+        self._encoding = written.encoding
+        self._read_bytes = read_bytes
+        self.decimal: str | None = written.decimal
+        self.what = str(files[0]) if len(files) == 1 else f"{files[0].parent} ({len(files)} files)"
+        self._headers = [self._header(file) for file in files]
+
+    @property
+    def names(self) -> list[str]:
+        return self._headers[0]
+
+    def engine(self, layout: Layout) -> Engine:
+        for file, header in zip(self._files, self._headers, strict=True):
+            check_names(layout, header, str(file))
+        return StreamEngine(layout, self)
+
+    def count(self) -> int:
+        """In a pass of its own."""
+        return sum(batch.num_rows for file in self._files for batch in self._batches(file, self.names[:1]))
+
+    @property
+    def size(self) -> int | None:
+        """None where they are compressed: then what has been read tells."""
+        plain = all(file.suffix.lower() in (".csv", ".tsv", ".txt") for file in self._files)
+        try:
+            return sum(file.stat().st_size for file in self._files) if plain else None
+        except OSError:
+            raise DomainError(f"there is no file {self.what} any more") from None
+
+    def empty(self, columns: Sequence[str]) -> Any:
+        return pa.RecordBatch.from_pylist([], pa.schema([(name, pa.binary()) for name in columns]))
+
+    def pieces(self, columns: Sequence[str], batch_rows: int, workers: int) -> Iterator[Piece]:
+        first_row = 0
+        for file in self._files:
+            for batch in self._batches(file, columns):
+                yield Piece(first_row, (batch,))
+                first_row += batch.num_rows
+
+    def _header(self, path: Path) -> list[str]:
+        try:
+            encoding = "utf-8-sig" if self._encoding.lower().replace("_", "-") in ("utf-8", "utf8") else self._encoding
+            with pa.input_stream(str(path), compression="detect") as raw:
+                lines = io.TextIOWrapper(raw, encoding=encoding, newline="")
+                return next(csv.reader(lines, delimiter=self._sep), [])
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise DomainError(f"cannot read the header line of {path}: {type(error).__name__}") from None
+
+    def _batches(self, path: Path, columns: Sequence[str]) -> Iterator[Any]:
+        with pa_csv.open_csv(
+            path,
+            read_options=pa_csv.ReadOptions(block_size=self._read_bytes, encoding=self._encoding),
+            # A quoted line break would otherwise fail only where it meets the border of two reads.
+            parse_options=pa_csv.ParseOptions(delimiter=self._sep, newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(columns, pa.binary()),
+                include_columns=columns,
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        ) as reader:
+            yield from reader

@@ -1,0 +1,39 @@
+"""The one thing that is asked of whoever holds rows: add up a function of blocks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.rows import Parts, Residues
+
+# From a block, and which of its rows may contribute (None: all), to whole numbers. One function may ask several
+# questions at once: it returns their parts side by side in one array, and whoever asked takes them apart again.
+Function = Callable[[Any, NDArray[np.bool_] | None], Parts]
+
+
+class Engine(Protocol):
+    """Whatever can add up a function of blocks of rows."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows; it may take a pass to count them, so ask only where it is public."""
+        ...
+
+    @property
+    def ordered(self) -> bool:
+        """Whether a row has a position, the same in every pass."""
+        ...
+
+    def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
+        """The exact sum of the function over all rows, or over the rows of a part; each row is counted once.
+
+        However rows are cut into blocks, in whatever order they come and however often a block is computed again, the
+        sum is the same. Where it does not fit into 64 bits the array holds Python's integers.
+
+        ``part``: chosen by position, so only engines with an order have parts.
+        """
+        ...

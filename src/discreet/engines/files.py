@@ -1,0 +1,79 @@
+"""Which files a path, a glob or a folder stands for, and how they are read."""
+
+from __future__ import annotations
+
+import glob
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from discreet.errors import DomainError
+
+_PARQUET = (".parquet", ".pq")
+_CSV = (".csv", ".tsv", ".txt")
+_COMPRESSED = (".gz", ".bz2", ".zst")
+
+
+@dataclass(frozen=True)
+class CsvFiles:
+    """CSV files that are written in another way than with commas, points and UTF-8.
+
+    path: a file, a glob or a folder. sep: what separates cells; by default a tab in .tsv files, a comma in others.
+    decimal: the decimal point of numbers. encoding: as Python spells it.
+    """
+
+    path: str | PathLike[str]
+    sep: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.sep is not None and len(self.sep.encode()) != 1:
+            raise DomainError(f"sep must be one character, got {self.sep!r}")
+        if self.decimal not in (".", ","):
+            raise DomainError(f"decimal must be '.' or ',', got {self.decimal!r}")
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise DomainError(f"there is no encoding {self.encoding!r}") from None
+
+    def separator(self, first: Path) -> str:
+        if self.sep is not None:
+            return self.sep
+        return "\t" if ".tsv" in first.suffixes else ","
+
+
+def kind_of(path: Path) -> str | None:
+    """The format that a file's name tells: "parquet", "csv", or None."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        return "csv" if len(suffixes) > 1 and suffixes[-2] in _CSV else None
+    if not suffixes:
+        return None
+    return "parquet" if suffixes[-1] in _PARQUET else "csv" if suffixes[-1] in _CSV else None
+
+
+def files_of(path: str | PathLike[str]) -> tuple[str, list[Path]]:
+    """The format and the files, by name: of a file, a folder (with its folders) or a glob."""
+    text = fspath(path)
+    place = Path(text)
+    if place.is_file():
+        files = [place]
+    elif place.is_dir():
+        files = sorted(file for file in place.rglob("*") if file.is_file() and not _hidden(file.relative_to(place)))
+    else:
+        files = sorted(file for found in glob.glob(text, recursive=True) if (file := Path(found)).is_file())
+    if not files:
+        raise DomainError(f"there is no file {text}")
+    kinds = {kind_of(file) for file in files}
+    if None in kinds:
+        odd = next(file for file in files if kind_of(file) is None)
+        raise DomainError(f"{odd} must be a .parquet, .csv or .tsv file: the ending tells how to read it")
+    if len(kinds) > 1:
+        raise DomainError(f"{text} has Parquet and CSV files: give one kind")
+    return str(kinds.pop()), files
+
+
+def _hidden(path: Path) -> bool:
+    """Marks and logs that Spark and others leave beside their files."""
+    return any(part.startswith(("_", ".")) for part in path.parts)

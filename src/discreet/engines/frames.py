@@ -1,0 +1,62 @@
+"""Frames in memory: pandas, polars, pyarrow, and whatever else narwhals knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from discreet.domain import cells, kind_of_series
+from discreet.engines.engine import Engine
+from discreet.engines.layout import Layout, check_kinds, check_names
+from discreet.engines.memory import Arrays
+from discreet.rows import Columns
+
+
+class FrameRows(Columns):
+    """Some columns of a frame, which are looked at only when they are encoded."""
+
+    def __init__(self, frame: Any, names: Sequence[str]) -> None:
+        self._frame = frame
+        self._names = names
+
+    @property
+    def arrays(self) -> list[Any]:  # type: ignore[override]
+        return [self._frame[name] for name in self._names]
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __getitem__(self, rows: Any) -> FrameRows:
+        return FrameRows(self._frame[rows], self._names)
+
+
+class FrameTable:
+    """A frame in this process's memory."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = nw.from_native(frame, eager_only=True)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in self._frame.columns if isinstance(name, str)]
+
+    def engine(self, layout: Layout) -> Engine:
+        frame = self._frame
+        check_names(layout, list(frame.columns), "the frame")
+        check_kinds(layout, {name: (kind_of_series(frame[name]), frame[name].dtype) for name in layout.read})
+        labels = None if layout.target is None else cells(frame[layout.target])
+        groups = None if layout.groups is None else ids_of(frame[layout.groups])
+        rows = FrameRows(frame.select(layout.read), [*layout.columns, *layout.keys])
+        return Arrays(rows, labels, groups).engine(layout)
+
+
+def ids_of(series: Any) -> np.ndarray:
+    """A column of ids, exactly as they are: whole numbers beyond 2^53 are never rounded."""
+    if series.dtype.is_integer() and not series.is_null().any():
+        return np.asarray(series.to_numpy())
+    ids = np.empty(len(series), dtype=object)
+    ids[:] = series.to_list()
+    return ids

@@ -1,0 +1,156 @@
+"""Which columns of a table are read, and how their cells become blocks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain import Column, Kind, check_kind, spelling
+from discreet.engines.engine import Function
+from discreet.engines.persons import Choice, Mask, Persons, person_codes, row_ranks
+from discreet.engines.total import PassSum, Seen
+from discreet.errors import DomainError
+from discreet.rows import Coded, Columns, row_hashes
+
+# A block of this many rows and a few dozen columns stays in a core's cache from the first step to the last.
+BLOCK_ROWS = 16384
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What an engine is told about the columns; of rows, privacy and models it knows nothing.
+
+    ``encode`` makes a block of the cells of ``columns``, ``exposure`` and ``keys``, in this order, and of the labels.
+    ``keys`` are handed over as they are written; numbers are float64, and all other cells are objects.
+    """
+
+    encode: Callable[[Any, Any], Any]
+    columns: tuple[str, ...] = ()
+    target: str | None = None
+    groups: str | None = None
+    rows_per_person: int = 1
+    keys: tuple[str, ...] = ()
+    # Columns whose cells stay texts where a file has no types; all others are read as numbers.
+    texts: frozenset[str] = frozenset()
+    # What the columns are declared to hold, for a table whose types can tell that they do not.
+    declared: tuple[Column, ...] = ()
+    # How many numbers an encoded row has: what ``write_x`` fills.
+    width: int = 0
+    block_rows: int | None = None
+    # Threads on this machine; None for as many as there are cores.
+    workers: int | None = None
+
+    @cached_property
+    def read(self) -> list[str]:
+        """The columns to read, each once."""
+        names = [*self.columns, self.target, self.groups, *self.keys]
+        return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def check_names(layout: Layout, present: Sequence[Any], what: str) -> None:
+    """A DomainError for a column that is not there, or is there twice."""
+    for name in layout.read:
+        if name not in present:
+            raise DomainError(f"{what} has no column {name!r}; it has {', '.join(map(str, present))}")
+        if list(present).count(name) > 1:
+            raise DomainError(f"{what} has more than one column {name!r}")
+
+
+def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> None:
+    """A DomainError for a column whose type cannot hold what is declared; each with how its library calls the type."""
+    for name, (kind, shown) in kinds.items():
+        if kind == "other":
+            raise DomainError(f"column {name!r} has the type {shown}; store it as a number, a text or a boolean")
+    for column in layout.declared:
+        check_kind(column, *kinds[column.name])
+
+
+@dataclass
+class Cells:
+    """Some rows of a table: their columns as numbers or objects, labels, and who they belong to."""
+
+    columns: Columns
+    y: Any = None
+    # Positions in a list of spelt ids, and that list.
+    persons: tuple[NDArray[np.int64], list[str]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def blocks(self, rows: int) -> Iterator[Cells]:
+        """The same rows in pieces of so many."""
+        if len(self) <= rows:
+            yield self
+            return
+        for start in range(0, len(self), rows):
+            cut = slice(start, start + rows)
+            yield Cells(
+                Columns([_of(column, cut) for column in self.columns.arrays], min(rows, len(self) - start)),
+                _of(self.y, cut),
+                None if self.persons is None else (self.persons[0][cut], self.persons[1]),
+            )
+
+    def hashes(self) -> NDArray[np.uint64]:
+        columns = [*self.columns.arrays, *([] if self.y is None else [self.y])]
+        return row_hashes((_words(column) for column in columns), len(self))
+
+
+@dataclass
+class Chunk:
+    """A block that is ready to be summed, which of its rows may contribute, and what was seen of them."""
+
+    block: Any
+    used: Mask | None
+    seen: Seen
+
+
+def chunk(layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask | None = None) -> Chunk:
+    """A block of these rows; ``choice`` says which of them their persons use."""
+    block = layout.encode(cells.columns, cells.y)
+    if choice is not None and cells.persons is not None:
+        used = choice.used(*cells.persons, row_ranks(block, layout.width))
+    hashes = cells.hashes() if used is None else cells.hashes()[used]
+    return Chunk(block, used, Seen(len(cells), int(hashes.sum(dtype=np.uint64))))
+
+
+def look_at_persons(layout: Layout, cells: Cells, persons: Persons) -> None:
+    """Take note of whose rows these are."""
+    assert cells.persons is not None
+    persons.look(*cells.persons, row_ranks(layout.encode(cells.columns, cells.y), layout.width))
+
+
+def chunk_sum(function: Function, chunk: Chunk) -> PassSum:
+    return PassSum(function(chunk.block, chunk.used), chunk.seen)
+
+
+def codes_of(ids: Any) -> tuple[NDArray[np.int64], list[str]]:
+    """Persons of a column of ids."""
+    if isinstance(ids, Coded):
+        codes, names = person_codes(ids.distinct)
+        return codes[ids.codes], names
+    return person_codes(ids)
+
+
+def _of(column: Any, rows: slice) -> Any:
+    return None if column is None else column[rows]
+
+
+def _words(column: Any) -> Any:
+    """A column's cells as numbers or words that a hash takes."""
+    if isinstance(column, Coded):
+        return column.map(_spelt_words)
+    return column if column.dtype == np.float64 else _spelt_words(column)
+
+
+def _spelt_words(values: Any) -> NDArray[np.uint64]:
+    spelt = (
+        value if isinstance(value, bytes) else spelling(value).encode("utf-8", "surrogatepass") for value in values
+    )
+    digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in spelt)
+    return np.frombuffer(digests, dtype=np.uint64)

@@ -1,0 +1,169 @@
+"""Rows that stream by as Arrow batches, from a file, a database or another library, once for every sum.
+
+Memory does not grow with the number of rows. A small table is kept after its first reading (kept.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from discreet.engines.ahead import ahead
+from discreet.engines.arrow_cells import batch_cells
+from discreet.engines.changes import SameRows
+from discreet.engines.engine import Function
+from discreet.engines.kept import KeptChunks
+from discreet.engines.layout import BLOCK_ROWS, Cells, Layout, chunk, chunk_sum, look_at_persons
+from discreet.engines.persons import Persons
+from discreet.engines.progress import Progress
+from discreet.engines.reading import read_on, reading
+from discreet.engines.threads import available_cores, compile_if_it_pays, sum_in_threads
+from discreet.engines.total import PassSum, Seen
+from discreet.errors import DomainError
+from discreet.rows import Parts, Residues
+
+# Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
+_BATCH_ROWS = 65536
+# A batch has no more cells than this, where rows are wide.
+_BATCH_CELLS = 1 << 22
+# Larger than in memory: columns come from Arrow in pieces of their own, and each piece costs a call.
+_STREAM_BLOCK_ROWS = 2 * BLOCK_ROWS
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows for one worker: the position of the first, where rows have one, and their batches.
+
+    A tuple of batches has been read already; others are read by the worker's own reader.
+    """
+
+    first_row: int
+    batches: Iterable[Any]
+
+
+class Batches(Protocol):
+    """A table that can be read as Arrow batches as often as one likes; names and types were checked."""
+
+    what: str  # in messages
+    ordered: bool
+    decimal: str | None  # of CSV files, whose cells are all bytes
+
+    def pieces(self, columns: Sequence[str], batch_rows: int, workers: int) -> Iterator[Piece]:
+        """All rows, with these columns."""
+        ...
+
+    def empty(self, columns: Sequence[str]) -> Any:
+        """A batch of no rows."""
+        ...
+
+    def count(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def rows_ahead(self) -> int | None:
+        """The number of rows where it is known without reading them."""
+        ...
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on disk, where that is where they are."""
+        ...
+
+
+class StreamEngine:
+    """Sums over batches, by as many threads as there are cores."""
+
+    def __init__(self, layout: Layout, batches: Batches, *, batch_rows: int | None = None) -> None:
+        self._layout = layout
+        self._batches = batches
+        self._workers = layout.workers or available_cores()
+        self._block_rows = layout.block_rows or _STREAM_BLOCK_ROWS
+        self._batch_rows = batch_rows or max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(len(layout.read), 1)))
+        self._kept: KeptChunks | None = None
+        self._same = SameRows()
+        self._passes = 0
+
+    @property
+    def ordered(self) -> bool:
+        return self._batches.ordered
+
+    @cached_property
+    def rows(self) -> int:
+        rows = reading(self._batches.what, self._batches.count)
+        self._same.count(rows)
+        return rows
+
+    def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
+        """The exact sum of the function over all rows, or over a part of them; a part is read to the end as well."""
+        if part is not None and not self.ordered:
+            raise DomainError(f"rows of {self._batches.what} have no positions")
+        if part is None and self._kept is not None:
+            return sum_in_threads(partial(chunk_sum, function), iter(self._kept), self._workers).total.value
+        keeping = KeptChunks(self._batches.size)
+        choice = None if self._layout.groups is None else self._persons.begin()
+
+        def of_cells(cells: Cells, size: int) -> PassSum:
+            made = chunk(self._layout, cells, choice)
+            keeping.add(made, size)
+            return chunk_sum(function, made)
+
+        found = self._pass(of_cells, part)
+        self._same.check(found.seen, part)
+        if part is None and keeping.complete:
+            self._kept = keeping
+        return found.total.value
+
+    @cached_property
+    def _persons(self) -> Persons:
+        """Which rows each person uses, found in a pass of its own."""
+        persons = Persons(self._layout.rows_per_person)
+
+        def look(cells: Cells, size: int) -> PassSum:
+            look_at_persons(self._layout, cells, persons)
+            return PassSum(np.zeros(1, dtype=np.int64), Seen(len(cells)))
+
+        self._same.count(self._pass(look, None).seen.rows)
+        return persons
+
+    def _pass(self, of_cells: Callable[[Cells, int], PassSum], part: Residues | None) -> PassSum:
+        self._passes += 1
+        progress = Progress(self._passes, self._batches.rows_ahead)
+        compile_if_it_pays(self._batches.rows_ahead or 0)
+
+        def of_piece(piece: Piece) -> PassSum:
+            total: PassSum | None = None
+            position = piece.first_row
+            read = isinstance(piece.batches, tuple)
+            for batch in piece.batches if read else ahead(read_on(self._batches.what, piece.batches)):
+                rows = batch if part is None else batch.take(part.positions(batch.num_rows, position))
+                position += batch.num_rows
+                if self._batches.rows_ahead is None:
+                    compile_if_it_pays(batch.num_rows)
+                for cells in self._cells(rows):
+                    added = of_cells(cells, _size(rows, cells))
+                    total = added if total is None else total.add(added)
+                progress.advance(batch.num_rows)
+            if total is None:  # of no rows, an empty block gives the sum its shape
+                (empty,) = self._cells(self._batches.empty(self._layout.read))
+                total = of_cells(empty, 0)
+            return total
+
+        pieces = read_on(self._batches.what, self._batches.pieces(self._layout.read, self._batch_rows, self._workers))
+        found = sum_in_threads(of_piece, chain([Piece(0, ())], ahead(pieces)), self._workers)
+        progress.end()
+        return found
+
+    def _cells(self, batch: Any) -> Iterator[Cells]:
+        cells = reading(self._batches.what, lambda: batch_cells(self._layout, batch, self._batches.decimal))
+        return cells.blocks(self._block_rows)
+
+
+def _size(batch: Any, cells: Cells) -> int:
+    """Bytes of these cells in Arrow's memory, about."""
+    return int(batch.nbytes * len(cells) / max(batch.num_rows, 1))

@@ -1,0 +1,74 @@
+"""Pieces of work on every core of this machine, and the passes that they make up."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from discreet.engines.blas import one_thread_per_block
+from discreet.engines.total import PassSum
+from discreet.rows import compile_kernels
+
+# Compiling the inner loops takes longer than they save on fewer rows than this.
+MANY_ROWS = 300_000
+# A process that sums small tables again and again gains as well, once it has seen so many rows.
+_MANY_ROWS_IN_ALL = 5_000_000
+
+_rows_so_far = 0
+
+
+def compile_if_it_pays(rows: int) -> None:
+    """Told of rows that are about to be summed."""
+    global _rows_so_far
+    _rows_so_far += rows
+    if rows >= MANY_ROWS or _rows_so_far >= _MANY_ROWS_IN_ALL:
+        compile_kernels()
+
+
+def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], workers: int) -> PassSum:
+    """The sum of the function over at least one piece: each worker takes the next one and adds to a sum of its own.
+
+    The calling thread is one of the workers: a single one starts no thread.
+    """
+    pieces = _Shared(pieces)
+
+    def work() -> PassSum | None:
+        total: PassSum | None = None
+        for piece in pieces:
+            part = function(piece)
+            total = part if total is None else total.add(part)
+        return total
+
+    with one_thread_per_block():
+        if workers == 1:
+            totals = [work()]
+        else:
+            with ThreadPoolExecutor(workers - 1) as pool:
+                futures = [pool.submit(work) for _ in range(workers - 1)]
+                totals = [work(), *(future.result() for future in futures)]
+    first, *others = (total for total in totals if total is not None)
+    for other in others:
+        first.add(other)
+    return first
+
+
+class _Shared:
+    """An iterator that several threads may draw from."""
+
+    def __init__(self, pieces: Iterator[Any]) -> None:
+        self._pieces = pieces
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> _Shared:
+        return self
+
+    def __next__(self) -> Any:
+        with self._lock:
+            return next(self._pieces)
+
+
+def available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,81 @@
+"""What a user passes to ``fit_table``: a table and column names, checked against the declared domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet.domain import Categorical, Domain, Encoder, Numeric, numbers
+from discreet.engines import Layout
+from discreet.errors import DomainError
+from discreet.rows import Coded, Columns
+
+
+def table_features(
+    domain: Domain | None,
+    present: Sequence[str],
+    target: str,
+    features: Sequence[str] | None,
+    groups: str | None = None,
+    exposure: str | None = None,
+) -> list[str]:
+    """The columns of x: those asked for, or all declared ones (all there are, if none is) but the others."""
+    others = {target, groups, exposure}
+    if features is not None:
+        names = list(features)
+    else:
+        declared = present if domain is None else [column.name for column in domain.columns]
+        names = [name for name in declared if name not in others]
+    if not names:
+        raise DomainError(f"there is no column besides the target {target!r}")
+    if others & set(names) or len(set(names)) != len(names):
+        raise DomainError("features must be different columns without the target, the ids and the exposure")
+    return names
+
+
+def table_layout(
+    encoder: Encoder,
+    labels: Callable[[Any], Any],
+    *,
+    groups: str | None = None,
+    rows_per_person: int = 1,
+    text_labels: bool = False,
+) -> Layout:
+    """How the columns of a table become blocks; ``labels`` turns labels, perhaps texts, into numbers."""
+    columns = [column.name for column in encoder.domain.columns]
+    declared = list(encoder.domain.columns)
+    texts = [column.name for column in encoder.domain.columns if _is_text(column)]
+    if encoder.exposure is not None:
+        columns.append(encoder.exposure.name)
+        declared.append(encoder.exposure)
+    target = None if encoder.target is None else encoder.target.name
+    if text_labels and target is not None:
+        texts.append(target)
+    return Layout(
+        partial(encode_columns, encoder, labels),
+        tuple(columns),
+        target,
+        groups,
+        rows_per_person,
+        texts=frozenset(texts),
+        declared=tuple(declared),
+        width=encoder.width,
+    )
+
+
+def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Columns, y: Any) -> Any:
+    """A block of columns, the last of which is the exposure if there is one."""
+    if y is not None:
+        y = y.map(labels) if isinstance(y, Coded) else labels(y)
+    if encoder.exposure is None:
+        return encoder.encode(table, y)
+    *features, exposure = table.arrays
+    return encoder.encode(Columns(features, len(table)), np.column_stack([numbers(y), numbers(exposure)]))
+
+
+def _is_text(column: Numeric | Categorical) -> bool:
+    """A column whose declared values are texts; declared numbers and truth values are read as numbers."""
+    return isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)
