@@ -12,7 +12,7 @@ R^2 / epsilon (twice that for replaced rows), so that is the ridge.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,8 +37,10 @@ _SLACK = 2e-21
 # Rows are cut at this multiple of their typical length, and later as the noise allows.
 _RADIUS = 1.0
 _LEAST_SHARE = 0.002
-# Beyond this the noise is nothing beside one row, and e^epsilon times the smallest chances is no longer small.
-_LARGEST_EPSILON = 30.0
+# Beyond this the noise is nothing beside one row. And e^epsilon times the slack must stay far below delta.
+_LARGEST_EPSILON, _SLACK_SHARE = 30.0, 0.01
+# A slope that is penalised this many times as much as by the ridge is 0 to within 1e-5: more changes nothing.
+_MOST_PENALTY, _LARGEST = 2.0**43, 1e150
 # Where public rows make every look superfluous and the number of rows is private: for the choice of a radius only.
 _UNKNOWN_COUNT = 10_000
 
@@ -59,24 +61,38 @@ def objective(
         raise ValueError("solver='objective' is for logistic regression: its cost rests on labels 0 and 1")
     if not source.one_row_each:
         raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")
-    if budget.epsilon > _LARGEST_EPSILON:
-        budget = Budget.of(_LARGEST_EPSILON, budget.delta)
+    largest = min(_LARGEST_EPSILON, math.log(_SLACK_SHARE * budget.delta / (model.size * _SLACK)))
+    if budget.epsilon > largest > 0:
+        budget = Budget.of(largest, budget.delta)
     looks = 0.0 if guess is not None and guess.coordinates is not None else _LOOK + _WHITENING
     cost = _cost(source, budget, looks + _HESSIAN, model.size)
     source.reserve(GDP(_besides(budget, looks + _HESSIAN)), cost)
     white = _white(source, budget, model, x_radius, guess)
     coordinates = white.coordinates
     radius = _RADIUS * max(1.0, (_ease(source, budget, model, white.count) / 200) ** 0.4) * math.sqrt(model.size)
-    matrix = coordinates.matrix[:, 1:]
     query = LogisticLoss(
         map=LinearMap(coordinates.matrix),
         labels=model.labels,
         radius=radius,
-        penalty=(matrix * model.penalty) @ matrix.T,
+        penalty=np.zeros((model.size, model.size)),
         centre=white.centre,
     )
+    query = replace(query, penalty=_penalty(model, coordinates, ridge=query.bound**2 / (4 * cost.curvature)))
     answer = source.minimise(query, cost)
     return _fit(source, model, white, query, cost, answer, _part(budget, _HESSIAN))
+
+
+def _penalty(model: GlmModel, coordinates: Coordinates, ridge: float) -> Floats:
+    """The user's penalty in these coordinates; what exceeds any data by far counts as just that."""
+    most = _MOST_PENALTY * ridge
+    columns = coordinates.matrix[:, 1:] / math.sqrt(most)
+    with np.errstate(over="ignore"):
+        penalty = (columns * np.minimum(model.penalty, _LARGEST)) @ columns.T
+    values, vectors = np.linalg.eigh(np.clip(penalty, -_LARGEST, _LARGEST))
+    penalty = np.asarray((vectors * (most * np.clip(values, 0.0, 1.0))) @ vectors.T)
+    free = ~np.any(columns, axis=1)  # the constant stays free, to the last bit
+    penalty[free], penalty[:, free] = 0.0, 0.0
+    return penalty
 
 
 def _fit(

@@ -89,7 +89,7 @@ class RecordedMinimum:
         """The linear term of which this point is the exact minimum."""
         noise = self.minimum.noise
         gradient, _ = self.minimum.look(self.point)
-        return noise.strength * noise.query.centre - noise.quadratic @ self.point.value - gradient
+        return -noise.outside_gradient(self.point, np.zeros(len(gradient), dtype=object)) - gradient
 
     def _determinant(self) -> float:
         _, hessian = self.minimum.look(self.point)

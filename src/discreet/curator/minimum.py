@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import GuaranteeError
 from discreet.noise import Bits, discrete_gaussian
 from discreet.privacy import Neighbours, Perturbed, Release
 from discreet.rows import Answer, Floats, LogisticLoss
@@ -37,6 +40,15 @@ _SMOOTHING_UNITS = 2.0**24
 # Newton's method ends in a dozen passes; this many never happen within the row counts above.
 _MOST_PASSES = 500
 _SHORTEST = 2.0**-12
+# A penalty this many times the ridge is as good as an infinite one, and as much as Newton's steps can be computed with.
+MOST_PENALTY = 2.0**44
+# All floats are whole multiples of 2^-1074.
+_EXACT = 1074
+
+
+def ridge_strength(bound: float, cost: Perturbed) -> float:
+    """Lambda, a hair above what the cost needs, for the rounding of this line."""
+    return bound**2 / (4 * cost.curvature) * (1 + 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +62,19 @@ class ObjectiveNoise:
     tolerance: float
     smoothing_scale: float
     smoothing_unit: float
+    theta_unit: float
 
     @classmethod
     def covering(cls, query: LogisticLoss, cost: Perturbed, public_rows: int | None) -> ObjectiveNoise:
         bound, size = query.bound, query.size
         if cost.slack < size * COUPLING_FAILURE:
             raise ValueError(f"the cost's slack must be at least {size * COUPLING_FAILURE:.3g}, got {cost.slack}")
-        # A hair above what the two ratios need, for the rounding of these lines.
-        strength = bound**2 / (4 * cost.curvature) * (1 + 1e-12)
+        strength = ridge_strength(bound, cost)
+        steepest = float(np.linalg.norm(query.penalty, 2))
+        if not steepest <= MOST_PENALTY * strength:
+            raise ValueError(
+                f"the penalty must be at most {MOST_PENALTY:.3g} times the ridge, got {steepest / strength}"
+            )
         noise_unit = bound / cost.gradient_mu / math.sqrt(_NOISE_UNITS**2 - 4) * (1 + 1e-12)
         share = _TOLERANCE if public_rows is None else max(_FINEST, _PER_ROW * public_rows)
         tolerance = share * bound
@@ -66,7 +83,11 @@ class ObjectiveNoise:
         smoothing_unit = 2.0 ** math.floor(math.log2(apart / cost.smoothing_mu / _SMOOTHING_UNITS))
         reach = apart / smoothing_unit + 2 * math.sqrt(size)
         smoothing_scale = math.sqrt((reach / cost.smoothing_mu * (1 + 1e-12)) ** 2 + 4)
-        return cls(query, cost, strength, noise_unit, tolerance, smoothing_scale, smoothing_unit)
+        # So fine that the gradient at the grid's nearest point to the minimum is well within the tolerance.
+        rows = _TOLERANCE / _PER_ROW if public_rows is None else public_rows
+        curvature = steepest + strength + max(rows, 1) * bound**2 / 4
+        theta_unit = 2.0 ** math.floor(math.log2(tolerance / (16 * math.sqrt(size) * curvature)))
+        return cls(query, cost, strength, noise_unit, tolerance, smoothing_scale, smoothing_unit, theta_unit)
 
     @property
     def noise_std(self) -> float:
@@ -81,8 +102,24 @@ class ObjectiveNoise:
     def quadratic(self) -> Floats:
         """The second derivative of everything but the losses; rounding can take no eigenvalue below the strength."""
         penalty = (self.query.penalty + self.query.penalty.T) / 2
-        margin = 1e-12 * float(np.trace(penalty))
-        return penalty + (self.strength + margin) * np.eye(self.query.size)
+        # What is not penalised at all, as a constant, is a block of zeros apart, and needs no margin.
+        margin = 1e-12 * float(np.trace(penalty)) * np.any(penalty != 0, axis=1)
+        return np.asarray(penalty + np.diag(self.strength + margin))
+
+    def outside_gradient(self, theta: WholeTheta, linear: Integers) -> Floats:
+        """The gradient of everything but the losses, in whole numbers: one rounding an entry, whatever the penalty."""
+        ridge, pull, noise_unit = self._exact
+        unit = Fraction(theta.unit)
+        exact = ridge @ theta.whole * unit.numerator + (linear * noise_unit - pull) * unit.denominator
+        return np.array([entry / (unit.denominator << _EXACT) for entry in exact.tolist()], dtype=np.float64)
+
+    @cached_property
+    def _exact(self) -> tuple[Integers, Integers, int]:
+        return (
+            _whole(self.quadratic),
+            _whole(self.strength * self.query.centre),
+            _whole(np.array(self.noise_unit)).item(),
+        )
 
     def release(self, neighbours: Neighbours) -> Release:
         rows = 2 if neighbours == "replace_one" else 1
@@ -105,27 +142,30 @@ class Minimum:
     @property
     def whole(self) -> Integers:
         """The point in whole units of the grid that it is released on."""
-        return np.array([round(entry) for entry in self.theta.value / self.noise.smoothing_unit], dtype=object)
+        ratio = Fraction(self.theta.unit) / Fraction(self.noise.smoothing_unit)
+        return np.array([round(entry * ratio) for entry in self.theta.whole.tolist()], dtype=object)
 
 
 def find_minimum(release: Release, noise: ObjectiveNoise, look: Look, bits: Bits) -> Minimum:
-    """Draw the linear term and minimise; nothing that is seen outside depends on the number of passes."""
+    """Draw the linear term and minimise; nothing that is seen outside depends on the number of passes.
+
+    The result is certified: its gradient is within the tolerance. The grid of theta and the bound on the penalty see to
+    it that such a point is found; were it not, nothing would be released.
+    """
     size = noise.query.size
     linear = discrete_gaussian(_NOISE_UNITS, size, bits=bits).astype(object)
-    quadratic = noise.quadratic
-    b = linear.astype(np.float64) * noise.noise_unit - noise.strength * noise.query.centre
 
     def total(theta: WholeTheta) -> tuple[Floats, Floats]:
         gradient, hessian = look(theta)
-        return gradient + quadratic @ theta.value + b, hessian + quadratic
+        return gradient + noise.outside_gradient(theta, linear), hessian + noise.quadratic
 
-    theta = WholeTheta.near(np.zeros(size))
+    theta = WholeTheta.near(np.zeros(size), noise.theta_unit)
     gradient, hessian = total(theta)
     passes, length = 1, 1.0
     while float(np.linalg.norm(gradient)) > noise.tolerance / 2 and passes < _MOST_PASSES:
         # Newton's direction shortens the gradient, if the step is short enough: so halve it until it does.
         step = np.linalg.solve(hessian, gradient)
-        tried = WholeTheta.near(theta.value - length * step)
+        tried = theta.moved(np.asarray(-length * step, dtype=np.float64))
         new_gradient, new_hessian = total(tried)
         passes += 1
         shorter = np.linalg.norm(new_gradient) <= (1 - length / 4) * np.linalg.norm(gradient)
@@ -133,7 +173,15 @@ def find_minimum(release: Release, noise: ObjectiveNoise, look: Look, bits: Bits
             theta, gradient, hessian, length = tried, new_gradient, new_hessian, 1.0
         else:
             length /= 2
+    if float(np.linalg.norm(gradient)) > noise.tolerance / 2:
+        raise GuaranteeError("the minimum of a perturbed objective could not be certified; nothing was released")
     return Minimum(release, noise, linear, theta, look)
+
+
+def _whole(values: Floats) -> Integers:
+    """The exact values of floats, in units of 2^-1074."""
+    exact = [int(Fraction(value) * 2**_EXACT) for value in values.ravel().tolist()]
+    return np.array(exact, dtype=object).reshape(values.shape)
 
 
 def smoothed(minimum: Minimum, bits: Bits) -> Integers:

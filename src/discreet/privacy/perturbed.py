@@ -8,7 +8,9 @@ score is q at the output loses
 at most, where t in [0, 1] is the row's own and q in [0, 1] depends on the output and so on Z: the worst counts for
 every Z. It is convex in t, so t is 1, or 0 and the loss log(1 + k). Adding a row has no first term.
 Replacing one is removing one and adding another. ``smoothing_mu`` is the Gaussian noise that hides how far the computed
-minimiser is from the exact one; ``slack`` the chance that it is farther than that.
+minimiser is from the exact one. ``slack`` is the chance, on either data set, that it is farther than that. With I and
+I' for what exact minimisers give, P(S) <= I(S) + slack <= e^epsilon I'(S) + delta + slack and I'(S) <= P'(S) + slack:
+in all e^epsilon P'(S) + delta + (1 + e^epsilon) slack.
 """
 
 from __future__ import annotations
@@ -35,9 +37,12 @@ _FEW, _TABLE = 20, 1000
 _SHARES = np.linspace(0.4, 0.8, 9)
 # What rounding in these formulas can be off by, and more.
 _MARGIN = 1 + 1e-9
-# Losses are tabulated at the multiples of the first number, as all units' are, and the profile is computed at every
-# tenth of them: between, it counts as at the one below.
-_INTERVAL, _EVERY = 1e-4, 10
+# Losses are tabulated at multiples of this number, as all units' are, and the profile is computed at so many of them.
+_INTERVAL, _POINTS = 1e-4, 4000
+# Tails beyond this chance are counted as infinite losses.
+_TAIL = 1e-12
+# No epsilon beyond this one is looked at for the least delta.
+_LARGEST_EPSILON = 60.0
 
 
 @dataclass(frozen=True)
@@ -83,19 +88,23 @@ class Perturbed:
     def _alone(self, epsilons: Floats) -> Floats:
         """Without the releases besides. Below 0, by the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e))."""
         size = np.abs(epsilons)
-        deltas = self._replaced(size) if self.replaced else self._removed(size)
+        # From here on the slack's term grows, and what held at a smaller epsilon holds.
+        reached = np.minimum(size, _best_epsilon(replace(self, besides_mu=0.0))) if self.slack else size
+        deltas = self._with_slack(reached)
         reversed_pair = 1 - np.exp(-size) * (1 - deltas)
         return np.minimum(1.0, np.where(epsilons >= 0, deltas, reversed_pair))
+
+    def _with_slack(self, sizes: Floats) -> Floats:
+        ideal = self._replaced(sizes) if self.replaced else self._removed(sizes)
+        return np.asarray(ideal + self.slack * (1 + np.exp(np.minimum(sizes, 700.0))))
 
     def _removed(self, epsilons: Floats) -> Floats:
         """A row removed, which is worse than one added."""
         if len(epsilons) < _FEW:
-            return np.asarray(
-                _removed_delta(epsilons, self.gradient_mu, self.curvature, self.smoothing_mu) + self.slack
-            )
-        step, table = _removed_table(self.gradient_mu, self.curvature, self.smoothing_mu)
-        position = np.minimum(epsilons / step, len(table) - 1).astype(np.intp)
-        return np.asarray(table[position] + self.slack)
+            return _removed_delta(epsilons, self.gradient_mu, self.curvature, self.smoothing_mu)
+        points, table = _removed_table(self.gradient_mu, self.curvature, self.smoothing_mu)
+        # A profile is convex in e^epsilon: between two points it is below their chord.
+        return np.interp(np.exp(np.minimum(epsilons, points[-1])), np.exp(points), table)
 
     def _replaced(self, epsilons: Floats) -> Floats:
         """P(S) <= e^a P0(S) + delta_1 and P0(S) <= e^(epsilon - a) P'(S) + delta_2, with the best a of a few."""
@@ -103,7 +112,7 @@ class Perturbed:
         best = np.ones(len(epsilons))
         for share in _SHARES:
             first = share * epsilons
-            second = _gaussian_delta(epsilons - first, added) * _MARGIN + self.slack
+            second = _gaussian_delta(epsilons - first, added) * _MARGIN
             best = np.minimum(best, self._removed(first) + np.exp(np.minimum(first, 100.0)) * second)
         return best
 
@@ -123,22 +132,20 @@ class Perturbed:
         return high
 
     def loss_distribution(self) -> Any:
-        """A distribution of losses with at least this profile, by connecting the dots of the profile."""
-        from dp_accounting.pld import pld_pmf
+        """A distribution of losses with at least this profile: see ``connected``."""
         from dp_accounting.pld import privacy_loss_distribution as pld
 
-        widest = max(self.epsilon(max(1e-12, 2 * self.slack)), _INTERVAL)
-        if not math.isfinite(widest):
-            return None
-        half = math.ceil(widest / _INTERVAL / _EVERY)
-        coarse = np.arange(-half, half + 1) * _EVERY
-        deltas = np.concatenate(
-            [self.deltas(np.asarray(part * _INTERVAL, dtype=np.float64)) for part in np.array_split(coarse, 64)]
-        )
-        deltas = np.repeat(np.maximum.accumulate(deltas[::-1])[::-1], _EVERY)
-        steps = np.arange(coarse[0], coarse[-1] + _EVERY)
-        pmf = pld_pmf.create_pmf_pessimistic_connect_dots(_INTERVAL, steps, deltas)
-        return pld.PrivacyLossDistribution(pmf)
+        half = math.ceil(self.largest_loss / _INTERVAL)
+        places = np.unique(np.round(np.linspace(-half, half, _POINTS)).astype(np.int64))
+        deltas = [self.deltas(part * _INTERVAL) for part in np.array_split(places.astype(np.float64), 16)]
+        masses, infinite = connected(places.astype(np.float64) * _INTERVAL, np.concatenate(deltas))
+        table = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0}
+        return pld.PrivacyLossDistribution.create_from_rounded_probability(table, infinite, _INTERVAL)
+
+    @property
+    def largest_loss(self) -> float:
+        """Larger losses have a chance of about 1e-12, or of what the slack makes of it, and count as infinite."""
+        return max(self.epsilon(max(_TAIL, 2 * self.delta(_LARGEST_EPSILON))), _INTERVAL)
 
     def beside(self, mu: float) -> Perturbed:
         """The joint cost with Gaussian releases of mu together."""
@@ -156,6 +163,13 @@ class Perturbed:
     def from_dict(cls, fields: dict[str, str]) -> Perturbed:
         numbers = {name: float.fromhex(value) for name, value in fields.items() if name not in ("unit", "replaced")}
         return cls(replaced=fields["replaced"] == "True", **numbers)
+
+
+@lru_cache(maxsize=256)
+def _best_epsilon(alone: Perturbed) -> float:
+    """Where delta is least: from there on the slack, times e^epsilon, grows faster than the rest falls."""
+    sizes = np.linspace(0.0, _LARGEST_EPSILON, 601)
+    return float(sizes[np.argmin(alone._with_slack(sizes))])
 
 
 @lru_cache(maxsize=256)
@@ -180,11 +194,40 @@ def _removed_delta(epsilons: Floats, gradient_mu: float, curvature: float, smoot
 
 
 @lru_cache(maxsize=64)
-def _removed_table(gradient_mu: float, curvature: float, smoothing_mu: float) -> tuple[float, Floats]:
-    """The same at the multiples of a step; a value in between counts as at the one below, where delta is larger."""
+def _removed_table(gradient_mu: float, curvature: float, smoothing_mu: float) -> tuple[Floats, Floats]:
+    """The same at evenly spaced points up to the largest loss."""
     losses, _ = _losses(gradient_mu, curvature)
-    step = (float(losses[-1]) + 10 * smoothing_mu) / _TABLE
-    return step, _removed_delta(step * np.arange(_TABLE + 1.0), gradient_mu, curvature, smoothing_mu)
+    points = np.linspace(0.0, min(float(losses[-1]) + 10 * smoothing_mu, 700.0), _TABLE + 1)
+    return points, _removed_delta(points, gradient_mu, curvature, smoothing_mu)
+
+
+def connected(losses: Floats, deltas: Floats) -> tuple[Floats, float]:
+    """Chances of these losses, and that of an infinite one, whose profile is at least the true one that has ``deltas``.
+
+    ``deltas`` are upper bounds on a profile h at t = e^loss. h is convex and falls from h(0) = 1, so it lies below the
+    chords of these points, hence below their lower convex hull (from (0, 1) on, and constant after its least value).
+    The hull is the profile of losses at its corners: of those, t times the change of slope there.
+    """
+    t = np.exp(losses)
+    deltas = np.minimum.accumulate(np.minimum(deltas, 1.0))
+    corners: list[int] = []  # of the hull; -1 is (0, 1)
+
+    def slope(first: int, second: int) -> float:
+        x, y = (0.0, 1.0) if first < 0 else (t[first], deltas[first])
+        return float((deltas[second] - y) / (t[second] - x))
+
+    for point in range(len(t)):
+        while corners:
+            before = corners[-2] if len(corners) > 1 else -1
+            if slope(before, corners[-1]) < slope(corners[-1], point):
+                break
+            corners.pop()
+        corners.append(point)
+    slopes = [*(slope(a, b) for a, b in zip([-1, *corners], corners, strict=False)), 0.0]
+    masses = np.zeros(len(t))
+    masses[corners] = t[corners] * np.diff(slopes)
+    # What rounding took is put where it costs most.
+    return masses, float(max(deltas[-1], 1 - masses.sum()) * _MARGIN)
 
 
 def _gaussian_delta(epsilon: Floats, mu: float) -> Floats:

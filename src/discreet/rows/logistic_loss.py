@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,27 +99,41 @@ class LogisticLoss:
 
 @dataclass(frozen=True, eq=False)
 class WholeTheta:
-    """Coefficients as whole numbers of two halves, so that their products with whole rows are exact."""
+    """Coefficients as whole numbers of ``unit``, a power of two; their products with whole rows are exact."""
 
-    high: Floats
-    low: Floats
+    whole: NDArray[np.object_]
     unit: float
-    bits: int
 
     @classmethod
-    def near(cls, theta: Floats) -> WholeTheta:
-        """The nearest coefficients on a grid that is 2^-50 or so of the largest of them."""
-        # Partial sums of products stay within |theta| |z| <= sqrt(size) 2^bits 2^22.1 < 2^53.
-        bits = 29 - math.ceil(math.log2(len(theta)) / 2)
-        largest = float(np.max(np.abs(theta), initial=0.0))
-        unit = 2.0 ** (math.ceil(math.log2(largest)) - bits) if largest > 0 else 1.0
-        high = np.floor(theta / unit)
-        return cls(high, np.rint((theta / unit - high) * 2.0**bits), unit, bits)
+    def near(cls, theta: Floats, unit: float) -> WholeTheta:
+        return cls(_rounded(theta, unit), unit)
+
+    def moved(self, step: Floats) -> WholeTheta:
+        return WholeTheta(self.whole + _rounded(step, self.unit), self.unit)
 
     @property
     def value(self) -> Floats:
-        return (self.high + self.low * 2.0**-self.bits) * self.unit
+        return np.array([entry * self.unit for entry in self.whole.tolist()], dtype=np.float64)
 
     def times(self, z: Floats) -> Floats:
-        """theta z for every column of whole numbers: two exact products, one rounding."""
-        return (self.high @ z + (self.low @ z) * 2.0**-self.bits) * self.unit
+        """theta z for every column of whole numbers: an exact product for each piece, then one rounding or two."""
+        total = np.zeros(z.shape[1])
+        for piece, unit in self._pieces:
+            total += (piece @ z) * unit
+        return total
+
+    @cached_property
+    def _pieces(self) -> list[tuple[Floats, float]]:
+        """Pieces of a few bits each, the smallest first: theta is the sum of piece * unit."""
+        # Partial sums of products stay within |piece| |z| <= sqrt(size) 2^bits 2^22.1 < 2^53.
+        bits = 29 - math.ceil(math.log2(len(self.whole)) / 2)
+        left, pieces, unit = self.whole, [], self.unit
+        while any(left):
+            below = np.array([abs(entry) % 2**bits * (1 if entry > 0 else -1) for entry in left], dtype=object)
+            pieces.append((below.astype(np.float64), unit))
+            left, unit = (left - below) // 2**bits, unit * 2.0**bits
+        return pieces
+
+
+def _rounded(values: Floats, unit: float) -> NDArray[np.object_]:
+    return np.array([round(value / unit) for value in values.tolist()], dtype=object)

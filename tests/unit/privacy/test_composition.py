@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy import GDP, ZCDP, Approximate, Budget, Composition, Pure, compose
-from discreet.privacy.composition import _composed_pld
+from discreet.privacy.composition import ROUNDING, _composed_pld, _Numerical
 
 
 @settings(max_examples=60, deadline=None)
@@ -26,10 +26,17 @@ def test_gaussian_releases_compose_exactly(mus, log_delta):
 
 @pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 3.0])
 def test_numerical_accountant_agrees_with_the_closed_form_and_is_never_below_it(mu):
-    distribution = _composed_pld((GDP(mu * 0.6), GDP(mu * 0.8)))
-    for delta in (1e-3, 1e-6, 1e-9):
+    """On every processor: rounding in the convolutions is covered by a margin (composition.ROUNDING)."""
+    table = _Numerical(_composed_pld((GDP(mu * 0.6), GDP(mu * 0.8))), 2 * ROUNDING)
+    for delta in (1e-3, 1e-6, 1e-8):
         exact = GDP(mu).epsilon(delta)
-        assert exact <= distribution.get_epsilon_for_delta(delta) <= exact * 1.002 + 2e-4
+        assert exact <= table.epsilon(delta) <= exact * 1.003 + 2e-4
+        assert delta <= table.delta(exact) <= delta * 1.05 + 1e-9
+
+
+def test_a_table_promises_nothing_below_its_rounding():
+    assert compose([GDP(0.1), Approximate(0.1, 0.0)]).delta(5.0) >= 0
+    assert _Numerical(_composed_pld((GDP(0.1), GDP(0.2))), 2 * ROUNDING).epsilon(1e-10) == math.inf
 
 
 def _randomised_responses(epsilon: float, times: int, at: float) -> float:

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ndtri
 
 from discreet.privacy import GDP, Perturbed, Pure, compose, gaussian_delta, largest_gradient_mu, unit_from_dict
+from discreet.privacy.perturbed import connected
 
 
 def simulated_delta(epsilon, gradient_mu, curvature, draws=200_001):
@@ -67,3 +68,52 @@ def test_it_composes_with_other_units_and_survives_being_written():
     assert unit_from_dict(cost.to_dict()) == cost
     together = compose([cost, Pure(0.1)]).epsilon(1e-6)
     assert cost.epsilon(1e-6) < together <= cost.epsilon(1e-6) + 0.1 + 1e-3
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_its_table_of_losses_is_a_distribution_with_its_profile(epsilon, replaced):
+    """The chances summed to 7,364."""
+    m = largest_gradient_mu(epsilon, 1e-6, epsilon / 8, replaced=replaced, smoothing=0.05)
+    cost = Perturbed(m, epsilon / 8, 0.05 * m, replaced)
+    table = cost.loss_distribution()
+    assert table.get_delta_for_epsilon(-60.0) == pytest.approx(1, abs=1e-9)  # all chances together
+    for at in np.linspace(0.3, 1.3, 6) * epsilon:
+        claimed = cost.delta(float(at))
+        assert claimed * (1 - 1e-9) <= table.get_delta_for_epsilon(float(at)) <= 1.01 * claimed + 1e-11
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_several_of_them_cost_about_what_as_many_gaussian_releases_do(times):
+    m = largest_gradient_mu(1.0, 1e-6, 0.1, replaced=False, smoothing=0.05)
+    together = compose([Perturbed(m, 0.1, 0.05 * m, False)] * times).epsilon(1e-6)
+    gaussian = GDP(m * np.sqrt(times)).epsilon(1e-6)
+    assert gaussian < together < 1.05 * gaussian
+
+
+def test_a_hull_never_promises_more_than_the_profile_it_is_made_of():
+    losses = np.linspace(-3, 3, 121)
+    exact = np.array(
+        [gaussian_delta(e, 0.7) if e >= 0 else 1 - np.exp(e) * (1 - gaussian_delta(-e, 0.7)) for e in losses]
+    )
+    masses, infinite = connected(losses, exact * 1.0001)
+    assert masses.min() >= 0
+    assert masses.sum() + infinite == pytest.approx(1, abs=1e-8)
+    for at in np.linspace(-2.9, 2.9, 59):
+        mine = infinite + np.sum(masses * np.maximum(0, 1 - np.exp(at - losses)))
+        true = gaussian_delta(at, 0.7) if at >= 0 else 1 - np.exp(at) * (1 - gaussian_delta(-at, 0.7))
+        assert true * (1 - 1e-12) <= mine <= true * 1.01 + 1e-6
+
+
+def test_the_slack_counts_on_both_data_sets():
+    """P(S) <= e^epsilon P'(S) + delta + (1 + e^epsilon) slack: at epsilon 15 that is 3e6 times the slack."""
+    slack, epsilon = 1e-12, 15.0
+    for replaced in (False, True):
+        plain, slacked = (Perturbed(1.5 if replaced else 3.0, 1.0, 0.2, replaced, s) for s in (0.0, slack))
+        more = slacked.delta(epsilon) - plain.delta(epsilon)
+        assert more == pytest.approx(slack * (1 + np.exp(epsilon)), rel=1e-3)
+    slacked = Perturbed(1.0, 1.0, 0.05, False, 1e-15)
+    # Beyond the epsilon where that is least, what held there holds, and no more.
+    assert slacked.delta(50.0) == slacked.delta(40.0) <= slacked.delta(10.0)
+    assert slacked.epsilon(1e-6) < 10
+    assert slacked.epsilon(1e-14) == np.inf

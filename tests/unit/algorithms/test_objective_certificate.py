@@ -1,0 +1,62 @@
+"""The minimum behind objective perturbation is certified for every penalty, and a penalty does what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression as PlainLogistic
+
+import discreet.curator.door
+from discreet import LogisticRegression, Public
+from discreet.curator.minimum import find_minimum
+from discreet.rows.logistic_loss import WholeTheta
+
+
+def rows(n=2000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4)) * [1, 0.3, 0.03, 0.01]
+    return X, (rng.random(n) < 1 / (1 + np.exp(-1 - X.sum(axis=1)))).astype(int)
+
+
+@pytest.mark.parametrize("public", [None, Public(rows=rows(200)[0])])
+@pytest.mark.parametrize("alpha", [0.0, 1e3, 1e7, 1e9, 1e13, 1e20, 1e300])
+def test_the_gradient_is_within_tolerance_for_every_penalty(alpha, public, monkeypatch):
+    """From alpha = 1e7 on, the minimum was given up and released all the same."""
+    left = []
+
+    def watched(release, noise, look, bits):
+        found = find_minimum(release, noise, look, bits)
+        gradient = look(found.theta)[0] + noise.outside_gradient(found.theta, found.linear)
+        left.append(float(np.linalg.norm(gradient)) / noise.tolerance)
+        return found
+
+    monkeypatch.setattr(discreet.curator.door, "find_minimum", watched)
+    X, y = rows()
+    model = LogisticRegression(
+        epsilon=1, delta=1e-6, bounds_X=(-4, 4), solver="objective", alpha=alpha, public=public
+    ).fit(X, y)
+    assert left[0] <= 0.5
+    if alpha >= 1e13:
+        assert np.max(np.abs(model.coef_)) < 1e-2
+        # 2,000 labels, and noise of about as much as 30: 0.4 is six standard deviations.
+        assert abs(model.intercept_[0] - PlainLogistic(C=1e-9).fit(X, y).intercept_[0]) < 0.4
+
+
+@pytest.mark.parametrize("unit", [2.0**-80, 2.0**-3, 8.0])
+def test_products_of_whole_coefficients_and_whole_rows_are_exact(unit):
+    rng = np.random.default_rng(1)
+    values = rng.integers(-99, 99, 5).tolist()
+    whole = np.array([value << shift for value, shift in zip(values, (0, 70, 3, 40, 1), strict=True)])
+    z = rng.integers(-(2**22), 2**22, (5, 50)).astype(np.float64)
+    exact = [sum(int(a) * int(b) for a, b in zip(whole, column, strict=True)) * unit for column in z.T]
+    assert WholeTheta(whole.astype(object), unit).times(z) == pytest.approx(exact, rel=2**-51, abs=0)
+
+
+def test_a_penalty_that_the_steps_cannot_be_computed_with_is_refused_at_the_door():
+    from discreet.curator.minimum import ObjectiveNoise
+    from discreet.privacy import Perturbed
+    from discreet.rows import Labels, LinearMap, LogisticLoss
+
+    query = LogisticLoss(LinearMap(np.eye(3)), Labels(0.5, 0.5), 1.0, np.diag([0.0, 1.0, 1e16]), np.zeros(3))
+    with pytest.raises(ValueError, match="the penalty must be at most"):
+        ObjectiveNoise.covering(query, Perturbed(0.1, 0.1, 0.01, True, 1e-19), 1000)
