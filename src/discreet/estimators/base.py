@@ -179,7 +179,9 @@ class PrivateEstimator(BaseEstimator):
         parameters = {
             name: value for name, value in self.get_params().items() if name not in ("ledger", "random_state")
         }
-        return f"{type(self).__name__} {encoder!r} {sorted(parameters.items())!r}"
+        # What was drawn with random_state is not private, and must not be handed out as if it were.
+        seeded = "" if self.random_state is None else " with random_state"
+        return f"{type(self).__name__} {encoder!r} {sorted(parameters.items())!r}{seeded}"
 
     def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
         """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""

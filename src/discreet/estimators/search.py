@@ -153,7 +153,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             _, encoder = opener._open(rows.X, rows.y, rows.groups, None, rows.exposure)
             # Another grid or other shares are another search: what was stored for this one does not answer it.
             asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
-            asked += self.estimator._asked(encoder)
+            asked += self.estimator._asked(encoder) + ("" if self.random_state is None else " with random_state")
             job = f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
         return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
 

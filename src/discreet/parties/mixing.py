@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from typing import Any
 
 from discreet.curator import Accountant
-from discreet.errors import DomainError
+from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.noise import Bits, SeededBits
 from discreet.parties.answers import Recording, asked
 from discreet.parties.payment import job_of, paying
@@ -48,7 +49,7 @@ def release(
         )
     check_cells(plan, member, engine.rows)
     check_keys(engine)
-    bits: Bits | None = None if random_state is None else SeededBits(random_state)
+    bits = _seeded_bits(random_state)
     if plan.calibration == "paper":
         refuse_weaker([plan.printed_cost(member)], member.budget)
     with paying(plan, party, account):
@@ -56,10 +57,21 @@ def release(
             account,
             job=job_of(plan, party),
             asked=_price(plan, member),
-            # The same plan's release of another number of rows is not the stored one: it has another label.
-            label=f"release of {party}, {engine.rows} rows",
+            # A release of another number of rows, or with a seed, is not the stored one: it has another label.
+            label=f"release of {party}, {engine.rows} rows" + ("" if bits is None else ", with random_state"),
         )
         return ask(SlotCurator(engine, accountant=accountant, bits=bits), plan, member, engine.rows, key=signing)
+
+
+def _seeded_bits(random_state: int | None) -> Bits | None:
+    if random_state is None:
+        return None
+    warnings.warn(
+        "random_state makes the noise reproducible, so this release is not private; use it for tests only",
+        PrivacyLeakWarning,
+        stacklevel=3,
+    )
+    return SeededBits(random_state)
 
 
 def _price(plan: Plan, party: Party) -> Budget:

@@ -9,8 +9,8 @@ import shutil
 import pytest
 from small_plan import people, small_plan
 
-from discreet.errors import BudgetError, LedgerError
-from discreet.parties import open_ledger, release
+from discreet.errors import BudgetError, LedgerError, PrivacyLeakWarning
+from discreet.parties import PartyRelease, open_ledger, release
 from discreet.parties.payment import ledger_of
 from discreet.privacy import Ledger
 
@@ -85,6 +85,15 @@ def test_another_number_of_rows_is_not_the_stored_release(tmp_path):
     with pytest.raises(LedgerError, match="200 rows"):
         release(PLAN, "a", people(201), ledger=ledger)
     assert ledger.spent == spent
+
+
+def test_a_seeded_release_is_never_handed_out_as_private(tmp_path):
+    ledger = new_ledger(tmp_path / "first.ledger")
+    with pytest.warns(PrivacyLeakWarning):
+        made = release(PLAN, "a", people(200), ledger=ledger, random_state=1)
+    assert PartyRelease.from_bytes(made.to_bytes()).privacy.seeded
+    with pytest.raises(LedgerError, match="with random_state"):
+        release(PLAN, "a", people(200), ledger=ledger)
 
 
 def test_a_ledger_is_made_once(tmp_path):

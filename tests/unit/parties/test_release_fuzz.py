@@ -99,7 +99,8 @@ def mutated(content, rng):
     elif way == "twice" and isinstance(holder, list):
         holder.insert(key, copy.deepcopy(value))
     elif way == "number":
-        holder[key] = rng.choice([value + 1, -value, value * 1000, value / 3, 1e300, -1e-300, 2**63])
+        half = value * 0.5 if abs(value) < 1e300 else 0.5
+        holder[key] = rng.choice([value + 1, -value, value * 1000, value // 3, half, 1e300, -1e-300, 2**63])
     elif way == "array":
         holder[key] = base64.b64encode(spoiled(base64.b64decode(value), rng)).decode()
     else:
