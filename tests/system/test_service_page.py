@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from tests.browser import browsing, program
@@ -18,6 +20,7 @@ pytestmark = pytest.mark.skipif(program() is None, reason="Chromium is not insta
 
 NAMES = ["age", "income", "hours_of_sleep", "resting_pulse", "distance_to_work", "<b>children</b>"]
 DESK, PHONE = 1280, 360
+VISIBLE = "(s => [...document.querySelectorAll(s)].filter(e => e.checkVisibility()))"
 TAB, ENTER = ("Tab", 9), ("Enter", 13)
 
 # The contrast of every piece of text with what is behind it, by the formula of WCAG 2.
@@ -32,7 +35,7 @@ CONTRAST = """
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const e = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || ['SCRIPT', 'STYLE'].includes(e.tagName)) continue;
+    if (!walk.currentNode.data.trim() || !e.checkVisibility() || ['SCRIPT', 'STYLE'].includes(e.tagName)) continue;
     const style = getComputedStyle(e), ink = e.closest('svg') ? style.fill : style.color;
     const [a, b] = [light(ink), light(behind(e))].sort((x, y) => y - x);
     found.push([(a + .05) / (b + .05), walk.currentNode.data.trim()]);
@@ -107,13 +110,14 @@ def test_the_page_fits_the_screen_and_can_be_read(browser, collector, width, sch
     sign_in(browser, address, token, width)
     browser.screenshot(folder / f"page-{width}-{scheme}.png")
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    assert browser.evaluate("document.querySelectorAll('svg.plot').length") == 2
+    assert browser.evaluate("document.querySelectorAll('svg.plot').length") == 6
+    assert browser.evaluate(f"{VISIBLE}('svg.plot').length") == 2
     cut = browser.evaluate(
         "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
     )
     assert cut == 0 or width < PHONE
     outside = browser.evaluate(
-        "[...document.querySelectorAll('svg text')].filter(t => {const a = t.getBoundingClientRect(), "
+        f"{VISIBLE}('svg text').filter(t => {{const a = t.getBoundingClientRect(), "
         "b = t.ownerSVGElement.getBoundingClientRect(); return a.left < b.left - 1 || a.right > b.right + 1})"
         ".map(t => t.textContent)"
     )
@@ -130,8 +134,9 @@ def test_a_screen_reader_finds_its_way(browser, collector):
     seen = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n.get("ignored")]
     roles = [role for role, _ in seen]
     assert {"banner", "main", "contentinfo", "progressbar", "table", "columnheader", "rowheader"} <= set(roles)
-    assert [name for role, name in seen if role == "heading"][:2] == ["Who feels rested in the morning?", "Progress"]
-    named = {"image", "progressbar", "checkbox", "button", "link", "region", "table"}
+    assert {"tablist", "tab", "tabpanel", "radio", "status"} <= set(roles)
+    assert [name for role, name in seen if role == "heading"][:2] == ["Who feels rested in the morning?", "Reports"]
+    named = {"tab", "tabpanel", "radio", "image", "progressbar", "checkbox", "button", "link", "region", "table"}
     assert all(name for role, name in seen if role in named)
     assert any(role == "image" and "95 % intervals" in name for role, name in seen)
     assert browser.evaluate("document.documentElement.lang") == "en"
@@ -141,13 +146,69 @@ def test_everything_is_reached_by_keyboard_and_shows_it(browser, collector):
     address, token, _, _ = collector
     sign_in(browser, address, token)
     reached = []
-    for _ in range(12):
+    for _ in range(20):
         browser.press(*TAB)
         style = "getComputedStyle(document.activeElement).outlineStyle"
         reached.append(browser.evaluate(f"[document.activeElement.textContent.trim().slice(0, 16), {style}]"))
     texts = [text for text, _ in reached]
-    assert {"Skip to the resu", "Refresh now", "The task", "Sign out"} <= set(texts)
+    assert {"Skip to the resu", "Logistic", "Copy Python", "CSV", "Refresh now", "The task", "Sign out"} <= set(texts)
     assert all(outline != "none" for text, outline in reached if text in ("Refresh now", "The task", "Sign out"))
+
+
+def test_tabs_turn_by_keyboard_and_stay_chosen(browser, collector):
+    address, token, _, folder = collector
+    sign_in(browser, address, token)
+    assert browser.evaluate(f"{VISIBLE}('.panel').map(p => p.id)") == ["panel-0"]
+    browser.evaluate("document.getElementById('tab-0').focus()")
+    browser.press("ArrowRight", 39)
+    assert browser.evaluate("[document.activeElement.id, location.hash]") == ["tab-1", "#identity"]
+    assert browser.evaluate(f"{VISIBLE}('.panel').map(p => p.id)") == ["panel-1"]
+    browser.screenshot(folder / "second-tab.png")
+    browser.call("Page.reload")
+    browser.wait("document.readyState === 'complete' && document.getElementById('tab-1')?.ariaSelected === 'true'")
+
+
+def test_plot_and_table_are_in_the_same_unit_whichever_is_chosen(browser, collector):
+    address, token, _, _ = collector
+    sign_in(browser, address, token)
+    shown = (
+        f"[{VISIBLE}('.pair .value').map(t => t.textContent), "
+        f"{VISIBLE}('.pair tbody tr').slice(1).map(r => r.cells[1].firstChild.data)]"
+    )
+    halves = browser.evaluate(shown)
+    browser.evaluate("document.querySelector('input[value=one]').click()")
+    units = browser.evaluate(shown)
+    assert halves[0] == halves[1] != units[0] == units[1]
+    assert len(halves[0]) == len(NAMES)
+
+
+def test_results_can_be_taken_away(browser, collector):
+    address, token, _, _ = collector
+    sign_in(browser, address, token)
+    text = browser.evaluate("fetch('/results.csv').then(r => r.text())")
+    assert text.startswith("model,name,estimate")
+    document = json.loads(browser.evaluate("fetch('/results.json').then(r => r.text())"))
+    assert document["fitted"] >= 5900
+    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.evaluate("document.querySelector('[data-copy=code-0]').click()")
+    browser.wait("document.getElementById('copied').textContent !== ''")
+    said = browser.evaluate("document.getElementById('copied').textContent + getSelection().toString()")
+    assert said.startswith("Copied.") or "def predict(record)" in said
+    space = {}
+    exec(browser.evaluate("document.getElementById('code-0').textContent"), space)
+    assert 0 < space["predict"](dict.fromkeys(NAMES, 0.0)) < 1
+
+
+def test_without_its_script_the_page_shows_everything(browser, collector):
+    address, token, _, _ = collector
+    sign_in(browser, address, token)
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(f"{address}/", width=DESK)
+        assert browser.evaluate(f"{VISIBLE}('.panel').length") == 2
+        assert browser.evaluate(f"{VISIBLE}('[role=tab]').length") == 0
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_a_feature_name_cannot_smuggle_markup_in(browser, collector):

@@ -8,15 +8,18 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from discreet.local.task import Task
-from discreet.service import page
+from discreet.service import export, page
 from discreet.service.access import COOKIE, Rule, answer, routes
+from discreet.service.assets import CONTENT_POLICY, serve_asset
 from discreet.service.limits import Limits, Refused, read_at_most
 from discreet.service.metrics import Metrics
+from discreet.service.operations import Operations
 from discreet.service.reports import ReportEndpoint
 from discreet.service.results import Results
 from discreet.service.storage import Store
@@ -49,6 +52,9 @@ class Collector:
             Rule("GET", "/health/live", self._live, _EVERYONE),
             Rule("GET", "/health/ready", self._ready, _EVERYONE),
             Rule("GET", "/", self._page, page_roles, cookie=True),
+            Rule("GET", "/results.csv", self._csv, page_roles, cookie=True),
+            Rule("GET", "/results.json", self._json, page_roles, cookie=True),
+            Rule("GET", "/static/{name}", serve_asset, _EVERYONE),
             Rule("GET", "/login", self._login_form, _EVERYONE),
             Rule("POST", "/login", self._login, _EVERYONE),
             Rule("POST", "/logout", self._logout, _EVERYONE),
@@ -78,13 +84,15 @@ class Collector:
 
     async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
         counts = await asyncio.to_thread(self.store.counts)
-        writer: Writer = scope["state"]["writer"]
-        gauges = {
-            "discreet_ready": ("1 if a report that came now would be stored.", float(writer.ready)),
-            "discreet_waiting": ("Reports that wait for a commit.", float(writer.waiting)),
-            "discreet_counted": ("Reports in the store, of all batches.", float(sum(count for _, count in counts))),
-        }
+        gauges = (await self._operations(scope)).gauges()
+        gauges["discreet_counted"] = (
+            "Reports in the store, of all batches.",
+            float(sum(count for _, count in counts)),
+        )
         await PlainTextResponse(self.metrics.text(gauges))(scope, receive, send)
+
+    async def _operations(self, scope: Scope) -> Operations:
+        return await asyncio.to_thread(Operations.of, self.store, scope["state"]["writer"], self.metrics)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Whether the process does its work at all: if not, nothing but starting it again helps."""
@@ -99,8 +107,25 @@ class Collector:
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         snapshot = await self.results.snapshot()
-        html = page.overview(self.task, snapshot, signed_in=scope["discreet.token"] is not None)
+        token = scope["discreet.token"]
+        analyst = token is not None and token.role is Role.ANALYST
+        html = page.overview(
+            self.task,
+            snapshot,
+            models=self.results.models,
+            signed_in=token is not None,
+            operations=await self._operations(scope) if analyst else None,
+        )
         await _html(html)(scope, receive, send)
+
+    async def _csv(self, scope: Scope, receive: Receive, send: Send) -> None:
+        text = export.as_csv(self.task, await self.results.snapshot())
+        await _file(text, "text/csv", "results.csv")(scope, receive, send)
+
+    async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
+        content = msgspec.json.encode(export.as_document(self.task, await self.results.snapshot()))
+        text = msgspec.json.format(content.decode(), indent=2)
+        await _file(text + "\n", "application/json", "results.json")(scope, receive, send)
 
     async def _login_form(self, scope: Scope, receive: Receive, send: Send) -> None:
         await _html(page.login(self.task, wrong=False))(scope, receive, send)
@@ -147,10 +172,18 @@ def create_app(
 
 def _html(text: str, status: int = 200) -> Response:
     headers = {
-        # Nothing from outside, and of what is inside only the one style sheet and the one script that we wrote.
-        "Content-Security-Policy": page.CONTENT_POLICY,
+        "Content-Security-Policy": CONTENT_POLICY,
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
     }
     return HTMLResponse(text, status_code=status, headers=headers)
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(text, media_type=kind, headers=headers)

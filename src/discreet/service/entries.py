@@ -111,6 +111,19 @@ def total_checksum(keys: Keys, task_digest: str, total: Total) -> bytes:
     return keys.checksum(b"total", task_digest.encode(), numbers, pack(total.values))
 
 
+def sealed_note(keys: Keys, task_digest: str, name: str, text: str) -> str:
+    """A note as it is stored: after its checksum."""
+    return f"{keys.checksum(b'note', task_digest.encode(), name.encode(), text.encode()).hex()} {text}"
+
+
+def opened_note(keys: Keys, task_digest: str, name: str, stored: str) -> str:
+    """The text of a stored note, verified."""
+    text = stored.partition(" ")[2]
+    if stored != sealed_note(keys, task_digest, name, text):
+        raise StoreCorrupt(f"the note {name!r} is not what was written")
+    return text
+
+
 def pack(values: NDArray[np.int64]) -> bytes:
     """A sum as it is stored: little-endian 64-bit integers."""
     return values.astype("<i8").tobytes()

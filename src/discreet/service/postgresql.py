@@ -16,8 +16,10 @@ from discreet.service.entries import (
     Total,
     added,
     assigned,
+    opened_note,
     pack,
     row_checksum,
+    sealed_note,
     settle,
     total_checksum,
     unpack,
@@ -149,12 +151,13 @@ class PostgreSQLStore:
         with self._server.transaction() as cursor:
             asked = "SELECT value FROM discreet_notes WHERE task = %s AND name = %s"
             row = cursor.execute(asked, [self._task.digest, name]).fetchone()
-            return None if row is None else str(row[0])
+            return None if row is None else opened_note(self._keys, self._task.digest, name, str(row[0]))
 
     def set_note(self, name: str, text: str) -> None:
         """Keep a text beside the reports."""
         with self._server.transaction() as cursor:
-            cursor.execute(_SET_NOTE, [self._task.digest, name, text])
+            sealed = sealed_note(self._keys, self._task.digest, name, text)
+            cursor.execute(_SET_NOTE, [self._task.digest, name, sealed])
 
     def usage(self) -> Usage:
         """Of our tables, of all tasks; what is left on the server's disk only the server can know."""

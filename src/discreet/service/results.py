@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
+from statistics import NormalDist, median
 
 from discreet.domain import Numeric
 from discreet.local import Collection, fit, forecast, influence
 from discreet.local.task import Task
+from discreet.service.advice import advice
 from discreet.service.entries import Total
-from discreet.service.snapshot import Coefficient, FittedModel, Forecast, Snapshot
+from discreet.service.published import Published
+from discreet.service.snapshot import Coefficient, Fit, FittedModel, Snapshot
 from discreet.service.storage import Store
 
 LIAR_SHARES = (1, 5)  # percent
 FEWEST = 100  # reports before anything is fitted
 GROWTH = 0.02  # fitted again when the collection has grown by this share, so that no two fits differ by one report
-
-_EXPLANATIONS = {
-    "logistic": "How the log-odds of a yes change with one unit of each feature.",
-    "identity": "How the label itself changes with one unit of each feature.",
-    "poisson": "How the logarithm of the expected count changes with one unit of each feature.",
-}
+_TWO_SIDED = NormalDist().inv_cdf(0.975)
 
 
 class Results:
@@ -30,9 +29,10 @@ class Results:
 
     def __init__(self, task: Task, store: Store, *, models: Sequence[str] = ()) -> None:
         self._task, self._store = task, store
-        self._models = tuple(models) or default_models(task)
+        self.models = tuple(models) or default_models(task)
         self._lock = asyncio.Lock()
-        self._fitted: tuple[int, int, tuple[FittedModel, ...]] = (0, 0, ())  # batch, count, models
+        self._published = Published(store)
+        self._expected = lru_cache(maxsize=512)(self._forecast)
 
     async def snapshot(self) -> Snapshot:
         """The state now, with models at most ``GROWTH`` behind."""
@@ -42,45 +42,54 @@ class Results:
     def _snapshot(self) -> Snapshot:
         counts, open_batch = self._store.counts(), self._store.open_batch()
         shown, closed = _shown(counts, open_batch, self._task, datetime.now(UTC).date())
-        counted = dict(counts).get(shown, 0)
+        counted, goal = dict(counts).get(shown, 0), self._task.goal
+        self._published.read()
         if self._due(shown, counted, closed):
             total = self._store.total(shown)
-            self._fitted = (shown, total.count, self._fit(total))
-        batch, fitted, models = self._fitted
-        current = batch == shown and fitted > 0
+            self._published.add(Fit(shown, total.count, self._fit(total)))
+        last = self._published.fit
+        current = last if last is not None and last.batch == shown and self._same_models(last) else None
+        half_width = self._half_width(current)
+        effects = current.models[0].effects if current else []
         return Snapshot(
             batch=shown,
             closed=closed,
             counted=counted,
-            goal=self._task.goal,
+            goal=goal,
             next_batch=sum(count for batch, count in counts if batch > shown),
-            fitted=fitted if current else 0,
-            now=self._forecast(counted) if counted >= FEWEST else None,
-            at_goal=self._forecast(self._task.goal),
-            models=models if current else (),
+            fitted=current.reports if current else 0,
+            models=current.models if current else (),
+            width_now=half_width(counted) if counted >= FEWEST else None,
+            width_at_goal=half_width(goal),
+            advice=advice(effects, half_width, goal=goal, counted=counted, closed=closed),
+            widths=self._published.widths if current else (),
+            forecast=tuple((n, half_width(n)) for n in (current.reports if current else goal // 10 or 1, goal)),
         )
 
     def _due(self, shown: int, counted: int, closed: bool) -> bool:
-        batch, fitted, _ = self._fitted
-        if counted < FEWEST or (batch, fitted) == (shown, counted):
+        last = self._published.fit
+        if counted < FEWEST:
             return False
-        if closed or batch != shown:  # the final result is of all reports, however few came last
+        if last is None or last.batch != shown or not self._same_models(last):
             return True
-        return counted - fitted >= max(FEWEST, GROWTH * fitted)
+        if closed:  # the final result is of all reports, however few came last
+            return counted != last.reports
+        return counted - last.reports >= max(FEWEST, GROWTH * last.reports)
+
+    def _same_models(self, last: Fit) -> bool:
+        return tuple(model.name for model in last.models) == self.models
 
     def _fit(self, total: Total) -> tuple[FittedModel, ...]:
         collection = Collection(self._task)
         collection.add_sum(total.values, total.count)
-        return tuple(self._fit_one(collection, name) for name in self._models)
+        return tuple(self._fit_one(collection, name) for name in self.models)
 
     def _fit_one(self, collection: Collection, name: str) -> FittedModel:
-        title, explanation = f"{name.capitalize()} model", _EXPLANATIONS.get(name, "")
-        title = {"identity": "Linear model"}.get(name, title)
         try:
             (result,) = fit(self._task, collection, [name])
             moves = {share: influence(self._task, collection, result, share / 100) for share in LIAR_SHARES}
         except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
-            return FittedModel(title, explanation, failure=f"Not enough to go on yet: {error}")
+            return FittedModel(name, failure=f"Not enough to go on yet: {error}")
         spans = feature_spans(self._task)
         coefficients = [
             Coefficient(part, value, low, high, {share: moves[share][part] for share in moves}, spans.get(part))
@@ -88,11 +97,25 @@ class Results:
                 result.names, result.estimates.tolist(), result.conf_int().tolist(), strict=True
             )
         ]
-        return FittedModel(title, explanation, tuple(coefficients))
+        usable = float(result.usable) if self._task.statistic.flagged else None
+        spread = float(result.usable_std)
+        return FittedModel(name, tuple(coefficients), usable=usable, usable_std=spread, assumption=result.assumption)
 
-    def _forecast(self, n: int) -> Forecast:
-        facts = forecast(self._task, n, self._models[0])
-        return Forecast(n, math.sqrt(facts["squared_relative_error"]))
+    def _half_width(self, last: Fit | None) -> Callable[[int], float]:
+        """The typical half-width of the first model's effects by number of reports: the newest fit's, and from there
+        on as forecasts grow narrower."""
+        found = last.models[0].typical_half_width if last else None
+        if last is None or found is None:
+            return self._expected
+        ratio = found / self._expected(last.reports)
+        return lambda n: ratio * self._expected(n)
+
+    def _forecast(self, n: int) -> float:
+        facts = forecast(self._task, max(n, 1), self.models[0])
+        spans = feature_spans(self._task)
+        errors = dict(zip(facts["names"], facts["std_errors"], strict=True))
+        width = median(_TWO_SIDED * span * errors[name] for name, span in spans.items())
+        return width if math.isfinite(width) else math.inf
 
 
 def feature_spans(task: Task) -> dict[str, float]:

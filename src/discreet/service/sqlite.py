@@ -22,8 +22,10 @@ from discreet.service.entries import (
     Total,
     added,
     assigned,
+    opened_note,
     pack,
     row_checksum,
+    sealed_note,
     settle,
     total_checksum,
     unpack,
@@ -140,12 +142,13 @@ class SQLiteStore:
         """A text that was kept beside the reports."""
         with self._reading() as connection:
             row = connection.execute("SELECT value FROM facts WHERE name = ?", (f"note {name}",)).fetchone()
-            return None if row is None else str(row[0])
+            return None if row is None else opened_note(self._keys, self._task.digest, name, str(row[0]))
 
     def set_note(self, name: str, text: str) -> None:
         """Keep a text beside the reports."""
         with self._reading() as connection, _transaction(connection) as cursor:
-            cursor.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"note {name}", text))
+            sealed = sealed_note(self._keys, self._task.digest, name, text)
+            cursor.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"note {name}", sealed))
 
     def usage(self) -> Usage:
         """Of the file and its log; what is left of the disk and of the quota."""

@@ -47,6 +47,10 @@ class Writer:
         return self._queue.qsize()
 
     @property
+    def queue_size(self) -> int:
+        return self._limits.queue_size
+
+    @property
     def alive(self) -> bool:
         return self._thread.is_alive()
 

@@ -101,6 +101,9 @@ MATRIX = {
     ("GET", "/health/live"): {"anyone": 200, "device": 200, "analyst": 200},
     ("GET", "/health/ready"): {"anyone": 200, "device": 200, "analyst": 200},
     ("GET", "/"): {"anyone": 303, "device": 403, "analyst": 200},
+    ("GET", "/results.csv"): {"anyone": 303, "device": 403, "analyst": 200},
+    ("GET", "/results.json"): {"anyone": 303, "device": 403, "analyst": 200},
+    ("GET", "/static/{name}"): {"anyone": 404, "device": 404, "analyst": 404},  # no file of this name
     ("GET", "/login"): {"anyone": 200, "device": 200, "analyst": 200},
     ("POST", "/login"): {"anyone": 401, "device": 401, "analyst": 401},  # no token in the form
     ("POST", "/logout"): {"anyone": 303, "device": 303, "analyst": 303},
@@ -355,6 +358,37 @@ def test_models_wait_for_enough_reports_and_are_not_refitted_for_one_more(client
     send(client, keys, report(TASK, rng))
     second = client.get("/v1/models", headers=headers).json()
     assert (second["counted"], second["fitted"], second["models"]) == (101, 100, first["models"])
+
+
+def test_a_published_fit_outlives_the_process_and_is_shared(client, store, keys, rng):
+    """Otherwise a restart would show a fit that differs from the last one by a single report."""
+    headers = bearer(keys, Role.ANALYST)
+    for _ in range(150):
+        send(client, keys, report(TASK, rng))
+    first = client.get("/v1/models", headers=headers).json()
+    send(client, keys, report(TASK, rng))
+    with TestClient(create_app(TASK, store, keys)) as again:
+        second = again.get("/v1/models", headers=headers).json()
+        assert (second["counted"], second["fitted"], second["models"]) == (151, 150, first["models"])
+        for _ in range(100):
+            send(again, keys, report(TASK, rng))
+        third = again.get("/v1/models", headers=headers).json()
+    assert third["fitted"] == 251
+    assert [point["reports"] for point in third["widths"]] == [150, 251]
+    assert client.get("/v1/models", headers=headers).json()["fitted"] == 251  # by the other process
+    with TestClient(create_app(TASK, store, keys, models=["poisson"])) as other:
+        assert [m["name"] for m in other.get("/v1/models", headers=headers).json()["models"]] == ["poisson"]
+
+
+def test_the_pages_files_are_served_and_no_others(client):
+    text = client.get("/login").text
+    (address,) = re.findall(r'href="(/static/[^"]+)"', text)
+    found = client.get(address)
+    assert found.headers["content-type"].startswith("text/css")
+    assert "immutable" in found.headers["cache-control"]
+    assert client.get(address.partition("?")[0]).headers["cache-control"] == "no-cache"
+    for name in ("nothing.css", "..%2fapp.py", "%2e%2e/tokens.py", "__init__.py"):
+        assert client.get(f"/static/{name}").status_code == 404
 
 
 def test_a_closed_batch_is_fitted_to_the_last_report(client, keys, rng):
