@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint unit reproduce bench audit soak clean
+.PHONY: demo test test-js lint unit reproduce bench audit soak clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -26,6 +26,9 @@ lint: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_MORE)
+
+test-js:  ## the JavaScript client; needs Node 20 and npm
+	cd clients/js && npm ci --no-audit --no-fund --silent && npm test --silent
 
 bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/results
 	$(BIN)/python -m benchmarks.noise

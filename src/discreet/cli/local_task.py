@@ -75,8 +75,21 @@ def new(
         if out is None:
             click.echo(made.to_toml(), nl=False)
         else:
-            Path(out).write_text(made.to_toml(), encoding="utf-8")
+            _write(made, out)
             click.echo(f"task       {made.digest[:16]} written to {out}")
+
+
+@task.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False))
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="Where to write it, such as task.json.")
+def export(path: str, out: str) -> None:
+    """Write the task at PATH as devices get it: canonical JSON without the design, with the same digest."""
+    with clean_errors():
+        from discreet.local.task import Task
+
+        loaded = Task.load(path)
+        Path(out).write_bytes(loaded.document)
+        click.echo(f"task       {loaded.digest} written to {out}")
 
 
 @task.command()
@@ -113,6 +126,15 @@ def check(path: str) -> None:
             f"ok         {loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
             f"randomizer {loaded.randomizer.name}"
         )
+
+
+def _write(made: Any, out: str) -> None:
+    from discreet.local.canonical import canonical_bytes
+
+    if out.endswith(".json"):
+        Path(out).write_bytes(canonical_bytes(made.to_dict()))
+    else:
+        Path(out).write_text(made.to_toml(), encoding="utf-8")
 
 
 def _echo_shuffled(task: Any) -> None:

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
+from discreet.local.fields import number, whole
 from discreet.local.statistic import Statistic
-from discreet.local.unit import whole
 from discreet.noise import discrete_gaussian
 from discreet.noise.bits import Bits
 
@@ -72,11 +72,12 @@ class Gaussian:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any], statistic: Statistic, features: int) -> Gaussian:
-        if set(entry) != {"name", "mu", "unit", "limit", "scales"} or len(entry["scales"]) != 3:
+        scales = entry.get("scales")
+        if set(entry) != {"name", "mu", "unit", "limit", "scales"} or not isinstance(scales, list) or len(scales) != 3:
             raise DomainError("a gaussian randomizer has the fields name, mu, unit, limit and three scales")
-        flag, outer, cross = (float(scale) for scale in entry["scales"])
-        counts = _counts(statistic, features)
-        return cls(float(entry["mu"]), float(entry["unit"]), whole(entry["limit"]), (flag, outer, cross), counts)
+        flag, outer, cross = (number(scale, "scales") for scale in scales)
+        mu, unit, limit = number(entry["mu"], "mu"), number(entry["unit"], "unit"), whole(entry["limit"], "limit")
+        return cls(mu, unit, limit, (flag, outer, cross), _counts(statistic, features))
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DomainError
 from discreet.local.canonical import sha256_hex
+from discreet.local.fields import matrix, whole
 
 Floats = NDArray[np.float64]
 
@@ -41,15 +42,15 @@ class KnownDesign:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any], features: int) -> KnownDesign:
-        kind, count = entry.get("kind"), entry.get("count")
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise DomainError("a design's count must be a whole number >= 1")
+        kind, count = entry.get("kind"), whole(entry.get("count"), "a design's count")
+        if count < 1:
+            raise DomainError("a design's count must be >= 1")
         if kind == "rows" and set(entry) == {"kind", "count", "data"}:
             return cls(count, rows=_unpacked(entry["data"], count, features))
         if kind == "moments" and set(entry) == {"kind", "count", "second_moment"}:
-            moment = np.array(entry["second_moment"], dtype=np.float64)
-            if moment.shape != (features + 1, features + 1) or not np.isfinite(moment).all():
-                raise DomainError(f"a design's second moment must be {features + 1} x {features + 1} and finite")
+            moment = matrix(entry["second_moment"], "second_moment")
+            if moment.shape != (features + 1, features + 1):
+                raise DomainError(f"a design's second moment must be {features + 1} x {features + 1}")
             return cls(count, second_moment=moment)
         raise DomainError("a design has a kind, a count, and either data (rows) or second_moment (moments)")
 

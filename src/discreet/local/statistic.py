@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DomainError
 from discreet.local.codebook import ordered_sum
+from discreet.local.fields import matrix, number
 
 Floats = NDArray[np.float64]
 
@@ -60,16 +61,17 @@ class Statistic:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Statistic:
-        kind = entry["kind"]
-        if kind not in KINDS:
+        kind = entry.get("kind")
+        if not isinstance(kind, str) or kind not in KINDS:
             raise DomainError(f"a statistic's kind must be one of {', '.join(KINDS)}")
         expected = {"kind", *_WEIGHTS[kind]} | (set() if kind == "pilot" else {"radius", "transform"})
         if set(entry) != expected:
             raise DomainError(f"a statistic of kind {kind!r} has the fields {', '.join(sorted(expected))}")
-        fields: dict[str, Any] = {name: float(entry[name]) for name in _WEIGHTS[kind]}
+        fields: dict[str, Any] = {name: number(entry[name], name) for name in _WEIGHTS[kind]}
         if kind == "pilot":
             return cls(kind, **fields)
-        return cls(kind, radius=float(entry["radius"]), transform=np.array(entry["transform"], dtype=float), **fields)
+        radius, transform = number(entry["radius"], "radius"), matrix(entry["transform"], "transform")
+        return cls(kind, radius=radius, transform=transform, **fields)
 
     def to_dict(self) -> dict[str, Any]:
         content: dict[str, Any] = {"kind": self.kind, **{name: getattr(self, name) for name in _WEIGHTS[self.kind]}}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.domain.columns import Categorical, Numeric, levels_of
 from discreet.errors import DomainError
+from discreet.local.fields import number, text
 
 Floats = NDArray[np.float64]
 
@@ -61,11 +62,14 @@ class Target:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Target:
         if set(entry) == {"name", "low", "high", "centre", "scale"}:
-            numbers: dict[str, Any] = {key: float(entry[key]) for key in ("low", "high", "centre", "scale")}
-            return cls(str(entry["name"]), **numbers)
+            numbers: dict[str, Any] = {key: number(entry[key], key) for key in ("low", "high", "centre", "scale")}
+            return cls(text(entry["name"], "a target's name"), **numbers)
         if set(entry) == {"name", "values", "positive"} and entry["values"]:
-            values = tuple(str(value) for value in entry["values"])
-            return cls(str(entry["name"]), 0.0, 1.0, 0.5, 0.5, values, str(entry["positive"]))
+            if not isinstance(entry["values"], list):
+                raise DomainError("a target's values must be a list")
+            values = tuple(text(value, "a target's level") for value in entry["values"])
+            name, positive = text(entry["name"], "a target's name"), text(entry["positive"], "positive")
+            return cls(name, 0.0, 1.0, 0.5, 0.5, values, positive)
         raise DomainError("a target has a name and either low, high, centre and scale, or values and positive")
 
     def to_dict(self) -> dict[str, Any]:

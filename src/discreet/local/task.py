@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +16,13 @@ from discreet.domain.declared import column_fields, declared_columns
 from discreet.errors import DomainError, GuaranteeError
 from discreet.local.canonical import canonical_bytes, sha256_hex
 from discreet.local.columns import check_texts
+from discreet.local.fields import number, table, text, whole
 from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
 from discreet.local.task_text import task_toml
-from discreet.local.unit import Unit, whole
+from discreet.local.unit import Unit
 
 FORMAT = 2
 HEADER_BYTES = 28
@@ -142,11 +144,8 @@ class Task:
             raise DomainError("a task needs 0 < epsilon <= 100 and 0 <= delta < 1")
         if self.goal < 1:
             raise DomainError(f"goal must be >= 1, got {self.goal}")
-        if self.closes != "goal":
-            try:
-                datetime.date.fromisoformat(self.closes)
-            except (TypeError, ValueError):
-                raise DomainError(f"closes must be 'goal' or a date as 2030-12-31, got {self.closes!r}") from None
+        if self.closes != "goal" and not _is_date(self.closes):
+            raise DomainError(f"closes must be 'goal' or a date as 2030-12-31, got {self.closes!r}")
         if self.calibration not in ("tight", "paper") or not isinstance(self.fit_intercept, bool):
             raise DomainError("calibration must be 'tight' or 'paper', and fit_intercept true or false")
         if self.calibration == "paper" and not isinstance(self.randomizer, Gaussian):
@@ -154,8 +153,9 @@ class Task:
         names = [column.name for column in self.columns] + [self.target.name]
         if not self.columns or len(set(names)) != len(names) or "" in names:
             raise DomainError("a task needs at least one column, and no name twice among columns and target")
-        for text in (self.parent, self.design if isinstance(self.design, str) else ""):
-            if text and not (len(text) == 64 and set(text) <= set("0123456789abcdef")):
+        hashes = [self.parent] * bool(self.parent) + [self.design] * isinstance(self.design, str)
+        for one in hashes:
+            if not (isinstance(one, str) and len(one) == 64 and set(one) <= set("0123456789abcdef")):
                 raise DomainError("parent, and a design that is left out, are SHA-256 hashes in hexadecimal")
 
     def _check_guarantee(self) -> None:
@@ -175,24 +175,27 @@ def _converted(content: Mapping[str, Any]) -> dict[str, Any]:
     """Fields in their types, whatever of TOML or JSON they came from."""
     fields = {key: content[key] for key in _PLAIN}
     for key in ("epsilon", "delta"):
-        fields[key] = _number(fields[key])
-    fields["goal"] = whole(fields["goal"])
+        fields[key] = number(fields[key], key)
+    fields["goal"] = whole(fields["goal"], "goal")
     for key in ("name", "closes", "calibration", "parent"):
-        if not isinstance(fields[key], str):
-            raise DomainError(f"{key} must be text")
-    fields["target"] = Target.from_dict(content["target"])
+        fields[key] = text(fields[key], key)
+    fields["target"] = Target.from_dict(table(content["target"], "target"))
+    if not isinstance(content["columns"], list):
+        raise DomainError("a task's columns must be a list")
     fields["columns"] = check_texts(declared_columns(content["columns"], "a task"))
     features = sum(len(column.names) for column in fields["columns"])
-    fields["statistic"] = Statistic.from_dict(content["statistic"])
+    fields["statistic"] = Statistic.from_dict(table(content["statistic"], "statistic"))
     fields["statistic"].check(features)
-    fields["randomizer"] = _randomizer(content["randomizer"], fields["statistic"], features)
+    fields["randomizer"] = _randomizer(table(content["randomizer"], "randomizer"), fields["statistic"], features)
     design = content.get("design")
-    fields["design"] = design if design is None or isinstance(design, str) else KnownDesign.from_dict(design, features)
+    if design is not None and not isinstance(design, str):
+        design = KnownDesign.from_dict(table(design, "design"), features)
+    fields["design"] = design
     return fields
 
 
 def _randomizer(entry: Mapping[str, Any], statistic: Statistic, features: int) -> Unit | Gaussian:
-    name = entry["name"]
+    name = entry.get("name")
     if name == "unit":
         return Unit.from_dict(entry)
     if name == "gaussian":
@@ -200,7 +203,12 @@ def _randomizer(entry: Mapping[str, Any], statistic: Statistic, features: int) -
     raise DomainError("a randomizer's name must be 'unit' or 'gaussian'")
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise DomainError(f"expected a number, got {value!r}")
-    return float(value)
+def _is_date(value: Any) -> bool:
+    """Whether it is a day spelt as 2030-12-31: Python knows further spellings, other languages do not."""
+    if not isinstance(value, str) or re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII) is None:
+        return False
+    try:
+        datetime.date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True

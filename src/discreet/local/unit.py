@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DomainError
 from discreet.local.codebook import candidates, chosen, codebook_key, ordered_sum
+from discreet.local.fields import whole
 from discreet.local.unit_law import UnitLaw, best_size, top_share, unit_law
 from discreet.noise.bits import Bits
 
@@ -82,7 +83,7 @@ class Unit:
         names = ("dimension", "candidates", "top", "high", "low")
         if set(entry) != {"name", *names}:
             raise DomainError(f"a unit randomizer has the fields name, {', '.join(names)}")
-        return cls(**{name: whole(entry[name]) for name in names})
+        return cls(**{name: whole(entry[name], name) for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         names = ("dimension", "candidates", "top", "high", "low")
@@ -161,12 +162,3 @@ def below(total: int, bits: Bits) -> int:
         word = int(bits.words(1)[0])
         if word < limit:
             return word % total
-
-
-def whole(value: Any) -> int:
-    """A whole number, also where TOML or JSON spelt it 4.0."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise DomainError(f"expected a whole number, got {value!r}")
