@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from discreet.cli.printing import clean_errors
 from discreet.documents import parsed_json
 from discreet.errors import DomainError
+
+_Record = tuple[str, dict[str, Any]]
+_GROUP = 2000  # records in one commit
 
 
 @click.command()
@@ -34,21 +40,42 @@ def report(
 ) -> None:
     """Randomize records for TASK. Asked again, the same reports come out again: noise is never drawn twice."""
     with clean_errors():
-        from discreet.local.client import Client
+        from discreet.local.client import Clients
         from discreet.local.task import Task
 
         if (record is None) == (records is None) or (records is not None) != (id_column is not None):
             raise click.UsageError("give either --record, or --records with --id")
         task = Task.load(task_path)
-        with open(out, "wb") as file:
-            count = 0
-            for owner, cells in _records(record, records, id_column):
-                file.write(Client(task, state, cap=cap, owner=owner).report(cells))
-                count += 1
+        clients, count = Clients(task, state, cap=cap), 0
+        with _replaced(Path(out)) as file:
+            for group in _groups(_records(record, records, id_column)):
+                file.writelines(clients.reports(group))
+                count += len(group)
         click.echo(f"{count} report{'' if count == 1 else 's'} of {task.body_size} bytes written to {out}")
 
 
-def _records(record: str | None, records: str | None, id_column: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _groups(records: Iterator[_Record]) -> Iterator[list[_Record]]:
+    """So many that a commit for each group costs little."""
+    while group := list(islice(records, _GROUP)):
+        yield group
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is there whole or not at all: after a crash or an error, what was there before stays."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with open(part, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)  # the same reports come out again
+        raise
+
+
+def _records(record: str | None, records: str | None, id_column: str | None) -> Iterator[_Record]:
     if record is not None:
         yield "", _parsed(sys.stdin.read() if record == "-" else record)
         return
@@ -57,10 +84,17 @@ def _records(record: str | None, records: str | None, id_column: str | None) -> 
     with open(records, encoding="utf-8", newline="") as file:
         rows: Iterator[dict[str, Any]]
         rows = map(_parsed, file) if Path(records).suffix == ".jsonl" else csv.DictReader(file)
-        for row in rows:
+        for number, row in enumerate(rows, 1):
             if id_column not in row:
                 raise ValueError(f"there is no column {id_column!r} in {records}")
-            yield str(row[id_column]), row
+            yield _owner(row[id_column], number, id_column), row
+
+
+def _owner(value: Any, number: int, id_column: str) -> str:
+    """Whose record it is; people without an id cannot be told apart, and would get one report together."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        raise ValueError(f"record {number} has no id: {id_column!r} must be a text or a whole number")
+    return str(value)
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -40,14 +40,38 @@ class Client:
         owner: str = "",
         bits: Bits | None = None,
     ) -> None:
-        self._task = task
-        self._bits = bits
-        self._ledger = DeviceLedger(state_dir, cap, owner)
+        self._clients = Clients(task, state_dir, cap=cap, bits=bits)
+        self._owner = owner
 
     def report(self, record: Mapping[str, Any]) -> bytes:
         """The report's bytes; the same bytes when asked again."""
-        check_columns(self._task, record)
-        return self._ledger.answer(self._task, lambda: fresh_report(self._task, record, self._bits))
+        return self._clients.reports([(self._owner, record)])[0]
+
+
+class Clients:
+    """The same for many people whose records are on one machine: their reports are stored together, in one commit."""
+
+    def __init__(
+        self,
+        task: Task,
+        state_dir: str | PathLike[str] | None = None,
+        *,
+        cap: tuple[float, float] = DEFAULT_CAP,
+        bits: Bits | None = None,
+    ) -> None:
+        self._task, self._bits = task, bits
+        self._ledger = DeviceLedger(state_dir, cap)
+
+    def reports(self, records: Sequence[tuple[str, Mapping[str, Any]]]) -> list[bytes]:
+        """A report for each owner and record, in this order; an owner's first report is also the later ones."""
+        task = self._task
+        for _, record in records:
+            check_columns(task, record)
+
+        def make(places: list[int]) -> Sequence[bytes]:
+            return fresh_reports(task, [records[place][1] for place in places], self._bits)
+
+        return self._ledger.answers(task, [owner for owner, _ in records], make)
 
 
 def check_columns(task: Task, record: Mapping[str, Any]) -> None:
@@ -63,14 +87,25 @@ def check_columns(task: Task, record: Mapping[str, Any]) -> None:
 
 def fresh_report(task: Task, record: Mapping[str, Any], bits: Bits | None = None) -> bytes:
     """A new report of one record; nothing remembers that it was drawn."""
-    return reports(task, *encoded_record(task, record), bits)[0]
+    return fresh_reports(task, [record], bits)[0]
+
+
+def fresh_reports(task: Task, records: Sequence[Mapping[str, Any]], bits: Bits | None = None) -> Sequence[bytes]:
+    """A new report of each record; nothing remembers that they were drawn."""
+    return reports(task, *encoded_records(task, records), bits) if records else []
 
 
 def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Floats]:
     """One record as (1, x) and y, by declared bounds; NaN where a value is missing, odd or undeclared."""
-    columns = {column.name: [cell(record, column, column.name)] for column in task.columns}
+    return encoded_records(task, [record])
+
+
+def encoded_records(task: Task, records: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats]:
+    """Records as rows (1, x) and labels y."""
+    columns = {column.name: [cell(record, column, column.name) for record in records] for column in task.columns}
     target = Categorical(task.target.name, task.target.values) if task.target.values else None
-    return encoded_columns(task, columns, 1), task.target.encode([cell(record, target, task.target.name)])
+    labels = task.target.encode([cell(record, target, task.target.name) for record in records])
+    return encoded_columns(task, columns, len(records)), labels
 
 
 def reports(task: Task, rows: Floats, labels: Floats, bits: Bits | None = None) -> Sequence[bytes]:

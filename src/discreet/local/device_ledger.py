@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -19,57 +19,85 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID
 """
 
+_ASKED = 500  # owners in one question to SQLite, which allows 999 values
+
 
 class DeviceLedger:
-    """Reports by question, in one SQLite file (or in memory), with a cap on what all of them reveal together.
+    """Reports by owner and question, in one SQLite file (or in memory), with a cap on what all of an owner's reveal.
 
-    The report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
+    A report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
     A question is a task, or the task that it continues: a device answers one of the two.
-    owner: whose record it is, where one ledger serves several people.
     """
 
-    def __init__(self, folder: str | PathLike[str] | None, cap: tuple[float, float], owner: str = "") -> None:
+    def __init__(self, folder: str | PathLike[str] | None, cap: tuple[float, float]) -> None:
         self._cap = cap
-        self._owner = owner
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
         self._where = ":memory:" if folder is None else str(Path(folder) / "answers.db")
         self._open: sqlite3.Connection | None = None
 
-    def answer(self, task: Task, make: Callable[[], bytes]) -> bytes:
-        """The stored report of this task, or a new one that is stored first."""
+    def answers(self, task: Task, owners: Sequence[str], make: Callable[[list[int]], Sequence[bytes]]) -> list[bytes]:
+        """The report of each owner: the stored one, or a new one; all new ones are stored first, in one transaction.
+
+        make: gives new reports for the owners at these places.
+        """
         try:
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                body = self._stored_or_new(connection, task, make)
+                bodies = self._stored_or_new(connection, task, owners, make)
                 connection.execute("COMMIT")
-                return body
+                return bodies
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
         except sqlite3.DatabaseError as error:
             raise LedgerCorrupt("the device's ledger cannot be read or written; nothing was reported") from error
 
-    def _stored_or_new(self, connection: sqlite3.Connection, task: Task, make: Callable[[], bytes]) -> bytes:
-        found = "SELECT task, body FROM answers WHERE owner = ? AND question = ?"
-        row = connection.execute(found, (self._owner, task.question)).fetchone()
-        if row is not None:
-            if row[0] != task.digest:
-                raise BudgetError("this device has answered another task of the same collection already")
-            return bytes(row[1])
+    def _stored_or_new(
+        self,
+        connection: sqlite3.Connection,
+        task: Task,
+        owners: Sequence[str],
+        make: Callable[[list[int]], Sequence[bytes]],
+    ) -> list[bytes]:
+        bodies, spent = self._earlier(connection, task, owners)
+        new: dict[str, int] = {}  # an owner who comes twice gives one report
+        for place, owner in enumerate(owners):
+            if owner not in bodies:
+                new.setdefault(owner, place)
         cost = Cost.of(task)
-        self._check_cap(connection, cost)
-        body = make()
-        values = (self._owner, task.question, task.digest, cost.mu, body, cost.epsilon)
-        connection.execute(
-            "INSERT INTO answers (owner, question, task, mu, body, epsilon) VALUES (?, ?, ?, ?, ?, ?)", values
-        )
-        return body
+        for before in {spent.get(owner, ()) for owner in new}:
+            self._check_cap(before, cost)
+        made = make(list(new.values()))
+        rows = [
+            (owner, task.question, task.digest, cost.mu, body, cost.epsilon)
+            for owner, body in zip(new, made, strict=True)
+        ]
+        insert = "INSERT INTO answers (owner, question, task, mu, body, epsilon) VALUES (?, ?, ?, ?, ?, ?)"
+        connection.executemany(insert, rows)
+        bodies.update(zip(new, made, strict=True))
+        return [bodies[owner] for owner in owners]
 
-    def _check_cap(self, connection: sqlite3.Connection, cost: Cost) -> None:
-        rows = connection.execute("SELECT mu, epsilon FROM answers WHERE owner = ?", (self._owner,)).fetchall()
-        spent = [Cost(mu, math.inf if epsilon is None else epsilon) for mu, epsilon in rows]
+    def _earlier(
+        self, connection: sqlite3.Connection, task: Task, owners: Sequence[str]
+    ) -> tuple[dict[str, bytes], dict[str, tuple[Cost, ...]]]:
+        """The stored reports of this task, and what each owner has spent in all."""
+        bodies: dict[str, bytes] = {}
+        spent: dict[str, tuple[Cost, ...]] = {}
+        for start in range(0, len(owners), _ASKED):
+            some = owners[start : start + _ASKED]
+            places = ",".join("?" * len(some))
+            found = f"SELECT owner, question, task, mu, epsilon, body FROM answers WHERE owner IN ({places})"
+            for owner, question, digest, mu, epsilon, body in connection.execute(found, some):
+                spent[owner] = (*spent.get(owner, ()), Cost(mu, math.inf if epsilon is None else epsilon))
+                if question == task.question:
+                    if digest != task.digest:
+                        raise BudgetError("this device has answered another task of the same collection already")
+                    bodies[owner] = bytes(body)
+        return bodies, spent
+
+    def _check_cap(self, spent: Sequence[Cost], cost: Cost) -> None:
         if not together([*spent, cost]).within(*self._cap):
             epsilon, delta = self._cap
             raise BudgetError(

@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
-from discreet.local.codebook import candidates, chosen, codebook_key, ordered_sum
+from discreet.local.book_scores import scores
+from discreet.local.codebook import chosen, codebook_key, ordered_sum
 from discreet.local.fields import whole
 from discreet.local.unit_law import UnitLaw, best_size, top_share, unit_law
 from discreet.noise.bits import Bits
@@ -126,11 +127,8 @@ class Unit:
     def randomize(self, digest: bytes, vectors: Floats, identities: list[bytes], bits: Bits) -> list[bytes]:
         """The payload of each record's report: a candidate's number, two bytes."""
         rounded = self._rounded(vectors, bits)
-        books = candidates([codebook_key(digest, one) for one in identities], self.dimension, self.candidates)
-        scores = np.zeros(books.shape[:2])
-        for place in range(self.dimension):
-            scores += books[:, :, place] * rounded[:, place, np.newaxis]
-        return [self._choose(row, bits).to_bytes(2, "little") for row in scores]
+        keys = [codebook_key(digest, one) for one in identities]
+        return [self._choose(row, bits).to_bytes(2, "little") for row in scores(keys, rounded, self.candidates)]
 
     def _rounded(self, vectors: Floats, bits: Bits) -> Floats:
         """Each vector or its opposite, by 53 random bits; in place of 0, which has no direction, the first axis."""
@@ -141,10 +139,13 @@ class Unit:
 
     def _choose(self, scores: Floats, bits: Bits) -> int:
         draw = below(self.total, bits)
-        order = np.argsort(-scores, kind="stable")
+        edge = np.partition(scores, self.candidates - self.top)[self.candidates - self.top]
+        favoured = scores > edge
+        ties = np.flatnonzero(scores == edge)  # the smaller numbers are in the top
+        favoured[ties[: self.top - int(np.count_nonzero(favoured))]] = True
         if draw < self.top * self.high:
-            return int(np.sort(order[: self.top])[draw // self.high])
-        return int(np.sort(order[self.top :])[(draw - self.top * self.high) // self.low])
+            return int(np.flatnonzero(favoured)[draw // self.high])
+        return int(np.flatnonzero(~favoured)[(draw - self.top * self.high) // self.low])
 
     def decode(self, digest: bytes, identity: bytes, payload: bytes) -> Integers | None:
         """The chosen candidate in units of 2^-20; None if there is no such candidate."""

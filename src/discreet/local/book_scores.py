@@ -1,0 +1,112 @@
+"""Inner products of a vector with every candidate of its report: in numpy and, bit for bit the same, compiled by numba.
+
+A telephone makes one report and never compiles. Whoever makes thousands does, after the first few hundred.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.local.chacha import key_streams
+from discreet.local.codebook import ANGLES, candidate_bytes, cosines, on_sphere
+
+Floats = NDArray[np.float64]
+
+_GROUP = 1 << 20  # numbers held at a time: a few megabytes, which stay in the processor's cache
+_MANY = 1 << 22  # candidates after which a process compiles its loop: about a second of them
+_made = 0
+
+
+def scores(keys: list[bytes], vectors: Floats, count: int) -> Floats:
+    """One row a key: the inner products of its first ``count`` candidates with its vector, added in order."""
+    global _made
+    _made += len(keys) * count
+    compiled = _compiled() if _made > _MANY else None
+    dimension = vectors.shape[1]
+    out = np.empty((len(keys), count))
+    group = max(1, _GROUP // (count * dimension))
+
+    def fill(start: int) -> None:
+        part = slice(start, start + group)
+        stream = key_streams(keys[part], candidate_bytes(dimension) * count)
+        if compiled is None:
+            in_numpy(stream, vectors[part], out[part])
+        else:
+            compiled(stream.view("<u2"), cosines(), vectors[part], out[part])
+
+    starts = range(0, len(keys), group)
+    if compiled is None or len(starts) == 1:
+        for start in starts:
+            fill(start)
+    else:  # the loop runs without Python's lock
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(fill, starts))
+    return out
+
+
+def in_numpy(stream: NDArray[np.uint8], vectors: Floats, out: Floats) -> None:
+    """As written in docs/local_wire.md."""
+    dimension = vectors.shape[1]
+    books = on_sphere(stream.reshape(-1, candidate_bytes(dimension)), dimension).reshape(*out.shape, dimension)
+    out[:] = 0.0
+    for place in range(dimension):
+        out += books[:, :, place] * vectors[:, place, np.newaxis]
+
+
+def loop(stream: Any, table: Any, vectors: Any, out: Any) -> None:
+    """The same number by number, in the same order of operations, for numba; the stream as 16-bit words."""
+    reports, count = out.shape
+    dimension = vectors.shape[1]
+    pairs = (dimension + 1) // 2
+    ends, points = np.empty(pairs), np.empty(2 * pairs)
+    ends[pairs - 1] = 4294967296.0
+    for report in range(reports):
+        at = 0
+        for candidate in range(count):
+            for cut in range(pairs - 1):
+                value = float(stream[report, at]) + 65536.0 * float(stream[report, at + 1])
+                at += 2
+                place = cut
+                while place > 0 and ends[place - 1] > value:  # sorted by insertion
+                    ends[place] = ends[place - 1]
+                    place -= 1
+                ends[place] = value
+            before, total, score = 0.0, 0.0, 0.0
+            for pair in range(pairs):
+                length = sqrt(ends[pair] - before)
+                before = ends[pair]
+                turn = int(stream[report, at]) & 4095
+                at += 1
+                points[2 * pair] = length * table[turn]
+                points[2 * pair + 1] = length * table[(turn + 3072) & 4095]
+            for place in range(dimension):
+                total += points[place] * points[place]
+            norm = sqrt(total)
+            for place in range(dimension):
+                points[place] /= norm
+            for place in range(dimension):
+                score += points[place] * vectors[report, place]
+            out[report, candidate] = score
+
+
+assert ANGLES == 4096  # the loop has it in numbers
+
+
+@cache
+def _compiled() -> Any:
+    try:
+        import numba
+    except ImportError:
+        return None
+    # No fastmath: contraction and reordering would change bits.
+    try:
+        return numba.njit(nogil=True, cache=True, error_model="numpy")(loop)
+    except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
+        return numba.njit(nogil=True, error_model="numpy")(loop)
