@@ -117,3 +117,31 @@ def test_the_data_of_nobody_is_in_the_ledger_of_a_device(folder):
         content = path.read_bytes()
         assert str(marker).encode() not in content
         assert np.float64(marker).tobytes() not in content
+
+
+def test_two_rounds_go_from_a_pilot_to_a_fit(folder):
+    new = ("task", "new", "flu", "--domain", "domain.toml", "--target", "ill", "--epsilon", 8, "--goal", 1500)
+    refused = run(*new, "--rounds", 2, "--public", "public.csv", folder=folder, check=False)
+    assert refused.returncode == 2
+    assert "one round is better" in refused.stderr
+    run(*new, "--rounds", 2, "--out", "pilot.toml", folder=folder)
+    assert "mean of" in run("task", "show", "pilot.toml", folder=folder).stdout
+    people = (folder / "people.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "first.csv").write_text("".join(people[:101]), encoding="utf-8")
+    (folder / "rest.csv").write_text("".join([people[0], *people[101:401]]), encoding="utf-8")
+    report = ("--id", "person", "--state", "rounds")
+    run("report", "pilot.toml", "--records", "first.csv", *report, "--out", "first.reports", folder=folder)
+    made = run("task", "second", "pilot.toml", "first.reports", "--out", "second.toml", folder=folder)
+    assert "continues" in made.stdout
+    again = run("report", "second.toml", "--records", "first.csv", *report, "--out", "x", folder=folder, check=False)
+    assert "another task of the same collection" in again.stderr
+    run("report", "second.toml", "--records", "rest.csv", *report, "--out", "rest.reports", folder=folder)
+    assert "identity" in run("fit", "second.toml", "rest.reports", "--model", "identity", folder=folder).stdout
+
+
+def test_a_task_for_devices_is_canonical_and_the_same(folder):
+    task = Task.load(folder / "task.toml")
+    run("task", "export", "task.toml", "--out", "device.json", folder=folder)
+    assert (folder / "device.json").read_bytes() == task.document
+    assert Task.load(folder / "device.json").digest == task.digest
+    assert "advice" not in run("task", "show", "task.toml", folder=folder).stdout

@@ -18,7 +18,7 @@ function places(content, path = []) {
 
 test("odd documents are refused by a TaskError, and what is accepted keeps its promise", () => {
   let accepted = 0;
-  const bases = shared.tasks.map(({ document }) => JSON.parse(document)).filter((one) => one.statistic.transform.length < 6);
+  const bases = shared.tasks.map(({ document }) => JSON.parse(document)).filter((one) => (one.statistic.transform?.length ?? 0) < 6);
   const paths = bases.map((base) => places(base).slice(1));
   const value = fc.oneof(fc.jsonValue(), fc.double(), fc.constantFrom(0, 1, 2, 0.5, "unit", "goal", 1e12, 2 ** 53 - 1));
   fc.assert(fc.property(fc.nat(), fc.nat(), value, fc.boolean(), (which, where, odd, remove) => {
@@ -45,7 +45,7 @@ test("odd documents are refused by a TaskError, and what is accepted keeps its p
 
 test("whatever a record holds, its vector is finite, at most one long, and reported", () => {
   const odd = fc.oneof(fc.anything(), fc.double(), fc.string(), fc.constantFrom(1e308, -1e308, "1e400", "-0", Infinity, "f", "yes"));
-  fc.assert(fc.property(fc.nat({ max: 4 }), fc.array(odd, { minLength: 6, maxLength: 6 }), (which, values) => {
+  fc.assert(fc.property(fc.constantFrom(0, 1, 2, 3, 4, 8), fc.array(odd, { minLength: 6, maxLength: 6 }), (which, values) => {
     const task = tasks[which];
     const names = [...task.columns.map(({ name }) => name), task.target.name];
     const record = Object.fromEntries(names.map((name, place) => [name, values[place]]));

@@ -38,7 +38,7 @@ def fit(
         from discreet.local import fit as fit_models
 
         task = Task.load(task_path)
-        collection = _collection(task, reports, place, batch)
+        collection = collected(task, reports, place, batch)
         results = fit_models(task, collection, models or None, prior_std=prior_std)
         for result in results:
             echo_result(task, collection, result)
@@ -47,7 +47,7 @@ def fit(
             click.echo(f"results    written to {out}")
 
 
-def _collection(task: Any, reports: str | None, place: StorePlace | None, batch: int) -> Any:
+def collected(task: Any, reports: str | None, place: StorePlace | None, batch: int) -> Any:
     if (reports is None) == (place is None):
         raise click.UsageError("give either REPORTS or --store")
     if place is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.store_place import StorePlace, optional_store_options
 
 
 @click.group()
@@ -32,6 +33,9 @@ def task() -> None:
 @click.option("--link", help="Of 'paper' only: the link of algorithms 3 and 4; without it, a GLM's 1 and 2.")
 @click.option("--noise-bound", type=float, default=0.05, show_default=True, help="With --link: |y - f(x)| at most.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
+@click.option(
+    "--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="2: a pilot, then `task second`."
+)
 @click.option("--out", type=click.Path(dir_okay=False), help="Where to write it; the screen by default.")
 def new(
     name: str,
@@ -50,12 +54,22 @@ def new(
     link: str | None,
     noise_bound: float,
     intercept: bool,
+    rounds: int,
     out: str | None,
 ) -> None:
-    """Make a task NAME from declared columns and, if there are any, public rows, which it will carry."""
+    """Make a task NAME from declared columns and, if there are any, public rows, which it will carry.
+
+    Without public rows, --rounds 2 asks a tenth of the devices for means and scales first: far better wherever columns
+    lie off the middle of their declared range or vary little inside it.
+    """
     with clean_errors():
         from discreet.domain import Domain, Public
-        from discreet.local import PrintedLink, new_task, printed_task
+        from discreet.local import PrintedLink, new_task, pilot_task, printed_task
+
+        if rounds == 2 and (public is not None or calibration == "paper" or randomizer != "unit" or reports == "cross"):
+            raise click.UsageError(
+                "two rounds are for the unit randomizer without public rows: with public rows one round is better"
+            )
 
         declared = Domain.from_toml(domain)
         common: dict[str, Any] = {
@@ -66,7 +80,10 @@ def new(
             "closes": closes,
             "public": None if public is None else Public(rows=read_frame(public)),
         }
-        if calibration == "paper":
+        if rounds == 2:
+            common.pop("public")
+            made = pilot_task(name, **common, positive=positive, fit_intercept=intercept)
+        elif calibration == "paper":
             printed = None if link is None else PrintedLink(link, noise_bound)
             made = printed_task(name, **common, delta=1e-6 if delta is None else delta, design=design, link=printed)
         else:
@@ -93,6 +110,34 @@ def export(path: str, out: str) -> None:
 
 
 @task.command()
+@click.argument("pilot", type=click.Path(exists=True, dir_okay=False))
+@click.argument("reports", required=False, type=click.Path(exists=True, dir_okay=False))
+@optional_store_options
+@click.option("--batch", type=click.IntRange(min=0), default=0, show_default=True, help="With --store.")
+@click.option("--goal", type=click.IntRange(min=1), help="Devices of the second round; nine times the pilot's.")
+@click.option("--closes", default="goal", show_default=True, help="'goal', or a date such as 2030-12-31.")
+@click.option("--out", type=click.Path(dir_okay=False), required=True)
+def second(
+    pilot: str,
+    reports: str | None,
+    place: StorePlace | None,
+    batch: int,
+    goal: int | None,
+    closes: str,
+    out: str,
+) -> None:
+    """Make the second round's task from the PILOT and its REPORTS (or --store); devices answer one of the two."""
+    with clean_errors():
+        from discreet.cli.local_fit import collected
+        from discreet.local import Task, second_task
+
+        loaded = Task.load(pilot)
+        made = second_task(loaded, collected(loaded, reports, place, batch), goal, closes)
+        _write(made, out)
+        click.echo(f"task       {made.digest[:16]} written to {out}, continues {loaded.digest[:16]}")
+
+
+@task.command()
 @click.argument("path", type=click.Path(exists=True, dir_okay=False))
 def show(path: str) -> None:
     """What the task at PATH asks, promises and will be able to say."""
@@ -106,11 +151,16 @@ def show(path: str) -> None:
         click.echo(f"report     {what}, randomizer {loaded.randomizer.name}, {loaded.body_size} bytes")
         click.echo(f"closes     {loaded.closes}, planned {loaded.goal:,}")
         click.echo(f"promise    {in_words(loaded)}")
+        if loaded.statistic.kind == "both" and loaded.design is None and not loaded.parent:
+            click.echo("advice     no public rows: --rounds 2 learns means and scales first, and is seldom worse")
         _echo_shuffled(loaded)
         facts = forecast(loaded, loaded.goal)
         rows = list(zip(facts["names"], (f"{error:.3g}" for error in facts["std_errors"]), strict=True))
-        echo_table(["coefficient", "expected std error"], rows)
-        click.echo(f"squared relative error at effects of standard deviation 1: {facts['squared_relative_error']:.3g}")
+        pilot = loaded.statistic.kind == "pilot"
+        echo_table(["mean of" if pilot else "coefficient", "expected std error"], rows)
+        if not pilot:
+            error = facts["squared_relative_error"]
+            click.echo(f"squared relative error at effects of standard deviation 1: {error:.3g}")
         click.echo(f"supposing  {facts['supposes']}")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.local.links import Link
     from discreet.local.make import new_task
     from discreet.local.models import LocalGLM, LocalRegression
+    from discreet.local.pilot import pilot_task, second_task
     from discreet.local.printed import PrintedLink, printed_task
     from discreet.local.results import LocalResult
     from discreet.local.simulation import simulate
@@ -39,7 +40,9 @@ _HOMES = {
     "influence": "forecasting",
     "local_guarantee": "guarantee",
     "new_task": "make",
+    "pilot_task": "pilot",
     "printed_task": "printed",
+    "second_task": "pilot",
     "shuffled_epsilon": "guarantee",
     "simulate": "simulation",
 }
@@ -60,7 +63,9 @@ __all__ = [
     "influence",
     "local_guarantee",
     "new_task",
+    "pilot_task",
     "printed_task",
+    "second_task",
     "shuffled_epsilon",
     "simulate",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.domain.columns import Numeric
+from discreet.domain.columns import Column, Numeric
 from discreet.errors import DomainError, NoSolutionError
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
@@ -70,11 +71,11 @@ def coefficient_map(task: Task) -> Floats:
     return np.vstack([intercept, slopes]) if task.fit_intercept else slopes
 
 
-def supposed_moment(task: Task) -> Floats:
+def supposed_moment(columns: Sequence[Column]) -> Floats:
     """E[(1, x)(1, x)^T] of independent columns: numbers with bounds at four deviations, levels equally frequent."""
     mean: list[float] = []
     spread: list[float] = []
-    for column in task.columns:
+    for column in columns:
         if isinstance(column, Numeric):
             mean, spread = [*mean, 0.0], [*spread, _SUPPOSED_SPREAD**2]
         else:
@@ -91,8 +92,18 @@ def encoded_points(task: Task) -> tuple[Floats, int]:
         raise DomainError("this copy of the task lacks the design that its maker knew; use the maker's task file")
     if isinstance(design, KnownDesign) and design.rows is not None:
         return design.encoded, design.count
-    moment = supposed_moment(task) if design is None else design.moment
+    moment = supposed_design(task) if design is None else design.moment
     return gaussian_points(moment, with_constant=True), 0 if design is None else design.count
+
+
+def supposed_design(task: Task) -> Floats:
+    """E[(1, x)(1, x)^T] that the task's units suppose: that in which z has the identity as second moment."""
+    transform = task.statistic.transform
+    if not task.fit_intercept or len(transform) != transform.shape[1]:
+        return supposed_moment(task.columns)
+    back = np.linalg.inv(transform)
+    moment = back @ back.T
+    return moment / moment[0, 0]
 
 
 def points_of(task: Task, vectors: Floats, public_rows: int) -> Points:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
-from discreet.local.design import Reported, coefficient_map, known_points
+from discreet.local.design import Reported, coefficient_map, known_points, raw_map, supposed_moment
 from discreet.local.estimate import Evidence, default_model, estimate_covariance, fit
 from discreet.local.known_design import KnownDesign
 from discreet.local.links import IDENTITY, Link
@@ -29,6 +29,8 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     """
     if n < 1:
         raise ValueError(f"n must be >= 1, got {n}")
+    if task.statistic.kind == "pilot":
+        return _pilot_forecast(task, n)
     link = as_model(default_model(task) if model is None else model).mean_function
     evidence, straight, coef, moment = _typical(task, link, n)
     covariance = estimate_covariance(task, evidence, straight, coef)
@@ -42,11 +44,28 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     }
 
 
+def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
+    """The errors of a pilot's means, in the columns' units, and relative to the standard deviations supposed."""
+    statistic, size = task.statistic, len(task.names)
+    noise = task.randomizer.longest / math.sqrt(task.report_entries * n) * math.sqrt(size) / statistic.first
+    halves = np.diag(raw_map(task)[:, 1:])
+    supposed = np.diag(supposed_moment(task.columns))[1:] - supposed_moment(task.columns)[0, 1:] ** 2
+    return {
+        "reports": n,
+        "names": task.names,
+        "std_errors": (noise * halves).tolist(),
+        "squared_relative_error": float(np.mean(noise**2 / supposed)),
+        "supposes": supposition(task),
+    }
+
+
 def supposition(task: Task) -> str:
     """What a forecast takes the features to be."""
     if isinstance(task.design, KnownDesign):
         kind = "rows" if task.design.rows is not None else "second moment"
         return f"features like the task's public {kind} ({task.design.count:,} rows)"
+    if task.parent:
+        return "uncorrelated, Gaussian features with the means and scales that the pilot told"
     return (
         "a guess, for the task knows nothing of the features: independent columns, numbers with standard deviations "
         "of an eighth of their declared range, levels equally frequent; columns that vary less do far worse"

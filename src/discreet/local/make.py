@@ -11,6 +11,7 @@ import numpy as np
 from discreet.domain import Categorical, Domain, Numeric, Public, cells
 from discreet.errors import DomainError
 from discreet.local.columns import Floats, declared, encoded_columns
+from discreet.local.design import supposed_moment
 from discreet.local.forecasting import forecast
 from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
@@ -56,8 +57,6 @@ def new_task(
     columns = tuple(declared(column) for column in domain.columns)
     design = None if public is None else known_design(Domain(columns), public)
     kinds = _kinds(reports, design)
-    basis = _basis(columns, fit_intercept)
-    transform = basis if design is None else _whitening(basis, design.moment, design.count) @ basis
     common: dict[str, Any] = {
         "name": name,
         "epsilon": float(epsilon),
@@ -69,7 +68,21 @@ def new_task(
         "fit_intercept": fit_intercept,
         "design": design,
     }
+    moment, rows = (supposed_moment(columns), goal) if design is None else (design.moment, design.count)
+    transform = _units(columns, fit_intercept, moment, rows)
     return min((_best(common, kind, transform, radius) for kind in kinds), key=_predicted_error)
+
+
+def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
+    """The task that reports both moments, in units of this E[(1, x)(1, x)^T]; it claims no knowledge of the design."""
+    transform = _units(common["columns"], common["fit_intercept"], moment, common["goal"])
+    return _best(common, "both", transform, None)
+
+
+def _units(columns: Sequence[Any], fit_intercept: bool, moment: Floats, rows: int) -> Floats:
+    """The map to coordinates in which the moment is the identity."""
+    basis = _basis(columns, fit_intercept)
+    return _whitening(basis, moment, rows) @ basis
 
 
 def _kinds(reports: str, design: KnownDesign | None) -> Sequence[str]:

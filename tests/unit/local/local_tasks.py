@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from discreet.domain import Categorical, Domain, Numeric, Public
-from discreet.local import PrintedLink, new_task, printed_task
+from discreet.local import PrintedLink, new_task, pilot_task, printed_task
 
 PUBLIC = np.random.default_rng(5).normal(size=(800, 3))
 NUMBERS = Domain.from_bounds(["a", "b", "c"], (-5.0, 5.0))
@@ -57,6 +57,7 @@ KINDS = {
     "bounded": partial(paper_task, design="bounded", public=None),
     "paper_link": partial(paper_task, design="bounded", public=None, link=PrintedLink("sigmoid")),
     "mixed": mixed_task,
+    "pilot": partial(pilot_task, "test", domain=NUMBERS, target=Numeric("y", 0.0, 1.0), epsilon=4.0, goal=100_000),
 }
 
 

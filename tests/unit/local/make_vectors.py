@@ -50,6 +50,7 @@ def tasks() -> list[Task]:
         make_task(domain=wide, public=Public(rows=rng.normal(size=(300, 20))), epsilon=1.0),
         make_task(domain=levels, public=None, epsilon=8.0, target=Numeric("y", -3.0, 12.5)),
         make_task(epsilon=0.3, target=Categorical("y", ("none", "some", "much")), positive="much"),
+        kind("pilot"),
     ]
 
 

@@ -94,7 +94,7 @@ def test_clipping_is_undone_with_gaussian_points_alone():
     assert np.allclose(result.coef_, TRUTH, atol=0.01)
 
 
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"reports": "both"}])
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"public": None}, {"reports": "both"}])
 def test_intervals_cover_about_as_often_as_they_say(options):
     hits = []
     domain = Domain.from_bounds(["a", "b", "c"], (-3.0, 3.0))

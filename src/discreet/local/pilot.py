@@ -1,0 +1,99 @@
+"""Two rounds without public rows: a tenth of the devices tell means and scales, the others report in these units.
+
+Each device takes part in one of the two, with the whole epsilon: its ledger answers a task or the one that continues
+it, never both. Splitting people costs less than splitting epsilon, and a pilot pays wherever columns lie off the
+middle of their declared range or vary little inside it (experiments/nldp_two_rounds.md).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from discreet.domain import Categorical, Domain, Numeric
+from discreet.errors import DomainError
+from discreet.local.collection import Collection
+from discreet.local.columns import Floats, declared
+from discreet.local.design import supposed_moment
+from discreet.local.make import task_in_units
+from discreet.local.statistic import Statistic
+from discreet.local.target import Target
+from discreet.local.task import Task
+from discreet.local.unit import Unit
+
+PILOT_SHARE = 0.1
+_FLAG = 0.04  # of the squared length; means and squares share the rest
+# A standard deviation below this share of half the range is not believed: the noise of squares is about as large.
+_LEAST_SPREAD = 0.01
+
+
+def pilot_task(
+    name: str,
+    *,
+    domain: Domain,
+    target: Numeric | Categorical,
+    epsilon: float,
+    goal: int,
+    closes: str = "goal",
+    fit_intercept: bool = True,
+    positive: object = None,
+) -> Task:
+    """The first of two rounds; ``goal`` counts the devices of both, of which a tenth answer this one."""
+    columns = tuple(declared(column) for column in domain.columns)
+    share = math.sqrt((1 - _FLAG) / 2)
+    statistic = Statistic("pilot", flag=math.sqrt(_FLAG), first=share, second=share)
+    features = sum(len(column.names) for column in columns)
+    return Task(
+        name=name,
+        epsilon=float(epsilon),
+        delta=0.0,
+        goal=max(round(PILOT_SHARE * goal), 1),
+        closes=closes,
+        columns=columns,
+        target=Target.of(target, positive),
+        statistic=statistic,
+        randomizer=Unit.best(statistic.dimension(features), float(epsilon)),
+        fit_intercept=fit_intercept,
+    )
+
+
+def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:
+    """The second of two rounds, in units of the means and scales that the pilot's reports tell.
+
+    goal: how many devices are asked; nine times as many as the pilot's if not given.
+    """
+    if pilot.statistic.kind != "pilot" or collection.task.digest != pilot.digest:
+        raise DomainError("a second task needs a pilot and the collection of its reports")
+    rest = round(pilot.goal * (1 / PILOT_SHARE - 1))
+    common: dict[str, Any] = {
+        "name": pilot.name,
+        "epsilon": pilot.epsilon,
+        "delta": 0.0,
+        "goal": rest if goal is None else goal,
+        "closes": closes,
+        "columns": pilot.columns,
+        "target": pilot.target,
+        "fit_intercept": pilot.fit_intercept,
+        "parent": pilot.digest,
+    }
+    return task_in_units(common, pilot_moment(pilot, collection))
+
+
+def pilot_moment(pilot: Task, collection: Collection) -> Floats:
+    """E[(1, x)(1, x)^T] as the pilot tells it, columns taken as uncorrelated; where it tells nothing, as supposed."""
+    statistic, mean = pilot.statistic, collection.mean
+    size = len(pilot.names)
+    usable = float(mean[0]) / statistic.flag
+    if usable < 0.1:
+        raise DomainError("hardly any report of the pilot seems to come from a complete record; ask more devices")
+    first = np.clip(mean[1 : 1 + size] * (math.sqrt(size) / (statistic.first * usable)), -1.0, 1.0)
+    second = mean[1 + size :] * (math.sqrt(size) / (statistic.second * usable))
+    noise = pilot.randomizer.longest / math.sqrt(pilot.report_entries * collection.count)
+    floor = max(noise * math.sqrt(size) / (statistic.second * usable), _LEAST_SPREAD**2)
+    supposed = np.diag(supposed_moment(pilot.columns))[1:]
+    spread = second - first**2
+    spread = np.where(spread > 2 * floor, spread, np.minimum(supposed, 2 * floor))
+    augmented = np.array([1.0, *first])
+    return np.outer(augmented, augmented) + np.diag([0.0, *np.maximum(spread, _LEAST_SPREAD**2)])
