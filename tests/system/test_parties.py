@@ -133,7 +133,7 @@ def test_too_few_people_are_told_to_the_party_alone(folder):
     message = refused(*arguments(folder, "a"))
     assert f"a has {PEOPLE - 1} rows, but plan 'five' needs at least {PEOPLE}; nothing was spent" in message
     assert not list((folder / "a").glob("*.release"))
-    assert not Ledger(folder / "a" / "data.ledger").history
+    assert not list((folder / "a").glob("*.ledger"))
 
 
 def test_people_missing_at_one_party_are_told_and_priced(folder):

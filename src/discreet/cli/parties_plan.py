@@ -22,11 +22,29 @@ def plan() -> None:
 @click.option("--name", required=True, help="What the plan is called.")
 @click.option("--key", required=True, help="The column that names a person in every party's file.")
 @click.option("--people", required=True, type=int, help="How many rows every party has at least.")
-@click.option("--epsilon", required=True, type=float)
+@click.option("--epsilon", required=True, type=float, help="What --guarantee promises.")
 @click.option("--delta", required=True, type=float, help="Well below 1 / number of people.")
-@click.option("--guarantee", type=click.Choice(["per_party", "joint"]), default="per_party", show_default=True)
-@click.option("--method", type=click.Choice(["rmgm", "dgm"]), default="rmgm", show_default=True)
-@click.option("--calibration", type=click.Choice(["tight", "paper"]), default="tight", show_default=True)
+@click.option(
+    "--guarantee",
+    type=click.Choice(["per_party", "joint"]),
+    default="per_party",
+    show_default=True,
+    help="Epsilon and delta for each party's release alone, or for one person across all of them.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["rmgm", "dgm"]),
+    default="rmgm",
+    show_default=True,
+    help="Mixes of all people, or a row for each with far more noise.",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(["tight", "paper"]),
+    default="tight",
+    show_default=True,
+    help="The least noise that the guarantee needs, or the paper's.",
+)
 @click.option("--party", "members", multiple=True, required=True, metavar="NAME=COLUMN,COLUMN", help="Once per party.")
 @click.option(
     "--public-key",
@@ -64,7 +82,7 @@ def new(
             method=method,
             calibration=calibration,
             parties=_members(members),
-            public_keys=dict(_public_key(text) for text in public_keys),
+            public_keys=_public_keys(public_keys, _members(members)),
         )
         made = Plan.from_dict(parsed_toml(content, "the new plan"), source="the new plan")
         try:
@@ -151,8 +169,13 @@ def _members(texts: tuple[str, ...]) -> dict[str, list[str]]:
     return members
 
 
-def _public_key(text: str) -> tuple[str, str]:
-    name, _, public_key = text.partition("=")
-    if not name or not public_key:
-        raise ValueError(f"--public-key must be NAME=KEY, got {text!r}")
-    return name, public_key.strip().strip('"')
+def _public_keys(texts: tuple[str, ...], members: dict[str, list[str]]) -> dict[str, str]:
+    public_keys = {}
+    for text in texts:
+        name, _, public_key = text.partition("=")
+        if not public_key:
+            raise ValueError(f"--public-key must be NAME=KEY, got {text!r}")
+        if name not in members:
+            raise ValueError(f"--public-key {name} is for no --party; there are {', '.join(members)}")
+        public_keys[name] = public_key.strip().strip('"')
+    return public_keys

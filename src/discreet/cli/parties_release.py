@@ -57,6 +57,7 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
 
 def _ledger_for(plan: Any, party: str, data: str, named: str | None) -> Any:
     """The ledger that was named; else the one that this plan's release is paid from; else the one beside the data."""
+    from discreet.parties.mixing import open_data
     from discreet.parties.payment import ledger_of, open_ledger
     from discreet.privacy import Ledger
 
@@ -74,6 +75,7 @@ def _ledger_for(plan: Any, party: str, data: str, named: str | None) -> Any:
     beside = Path(data).with_suffix(".ledger")
     if beside.exists():
         return Ledger(beside)
+    open_data(plan, party, data)  # data that cannot be released need no ledger
     made = open_ledger(plan, party, beside)
     click.echo(f"ledger     made {made.path}, the budget of this data from now on: {made.total}")
     click.echo(f"           keep it and {made.path.name}.mark where they are; other plans pay from it, too")
@@ -82,11 +84,11 @@ def _ledger_for(plan: Any, party: str, data: str, named: str | None) -> Any:
 
 @click.command("align")
 @click.argument("files", nargs=-1, type=_FILE)
-@click.option("--plan", "plan_path", type=_FILE)
+@click.option("--plan", "plan_path", type=_FILE, help="The plan: it names the key column.")
 @click.option("--party", help="Which party of the plan you are.")
 @click.option("--data", type=_FILE, help="Your own file: digests of its keys are written to --out.")
 @click.option("--salt-file", type=_FILE, help="A file with the parties' common secret salt.")
-@click.option("--out", type=_FILE)
+@click.option("--out", type=_FILE, help="Where your digests are written, for the other parties alone.")
 def align(
     files: tuple[str, ...],
     plan_path: str | None,

@@ -84,6 +84,11 @@ class MixedMoments:
         variance = len(self.mixed) * np.outer(level, level) / self.shared**2
         return math.sqrt(float(variance[self.apart].mean())) if self.apart.any() else 0.0
 
+    def typical_own_noise(self) -> float:
+        """The standard error of a correlation within a party."""
+        noise = self.own_noise[:, np.newaxis] / np.outer(self.own_scale, self.own_scale)
+        return math.sqrt(float((noise[~self.apart] ** 2).mean()) / 2)
+
     def noise_bound(self) -> float:
         """The standard deviation of isotropic noise that covers that of people * raw() in every direction.
 
@@ -123,6 +128,7 @@ class MixedSolution:
 
     ``gain``: by how much (in log probability) a model explains what was seen better than noise alone. ``ridge``: what
     had to be added to the correlations before they could be inverted; intervals then lean on coefficients being small.
+    ``apart``: whether columns of several parties are in the model; ``typical_noise`` is then that between parties.
     """
 
     coef: Floats
@@ -134,6 +140,7 @@ class MixedSolution:
     gain: float
     typical_noise: float
     ridge: float
+    apart: bool = True
 
     @property
     def drowned(self) -> bool:
@@ -142,7 +149,8 @@ class MixedSolution:
 
 def solve(moments: MixedMoments, penalty: Floats) -> MixedSolution:
     """Regress the last column on the others; ``penalty`` is a ridge per feature, relative to the correlations."""
-    noise = moments.typical_noise()
+    apart = bool(moments.apart.any())
+    noise = moments.typical_noise() if apart else moments.typical_own_noise()
     raw = moments.raw()
     correlations = nearest_correlation(raw, moments.owner, floor=min(1e-3, 0.01 * noise**2))
     gram, cross = correlations[:-1, :-1], correlations[:-1, -1]
@@ -155,7 +163,9 @@ def solve(moments: MixedMoments, penalty: Floats) -> MixedSolution:
     sampling = unexplained / float(moments.people.min()) * inverse @ gram @ inverse
     residual = np.append(-coef, 1.0)
     unexplained_noise = math.sqrt(float(residual @ moments.equation_noise(correlations, residual) @ residual))
-    return MixedSolution(coef, estimate, covariance, sampling, unexplained, unexplained_noise, gain, noise, ridge)
+    return MixedSolution(
+        coef, estimate, covariance, sampling, unexplained, unexplained_noise, gain, noise, ridge, apart
+    )
 
 
 def nearest_correlation(raw: Floats, owner: NDArray[np.intp], *, floor: float) -> Floats:
@@ -236,7 +246,7 @@ def _unshrunk(
     gram, cross = raw[:-1, :-1], raw[:-1, -1]
     least = float(np.linalg.eigvalsh(gram)[0])
     # Noise moves eigenvalues by about noise * sqrt(columns): what does not stand clear of that is not inverted.
-    spread = moments.typical_noise() * math.sqrt(len(gram))
+    spread = max(moments.typical_noise(), moments.typical_own_noise()) * math.sqrt(len(gram))
     ridge = max(0.0, 1.5 * spread - least)
     inverse = np.asarray(np.linalg.inv(gram + np.diag(penalty + ridge)))
     estimate = inverse @ cross

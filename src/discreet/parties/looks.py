@@ -27,6 +27,8 @@ _LABEL_WEIGHT = 1.5
 _PRIOR_VARIANCE, _PRIOR_SPREAD, _LEAST_VARIANCE = 0.2, 0.15, 0.01
 # How far the number of complete rows may lie from the number of rows, before the noisy count has been seen.
 _COUNT_SPREAD = 0.05
+# The least share of rows that is taken to be complete: a smaller noisy count is not divided by.
+LEAST_COMPLETE = 0.1
 
 
 def shares(party: Party, rows: int) -> tuple[float, float, float, float]:
@@ -56,8 +58,13 @@ def centres(query: ColumnSums, sums: Answer, rows: int) -> tuple[float, Floats]:
     noisy, noise = float(sums.value[0, 0]) / query.count_weight, sums.noise_std / query.count_weight
     spread = _COUNT_SPREAD * rows
     count = (noisy * spread**2 + rows * noise**2) / (spread**2 + noise**2)
-    count = min(max(count, 1.0, 0.1 * rows), float(rows))
+    count = min(max(count, 1.0, LEAST_COMPLETE * rows), float(rows))
     return count, np.clip(sums.value[0, 1:] / query.weights / count, -1.0, 1.0)
+
+
+def count_is_hidden(sums: Answer, rows: int) -> bool:
+    """Whether the noise says less about the number of complete rows than is supposed before it is seen."""
+    return sums.noise_std / _COUNT > _COUNT_SPREAD * rows
 
 
 def scales(spread: Answer, count: float) -> Floats:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from discreet.curator import Accountant
+from discreet.engines import Engine
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.noise import Bits, SeededBits
 from discreet.parties.answers import Recording, asked
@@ -17,7 +18,7 @@ from discreet.parties.release_file import PartyRelease, check_key
 from discreet.parties.signing import SigningKey
 from discreet.parties.signs import plan_state
 from discreet.parties.slots import SlotCurator, check_cells
-from discreet.privacy import Budget, Ledger, refuse_weaker
+from discreet.privacy import Budget, Ledger
 
 
 def release(
@@ -42,16 +43,9 @@ def release(
     signing = key if key is None or isinstance(key, SigningKey) else SigningKey.load(key)
     check_key(plan, party, signing)
     account = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    engine = open_people(data, member.domain, plan.key, plan_state(plan.seed))
-    if engine.rows < plan.people:
-        raise DomainError(
-            f"{party} has {engine.rows} rows, but plan {plan.name!r} needs at least {plan.people}; nothing was spent"
-        )
-    check_cells(plan, member, engine.rows)
+    engine = open_data(plan, party, data)
     check_keys(engine)
     bits = _seeded_bits(random_state)
-    if plan.calibration == "paper":
-        refuse_weaker([plan.printed_cost(member)], member.budget)
     with paying(plan, party, account):
         accountant = Accountant(
             account,
@@ -61,6 +55,18 @@ def release(
             label=f"release of {party}, {engine.rows} rows" + ("" if bits is None else ", with random_state"),
         )
         return ask(SlotCurator(engine, accountant=accountant, bits=bits), plan, member, engine.rows, key=signing)
+
+
+def open_data(plan: Plan, party: str, data: Any) -> Engine:
+    """The party's rows, refused where their number or a column's type already shows that they do not fit the plan."""
+    member = plan.party(party)
+    engine = open_people(data, member.domain, plan.key, plan_state(plan.seed))
+    if engine.rows < plan.people:
+        raise DomainError(
+            f"{party} has {engine.rows} rows, but plan {plan.name!r} needs at least {plan.people}; nothing was spent"
+        )
+    check_cells(plan, member, engine.rows)
+    return engine
 
 
 def _seeded_bits(random_state: int | None) -> Bits | None:

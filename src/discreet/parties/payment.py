@@ -84,7 +84,7 @@ def paying(plan: Plan, party: str, ledger: Ledger) -> Iterator[None]:
         ) from error
     with locked(path.with_suffix(".lock")):
         record = _Record.read(path)
-        if record is not None and record.path != str(ledger.path) and not has_paid(ledger, plan, party):
+        if record is not None and not has_paid(ledger, plan, party):
             _refuse_another(record, plan, party, ledger)
         _Record(plan.hash, plan.name, party, str(ledger.path)).write(path)
         try:

@@ -67,7 +67,14 @@ def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: i
         if isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)
     ]
     names = tuple(column.name for column in domain.columns)
-    layout = Layout(partial(_keyed, encoder, state), names, keys=(key,), texts=frozenset(texts), workers=workers)
+    layout = Layout(
+        partial(_keyed, encoder, state),
+        names,
+        keys=(key,),
+        texts=frozenset(texts),
+        declared=domain.columns,
+        workers=workers,
+    )
     return open_engine(data, layout)
 
 

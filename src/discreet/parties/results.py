@@ -8,6 +8,8 @@ from typing import Any
 
 from discreet.inference import LinearResult
 from discreet.parties.estimate import MixedSolution
+from discreet.parties.looks import LEAST_COMPLETE, count_is_hidden
+from discreet.parties.release_file import PartyRelease
 
 # How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
 _TELLING_CORRELATION = 0.3
@@ -35,7 +37,8 @@ class JointResult:
     def notes(self) -> list[str]:
         """What a reader must know beside the numbers, in plain words."""
         noise = self.solution.typical_noise
-        lines = [f"noise and mixing blur a correlation between two parties by about {noise:.2g}"]
+        apart = "and mixing blur a correlation between two parties" if self.solution.apart else "blurs a correlation"
+        lines = [f"noise {apart} by about {noise:.2g}"]
         if self.drowned:
             lines.append(
                 "the noise drowns the signal: coef is the constant model, which predicts the mean; about "
@@ -59,7 +62,7 @@ class JointResult:
         most = max(one.rows for one in releases)
         lines = []
         for position, one in enumerate(releases):
-            complete = f"{one.party} has {one.rows} rows, about {one.count:.0f} of them complete"
+            complete = f"{one.party} has {one.rows} rows, {_complete(one)}"
             if one.rows == most:
                 lines.append(f"0 people are missing at {one.party}, by its number of rows: {complete}")
                 continue
@@ -76,3 +79,15 @@ class JointResult:
             "between parties come out too weak; `discreet parties align` counts the people that parties share"
         )
         return lines
+
+
+def _complete(release: PartyRelease) -> str:
+    """How many rows hold a usable value in every column, as far as the noisy count says."""
+    if count_is_hidden(release.answers[0], release.rows):
+        return "the noise hides how many of them are complete"
+    if release.count > LEAST_COMPLETE * release.rows:
+        return f"about {release.count:.0f} of them complete"
+    return (
+        "hardly any or none of them usable, as the noisy count says: its declared ranges and values may not be those "
+        "of its data"
+    )

@@ -78,6 +78,32 @@ def test_absent_party_is_told(clear):
     assert any("no release of a" in note for note in result.notes())
 
 
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 500.0])
+def test_one_party_alone_can_be_fitted_whatever_its_noise(epsilon):
+    """Its own second moment is noisy, and need not be a possible one."""
+    plan, frame = small_plan(epsilon=epsilon), people(300)
+    for _ in range(10):
+        joint = released(plan, frame)
+        result = type(joint)(plan, joint.releases[2:]).regress("y")
+        assert np.isfinite(result.linear.params).all()
+        assert np.isfinite(result.linear.bse).all()
+        assert result.solution.typical_noise > 0
+        assert "noise blurs a correlation by about" in result.notes()[0]
+        assert result.people_needed > 0
+    if epsilon == 500.0:
+        assert result.linear.shrunk[1] == pytest.approx(0.2, abs=0.1)
+
+
+def test_a_party_without_usable_rows_is_told():
+    """Its ranges are not those of its data: here every value of x2 is missing."""
+    frame = people(2000).assign(x2=np.nan)
+    hidden = released(small_plan(epsilon=1.0), frame).regress("y").notes()
+    assert sum("the noise hides how many of them are complete" in note for note in hidden) == 3
+    notes = released(small_plan(epsilon=300.0), frame).regress("y").notes()
+    assert any("at b" in note and "hardly any or none of them usable" in note for note in notes)
+    assert any("at a" in note and "of them complete" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,7 @@ import pytest
 from small_plan import people, small_plan
 
 from discreet.errors import BudgetError, LedgerError, PrivacyLeakWarning
-from discreet.parties import PartyRelease, open_ledger, release
+from discreet.parties import PartyRelease, open_ledger, payment, release
 from discreet.parties.payment import ledger_of
 from discreet.privacy import Ledger
 
@@ -69,6 +69,17 @@ def test_a_ledger_that_cannot_pay_is_not_remembered(tmp_path):
     assert ledger_of(PLAN, "a") is None
     poor.path.unlink()
     assert release(PLAN, "a", people(200), ledger=rich)
+
+
+def test_a_ledger_that_was_bound_but_never_charged_binds_nobody(tmp_path):
+    """Killed between the record and the first charge: nothing was drawn, so any ledger may pay."""
+    bound, other = new_ledger(tmp_path / "bound.ledger"), new_ledger(tmp_path / "other.ledger")
+    record = payment._record_path(PLAN, "a")
+    record.parent.mkdir(parents=True)
+    payment._Record(PLAN.hash, PLAN.name, "a", str(bound.path)).write(record)
+    assert ledger_of(PLAN, "a") is None
+    assert release(PLAN, "a", people(200), ledger=other)
+    assert ledger_of(PLAN, "a") == other
 
 
 def test_bad_data_is_refused_before_a_ledger_is_bound(tmp_path):

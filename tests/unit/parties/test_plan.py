@@ -12,6 +12,12 @@ from discreet.parties import Plan
 from discreet.parties.plan_text import differences, explained, new_plan
 
 
+def two(name, column):
+    """Two parties, the first of which has this name and column."""
+    own = column if isinstance(column, dict) else numeric(column)
+    return [{"name": name, "columns": [own]}, {"name": "b", "columns": [numeric("y")]}]
+
+
 def test_plan_survives_its_own_spelling():
     plan = small_plan()
     assert Plan.from_dict(plan.to_dict()) == plan
@@ -103,6 +109,10 @@ def test_text_gives_both_guarantees():
         ({"parties": [{"name": "a", "columns": []}, {"name": "b"}]}, "party 'a': columns must be a list of tables"),
         ({"parties": [{"name": "a", "columns": [{"name": "x", "low": "0", "high": 1}]}]}, "column 'x': low must be"),
         ({"parties": [{"columns": [numeric("x")]}]}, "number 1 of parties must be a table with a name"),
+        ({"parties": two("a\x1b[2J", "x")}, "a party's name must have no control characters"),
+        ({"parties": two("a", "x\n")}, "a column's name and values must have no control characters"),
+        ({"parties": two("a", {"name": "x", "values": ["u", "v\t"]})}, "a column's name and values must have no"),
+        ({"parties": two("a", {"name": "x", "low": 0, "high": 1e200})}, "party 'a': bounds of 'x' must be at most"),
         ({"name": "two\nlines"}, "name must be a text, not empty and without control"),
         ({"people": 10**30}, "people must be a whole number from 1 to"),
         ({"epsilon": 10**400}, "epsilon must be a number"),

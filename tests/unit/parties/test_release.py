@@ -154,6 +154,8 @@ def test_release_under_another_seed_does_not_fit_into_the_ledger(ledger):
         (lambda frame: frame.iloc[:99], "needs at least 100"),
         (lambda frame: frame.drop(columns="x1"), "no column 'x1'"),
         (lambda frame: frame.drop(columns="id"), "no column 'id'"),
+        (lambda frame: frame.assign(x1="0,5"), "'x1' is declared with bounds but holds"),
+        (lambda frame: frame.assign(x1=pd.Timestamp("2020-01-01")), "'x1' has the type|declared with bounds but"),
         (lambda frame: frame.assign(id=["same", "same", *frame["id"][2:]]), "1 rows repeat a key"),
         (lambda frame: frame.assign(id=[None, *frame["id"][1:]]), "1 rows have no key"),
         (lambda frame: frame.assign(id=np.arange(len(frame)) + 0.5), "texts or whole numbers"),

@@ -211,6 +211,8 @@ def test_no_mutation_of_the_plan_in_all_files_gives_a_traceback(files, name):
         (lambda content: put(content, 0, [math.inf, 0.0, 0.0]), "infinite or none at all"),
         (lambda content: put(content, 0, [1e9, 0.0, 0.0]), "numbers that no release of this plan can hold"),
         (lambda content: put(content, 0, [1.0, 0.0]), "must have the shape"),
+        (lambda content: content["answers"][0]["value"].update(float64="!" * 32), "are no base64"),
+        (lambda content: content["answers"][0]["value"].update(float64="AAAA"), "not as many as their shape says"),
         (lambda content: put(content, 1, [[1.0, 2.0], [3.0, 4.0]]), "must be symmetric"),
         (lambda content: content["plan"].update(epsilon=9.0), "another plan than its hash"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from small_plan import people, released, settings
 
 from discreet.errors import DomainError, ReleaseError
 from discreet.parties import PartyRelease, Plan, SigningKey, join, open_ledger, release
-from discreet.parties.release_file import _checksum
+from discreet.parties.release_file import _canonical, _checksum
 
 
 @pytest.fixture
@@ -68,6 +69,13 @@ def test_unsigned_foreign_and_altered_releases_are_refused(made, plan, tmp_path)
     for changes in ({"rows": 201}, {"answers": other}, {"seeded": True}, {"party": "b"}):
         with pytest.raises(ReleaseError, match="not signed with the party's key in the plan"):
             PartyRelease.from_bytes(altered(made[0], **changes))
+
+
+def test_a_signature_that_was_made_for_something_else_is_refused(made, keys):
+    """Somebody has the party sign these very bytes for another purpose: it is no release by that."""
+    bare = keys["a"]._private.sign(_canonical(made[0]._content())).hex()
+    with pytest.raises(ReleaseError, match="not signed with the party's key"):
+        PartyRelease.from_bytes(dataclasses.replace(made[0], signature=bare).to_bytes())
 
 
 def test_a_signature_holds_for_one_plan_only(made, keys):
