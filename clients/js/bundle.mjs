@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
-const target = new URL("../../src/discreet/service/discreet-client.js", import.meta.url);
+const target = new URL("../../src/discreet/service/static/discreet-client.js", import.meta.url);
 const { outputFiles } = await build({
   entryPoints: [new URL("src/index.ts", import.meta.url).pathname],
   bundle: true,
@@ -17,7 +17,7 @@ const made = outputFiles[0].text;
 if (process.argv.includes("--check")) {
   const kept = await readFile(target, "utf8").catch(() => "");
   if (kept !== made) {
-    console.error("src/discreet/service/discreet-client.js is not what clients/js builds: run `npm run bundle`");
+    console.error("src/discreet/service/static/discreet-client.js is not what clients/js builds: run `npm run bundle`");
     process.exit(1);
   }
 } else {

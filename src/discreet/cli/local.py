@@ -8,6 +8,7 @@ import click
 
 # What ``--help`` says of each verb, and the module that holds it: a device that reports loads nothing else.
 _VERBS = {
+    "demo": ("local_demo", "A collector on this machine, with made-up people and a page for you to take part."),
     "task": ("local_task", "Make, show or check the public document that devices answer to."),
     "report": ("local_report", "On the device: randomize one record, or a file of them."),
     "fit": ("local_fit", "Fit models to a file of reports."),

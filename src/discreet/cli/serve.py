@@ -49,6 +49,9 @@ def create(task_path: str, place: StorePlace) -> None:
 @click.option("--public-page", is_flag=True, help="Show the page to everybody, not only to analysts.")
 @click.option("--model", "models", multiple=True, help="A model that the page shows; may be given several times.")
 @click.option("--max-bytes", type=click.IntRange(min=1), help="Quota of the embedded store.")
+@click.option("--form", "form_path", type=click.Path(exists=True, dir_okay=False), help="Words for /join, TOML.")
+@click.option("--join/--no-join", default=True, show_default=True, help="Serve the participant's page, /join.")
+@click.option("--allow-origin", "origins", multiple=True, help="A site whose pages may read the task and report.")
 @click.option("--database-seconds", type=click.FloatRange(0.1, 600), help="For one question to PostgreSQL; 10.")
 @click.option("--per-address", type=click.IntRange(min=1), default=256, show_default=True, help="Open connections.")
 @click.option("--proxy", "proxies", multiple=True, help="A reverse proxy's address: --per-address is not for it.")
@@ -60,6 +63,9 @@ def serve(
     public_page: bool,
     models: tuple[str, ...],
     max_bytes: int | None,
+    form_path: str | None,
+    join: bool,
+    origins: tuple[str, ...],
     database_seconds: float | None,
     per_address: int,
     proxies: tuple[str, ...],
@@ -69,6 +75,8 @@ def serve(
         from discreet.local.models import as_model
         from discreet.local.task import Task
         from discreet.service.app import create_app
+        from discreet.service.cross_origin import checked_origin
+        from discreet.service.form import Form, joinable
         from discreet.service.limits import Limits
         from discreet.service.serving import serve as run
         from discreet.service.tokens import Role
@@ -78,9 +86,20 @@ def serve(
         task, keys = Task.load(task_path), place.keys()
         reports = place.open(task, max_bytes=max_bytes, seconds=database_seconds)
         limits = Limits(connections_per_address=per_address)
-        app = create_app(task, reports, keys, limits=limits, public_page=public_page, models=models)
+        app = create_app(
+            task,
+            reports,
+            keys,
+            limits=limits,
+            public_page=public_page,
+            models=models,
+            form=Form.load(task, form_path) if join and joinable(task) else None,
+            origins=[checked_origin(origin) for origin in origins],
+        )
         click.echo(f"task    {task.name} ({task.digest[:16]})")
         click.echo(f"page    http://{host}:{port}/")
+        if join and joinable(task):
+            click.echo(f"join    http://{host}:{port}/join, behind which a device token stands: /join#device-...")
         if not public_page and sys.stdout.isatty():
             # Only to a person's screen: a token in a log file would be there for everybody who reads it.
             click.echo(f"token   {keys.issue(Role.ANALYST, expires=int(time.time()) + 86_400)}  (analyst, one day)")
@@ -92,15 +111,18 @@ def serve(
 @click.option("--role", type=click.Choice(["device", "analyst"]), required=True)
 @click.option("--count", type=click.IntRange(1, 10_000_000), default=1, show_default=True)
 @click.option("--days", type=click.IntRange(min=0), default=0, help="Valid for so long; 0 for ever.")
+@click.option("--link", help="With devices: personal links to /join on this address, such as https://survey.example.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A new file, readable by you only, instead of the screen.")
-def tokens(place: StorePlace, role: str, count: int, days: int, out: str | None) -> None:
+def tokens(place: StorePlace, role: str, count: int, days: int, link: str | None, out: str | None) -> None:
     """Issue tokens, one a line: devices report with them, analysts see results."""
     with clean_errors():
         from discreet.service.tokens import Role
 
-        keys = place.keys()
+        if link is not None and role != "device":
+            raise click.UsageError("--link is for devices")
+        keys, before = place.keys(), "" if link is None else f"{link.rstrip('/')}/join#"
         expires = int(time.time()) + 86_400 * days if days else 0
-        issued = (keys.issue(Role(role), expires=expires) for _ in range(count))
+        issued = (before + keys.issue(Role(role), expires=expires) for _ in range(count))
         if out is None:
             _print_lines(issued, sys.stdout)
             return

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from discreet.errors import StoreError
 from discreet.local.task import Task
 from discreet.service import export, page
 from discreet.service.access import COOKIE, Rule, answer, routes
 from discreet.service.assets import CONTENT_POLICY, serve_asset
+from discreet.service.cross_origin import CrossOrigin
+from discreet.service.form import Form
 from discreet.service.limits import Limits, Refused, read_at_most
 from discreet.service.metrics import Metrics
 from discreet.service.operations import Operations
@@ -34,16 +38,28 @@ _ANALYSTS = frozenset({Role.ANALYST})
 class Collector:
     """One task, its store and everything the routes share."""
 
-    def __init__(self, task: Task, store: Store, keys: Keys, results: Results, limits: Limits, *, public_page: bool):
+    def __init__(
+        self,
+        task: Task,
+        store: Store,
+        keys: Keys,
+        results: Results,
+        limits: Limits,
+        *,
+        public_page: bool,
+        form: Form | None,
+    ) -> None:
         self.task, self.store, self.keys, self.results, self.limits = task, store, keys, results, limits
-        self.public_page = public_page
+        self.public_page, self.form = public_page, form
         self.metrics = Metrics()
 
     def rules(self) -> list[Rule]:
         """Every route with its roles; what is not here does not exist."""
         page_roles = _EVERYONE if self.public_page else _ANALYSTS
         reports = ReportEndpoint(self.task, self.keys, self.limits, self.metrics)
+        join = [Rule("GET", "/join", self._join, _EVERYONE)] if self.form is not None else []
         return [
+            *join,
             Rule("POST", "/v1/reports", reports, _DEVICES),
             Rule("GET", "/v1/task", self._task, _EVERYONE),
             Rule("GET", "/v1/models", self._models, _ANALYSTS),
@@ -64,9 +80,18 @@ class Collector:
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
         """The writer lives as long as the server; leaving stores what still waits."""
         writer = Writer(self.store, self.metrics, self.limits, body_size=self.task.body_size)
+        publishing = asyncio.create_task(self._publish())
         yield {"writer": writer}
+        publishing.cancel()
         if await writer.close():  # otherwise its thread still uses the store, and ends with the process
             self.store.close()
+
+    async def _publish(self) -> None:
+        """Fit when it is due, whether anybody looks or not: what is published does not depend on who asks when."""
+        while True:
+            await asyncio.sleep(self.limits.publish_seconds)
+            with suppress(StoreError):  # seen by the writer as well, which says so
+                await self.results.snapshot()
 
     async def _task(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Without the design, which devices do not need: the digest is the same.
@@ -127,6 +152,10 @@ class Collector:
         text = msgspec.json.format(content.decode(), indent=2)
         await _file(text + "\n", "application/json", "results.json")(scope, receive, send)
 
+    async def _join(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self.form is not None
+        await _html(page.join(self.task, self.form))(scope, receive, send)
+
     async def _login_form(self, scope: Scope, receive: Receive, send: Send) -> None:
         await _html(page.login(self.task, wrong=False))(scope, receive, send)
 
@@ -160,12 +189,19 @@ def create_app(
     limits: Limits | None = None,
     public_page: bool = False,
     models: Sequence[str] = (),
+    form: Form | None = None,
+    origins: Sequence[str] = (),
 ) -> Starlette:
-    """The collector of one task on one store; ``models`` are those that the page shows."""
+    """The collector of one task on one store.
+
+    models: those that the page shows. form: of the participant's page, which is there only with one. origins: of other
+    sites whose pages may read the task and send reports.
+    """
     results = Results(task, store, models=models)
-    collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page)
+    collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page, form=form)
     rules = routes(keys, collector.rules(), collector.metrics.refusals)
-    app = Starlette(routes=rules, lifespan=collector.lifespan)
+    middleware = [Middleware(CrossOrigin, origins=frozenset(origins))] if origins else []
+    app = Starlette(routes=rules, lifespan=collector.lifespan, middleware=middleware)
     app.state.metrics = collector.metrics
     return app
 

@@ -19,6 +19,7 @@ class Limits:
     body_seconds: float = 10.0  # to send a whole body, however slowly
     probe_seconds: float = 15.0  # without a report until the store is probed
     retry_seconds: float = 1.0  # between two probes of a store that fails
+    publish_seconds: float = 10.0  # between two looks at whether a new fit is due
     form_bytes: int = 1024  # of the login form
     connections: int = 2048
     connections_per_address: int = 256  # one IPv4 address, or one IPv6 network of 64 bits

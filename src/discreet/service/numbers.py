@@ -42,12 +42,12 @@ def nice_ticks(low: float, high: float) -> list[float]:
 
 def log_ticks(low: float, high: float) -> list[float]:
     """Round numbers within the range, for a logarithmic scale: powers of ten, and more where there are too few."""
-    for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+    for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), tuple(place / 10 for place in range(10, 100))):
         numbers = (factor * 10.0**power for power in range(-12, 14) for factor in factors)
         ticks = [n for n in numbers if low * (1 - 1e-9) <= n <= high * (1 + 1e-9)]
         if len(ticks) >= 3:
             break
-    return ticks[:: math.ceil(len(ticks) / 5)]
+    return ticks[:: max(1, math.ceil(len(ticks) / 5))]
 
 
 def tick_label(value: float) -> str:

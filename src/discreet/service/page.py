@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -12,8 +13,10 @@ from markupsafe import Markup
 
 from discreet.local import in_words
 from discreet.local.task import Task
+from discreet.local.unit import Unit
 from discreet.service.assets import asset_address
 from discreet.service.export import as_python
+from discreet.service.form import Form
 from discreet.service.numbers import number, rough
 from discreet.service.operations import Operations
 from discreet.service.plot import forest_plot
@@ -66,6 +69,20 @@ def overview(
     )
 
 
+def join(task: Task, form: Form) -> str:
+    """The participant's page."""
+    assert isinstance(task.randomizer, Unit)
+    return _render(
+        "join.html",
+        task=task,
+        form=form,
+        promise=in_words(task),
+        belief=_believed(0.5, task.epsilon),
+        rare=("1", _believed(0.01, task.epsilon)),
+        candidates=task.randomizer.candidates,
+    )
+
+
 def login(task: Task, *, wrong: bool) -> str:
     """The form for analysts."""
     return _render("login.html", task=task, wrong=wrong)
@@ -112,6 +129,14 @@ def _closing(task: Task) -> str:
         return f"Closes at {task.goal:,} reports"
     day = date.fromisoformat(task.closes)
     return f"Closes after {day.day} {day:%B %Y}"
+
+
+def _believed(before: float, epsilon: float) -> str:
+    """In percent, rounded up: what a belief can become at most by one report."""
+    odds = math.exp(min(epsilon, 36.0)) * before / (1 - before)
+    after = 100 * odds / (1 + odds)
+    decimals = 1 if after < 99.9 else 3
+    return f"{min(math.ceil(after * 10**decimals) / 10**decimals, 100.0):g}"
 
 
 def breakable(name: str) -> Markup:

@@ -54,7 +54,7 @@ class Results:
         return Snapshot(
             batch=shown,
             closed=closed,
-            counted=counted,
+            counted=max(counted, current.reports if current else 0),  # some came between the two questions
             goal=goal,
             next_batch=sum(count for batch, count in counts if batch > shown),
             fitted=current.reports if current else 0,

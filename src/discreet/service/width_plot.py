@@ -10,7 +10,7 @@ from itertools import pairwise
 from discreet.service.numbers import log_ticks, tick_label
 
 _HEIGHT, _TOP, _FLOOR = 210, 12, 176  # pixels
-_LEFT, _RIGHT = 11.0, 95.0  # percent
+_LEFT, _RIGHT = 14.0, 96.0  # percent
 
 Points = Sequence[tuple[int, float]]
 
@@ -30,7 +30,7 @@ def width_plot(points: Points, forecast: Points, goal: int, title: str) -> str:
     parts = [f'<svg class="plot" width="100%" height="{_HEIGHT}" role="img" aria-label="{escape(title)}">']
     for tick in log_ticks(low, high):
         parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
-        parts.append(f'<text class="tick left" x="{_LEFT - 1.5}%" y="{y(tick) + 4:.1f}">{tick_label(tick)}</text>')
+        parts.append(f'<text class="tick right" x="0" y="{y(tick) + 4:.1f}">{tick_label(tick)}</text>')
     for tick in log_ticks(least, most):
         kind = "tick left" if x(tick) > _RIGHT - 6 else "tick"  # at the edge, beside its place and not around it
         parts.append(f'<text class="{kind}" x="{x(tick):.2f}%" y="{_FLOOR + 19}">{tick_label(tick)}</text>')
