@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from discreet.domain.declared import column_fields, columns_toml, declared_columns, named_tables
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds
     from discreet.domain.encoding import EncodedBlock, Encoder, cells, numbers
-    from discreet.domain.kinds import Kind, check_kind, check_label_kind, kind_of_dtype, kind_of_series
+    from discreet.domain.kinds import (
+        Kind,
+        check_kind,
+        check_label_kind,
+        check_numbers,
+        kind_of_dtype,
+        kind_of_series,
+        name_of_dtype,
+    )
     from discreet.domain.public import Public
     from discreet.domain.values import as_floats, levels_of, objects, spelling, unmasked
 
@@ -35,8 +43,10 @@ _HOMES = {
     "Kind": "kinds",
     "check_kind": "kinds",
     "check_label_kind": "kinds",
+    "check_numbers": "kinds",
     "kind_of_dtype": "kinds",
     "kind_of_series": "kinds",
+    "name_of_dtype": "kinds",
     "as_floats": "values",
     "levels_of": "values",
     "objects": "values",
@@ -59,6 +69,7 @@ __all__ = [
     "check_bounds",
     "check_kind",
     "check_label_kind",
+    "check_numbers",
     "check_scalable",
     "column_fields",
     "columns_toml",
@@ -66,6 +77,7 @@ __all__ = [
     "kind_of_dtype",
     "kind_of_series",
     "levels_of",
+    "name_of_dtype",
     "named_tables",
     "numbers",
     "objects",

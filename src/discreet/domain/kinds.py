@@ -27,6 +27,11 @@ def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
     return "text" if dtype.kind in "ST" else _KINDS.get(dtype.kind, "other")
 
 
+def name_of_dtype(dtype: np.dtype[Any]) -> str:
+    """How a type is called in a message: without the length of texts, which that of the longest cell decides."""
+    return {"U": "texts", "S": "bytes", "T": "texts", "O": "objects", "V": "records"}.get(dtype.kind, dtype.name)
+
+
 def kind_of_series(series: nw.Series[Any]) -> Kind:
     """Of a frame's column."""
     dtype, native = series.dtype, series.to_native()
@@ -69,6 +74,12 @@ def check_kind(column: Column, kind: Kind, shown: object) -> None:
             f"column {column.name!r} is declared with the values {_few(column.values)}, but holds {shown}, "
             "which cannot be one of them"
         )
+
+
+def check_numbers(what: str, kind: Kind, shown: object) -> None:
+    """Refuse labels or exposures that are no numbers by their type."""
+    if kind not in ("number", "truth", "objects"):
+        raise DomainError(f"{what} must be numbers, but holds {shown}: convert it first")
 
 
 def check_label_kind(classes: Sequence[object], kind: Kind, shown: object) -> None:

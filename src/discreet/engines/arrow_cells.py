@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from discreet.domain import Kind
 from discreet.engines.layout import Cells, Layout, check_kinds, check_names, codes_of
+from discreet.engines.person_ids import MISSING_WORDS
 from discreet.rows import Coded, Columns
 
-# How files spell a missing number, after pandas and R.
-_MISSING_NUMBER = pa.array([b"NA", b"N/A", b"nan", b"NaN", b"null", b"NULL", b"None", b"."])
+_MISSING_NUMBER = pa.array([word.encode() for word in MISSING_WORDS])
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 

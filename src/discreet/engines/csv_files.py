@@ -45,7 +45,9 @@ class CsvTable:
 
     def engine(self, layout: Layout) -> Engine:
         for file, header in zip(self._files, self._headers, strict=True):
-            check_names(layout, header, str(file))
+            # Without a header line the first record would stand there, so it is not shown.
+            known = f"the first line must name the columns, separated by {self._sep!r}"
+            check_names(layout, header, str(file), known)
         return StreamEngine(layout, self)
 
     def count(self) -> int:
@@ -75,9 +77,10 @@ class CsvTable:
         try:
             encoding = "utf-8-sig" if self._encoding.lower().replace("_", "-") in ("utf-8", "utf8") else self._encoding
             with pa.input_stream(str(path), compression="detect") as raw:
-                lines = io.TextIOWrapper(raw, encoding=encoding, newline="")
+                # Bytes that are no text may stand in the first rows, which are read ahead: they must not show.
+                lines = io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline="")
                 return next(csv.reader(lines, delimiter=self._sep), [])
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+        except (OSError, UnicodeError, csv.Error) as error:
             raise DomainError(f"cannot read the header line of {path}: {type(error).__name__}") from None
 
     def _batches(self, path: Path, columns: Sequence[str]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from discreet.domain import cells, kind_of_series
+from discreet.domain import cells, kind_of_series, objects
 from discreet.engines.engine import Engine
 from discreet.engines.layout import Layout, check_kinds, check_names
 from discreet.engines.memory import Arrays
@@ -46,7 +46,11 @@ class FrameTable:
     def engine(self, layout: Layout) -> Engine:
         frame = self._frame
         check_names(layout, list(frame.columns), "the frame")
-        check_kinds(layout, {name: (kind_of_series(frame[name]), frame[name].dtype) for name in layout.read})
+        columns = {name: frame[name] for name in layout.read}
+        # Without what a type says about its categories: these may be cells.
+        check_kinds(
+            layout, {name: (kind_of_series(column), type(column.dtype).__name__) for name, column in columns.items()}
+        )
         labels = None if layout.target is None else cells(frame[layout.target])
         groups = None if layout.groups is None else ids_of(frame[layout.groups])
         rows = FrameRows(frame.select(layout.read), [*layout.columns, *layout.keys])
@@ -57,6 +61,4 @@ def ids_of(series: Any) -> np.ndarray:
     """A column of ids, exactly as they are: whole numbers beyond 2^53 are never rounded."""
     if series.dtype.is_integer() and not series.is_null().any():
         return np.asarray(series.to_numpy())
-    ids = np.empty(len(series), dtype=object)
-    ids[:] = series.to_list()
-    return ids
+    return objects(series.to_list())

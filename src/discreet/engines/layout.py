@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from discreet.domain import Column, Kind, check_kind, spelling
 from discreet.engines.engine import Function
-from discreet.engines.persons import Choice, Mask, Persons, person_codes, row_ranks
+from discreet.engines.person_ids import person_codes
+from discreet.engines.persons import Choice, Mask, Persons, row_ranks
 from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Coded, Columns, row_hashes
@@ -40,6 +41,8 @@ class Layout:
     texts: frozenset[str] = frozenset()
     # What the columns are declared to hold, for a table whose types can tell that they do not.
     declared: tuple[Column, ...] = ()
+    # Refuses labels of a type that cannot hold what is declared about them.
+    check_labels: Callable[[Kind, object], None] | None = None
     # How many numbers an encoded row has: what ``write_x`` fills.
     width: int = 0
     block_rows: int | None = None
@@ -53,11 +56,11 @@ class Layout:
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
-def check_names(layout: Layout, present: Sequence[Any], what: str) -> None:
-    """A DomainError for a column that is not there, or is there twice."""
+def check_names(layout: Layout, present: Sequence[Any], what: str, known: str | None = None) -> None:
+    """A DomainError for a column that is not there, or is there twice; ``known``: what is said of those there are."""
     for name in layout.read:
         if name not in present:
-            raise DomainError(f"{what} has no column {name!r}; it has {', '.join(map(str, present))}")
+            raise DomainError(f"{what} has no column {name!r}; {known or 'it has ' + ', '.join(map(str, present))}")
         if list(present).count(name) > 1:
             raise DomainError(f"{what} has more than one column {name!r}")
 
@@ -69,6 +72,8 @@ def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> Non
             raise DomainError(f"column {name!r} has the type {shown}; store it as a number, a text or a boolean")
     for column in layout.declared:
         check_kind(column, *kinds[column.name])
+    if layout.target is not None and layout.check_labels is not None:
+        layout.check_labels(*kinds[layout.target])
 
 
 @dataclass

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.engines.engine import Function
 from discreet.engines.layout import BLOCK_ROWS, Layout
-from discreet.engines.persons import Mask, least_rows, person_codes, row_ranks
+from discreet.engines.person_ids import person_codes
+from discreet.engines.persons import Mask, least_rows, row_ranks
 from discreet.engines.threads import available_cores, compile_if_it_pays, sum_in_threads
 from discreet.engines.total import PassSum, Seen
 from discreet.rows import Parts, Residues

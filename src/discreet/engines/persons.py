@@ -3,7 +3,7 @@
 Of each person the complete rows with the least hashes are used. A hash depends on what a row holds once it is encoded,
 so the choice is the same in every format, in any order and however rows are cut; rows with the same hash hold the same
 numbers, so it does not matter which of them is taken. Whoever adds, removes or replaces another person's rows changes
-nothing about this person's.
+nothing about this person's. Rows without an id, whose person is -1, are not used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import spelling
 from discreet.rows import Block, row_hashes
 
 Words = NDArray[np.uint64]
@@ -40,35 +39,12 @@ def row_ranks(block: Block, width: int) -> Words:
 def least_rows(person: NDArray[np.integer[Any]], ranks: Words, limit: int) -> Mask:
     """Which rows are used, given all rows of all these persons."""
     order = np.lexsort((ranks, person))
+    order = order[np.searchsorted(person[order], 0) :]
     starts = np.flatnonzero(np.diff(person[order], prepend=-1))
     sizes = np.diff(starts, append=len(order))
-    used = np.empty(len(order), dtype=bool)
+    used = np.zeros(len(person), dtype=bool)
     used[order] = np.arange(len(order)) - np.repeat(starts, sizes) < limit
     return used
-
-
-def person_codes(ids: Any) -> tuple[NDArray[np.int64], list[str]]:
-    """Which of the different persons each row belongs to, and how these are spelt.
-
-    Whole numbers and texts are told apart by spelling, exactly; all missing ids are one person, as nobody knows whose
-    rows they are.
-    """
-    array = np.asarray(ids)
-    if array.dtype.kind in "iu":
-        distinct, codes = np.unique(array, return_inverse=True)
-        return codes.astype(np.int64), [str(value) for value in distinct.tolist()]
-    spelt = [_spelt(value) for value in array.tolist()]
-    positions = {name: position for position, name in enumerate(dict.fromkeys(spelt))}
-    return np.array([positions[name] for name in spelt], dtype=np.int64), list(positions)
-
-
-def _spelt(value: Any) -> str:
-    """Exactly: two persons who were taken for one would move each other's rows."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
-        return str(value)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else spelling(value)
 
 
 class Persons:
@@ -85,10 +61,11 @@ class Persons:
 
     def look(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> None:
         """Take note of some rows: ``codes`` are positions in ``names``."""
+        theirs = codes >= 0
         with self._lock:
             known = self._codes
-            person = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)[codes]
-            self._waiting.append((person, ranks))
+            person = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)[codes[theirs]]
+            self._waiting.append((person, ranks[theirs]))
             self._waiting_rows += len(person)
             # As many new rows as are held already: every row is then sorted a few times only, however many there are.
             if self._waiting_rows > max(len(self._person), 1 << 20):
@@ -126,7 +103,8 @@ class Choice:
         """A person that was not there before has no rows that are used: the rows have changed, which is noticed."""
         if not self._codes:
             return np.zeros(len(codes), dtype=bool)
-        person = np.array([self._codes.get(name, -1) for name in names], dtype=np.int64)[codes]
+        # The last entry is for rows without an id, whose code is -1.
+        person = np.array([*(self._codes.get(name, -1) for name in names), -1], dtype=np.int64)[codes]
         used: Mask = (person >= 0) & (ranks < self._last[person])
         at_last = np.flatnonzero((person >= 0) & (ranks == self._last[person]))
         with self._lock:

@@ -13,18 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant, Curator
-from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
+from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators.table_input import table_features, table_layout
-from discreet.estimators.tables import (
-    check_groups,
-    check_table,
-    check_target,
-    check_types,
-    feature_domain,
-    named_target,
-)
+from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
+from discreet.estimators.vectors import check_groups, check_target, check_vector
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import Budget, Ledger, check_neighbours
 
@@ -63,9 +57,26 @@ class PrivateEstimator(BaseEstimator):
         """The declared range of y, of this name if it has one."""
         return named_target(self, name)
 
+    def _check_label_kind(self, kind: Kind, shown: object) -> None:
+        """Refuse labels of a type that cannot hold what was declared."""
+        check_numbers("y", kind, shown)
+
     def _label_numbers(self, labels: Any, target: Numeric) -> Any:
         """Labels as numbers within the target's range; what is none of them becomes NaN by a fixed rule."""
-        return labels
+        return as_floats(labels)
+
+    def _read_labels(self, table: Any, y: Any, exposure: Any = None) -> tuple[Numeric, Numeric | None, Any]:
+        """The declared ranges of y and of the exposure, and the numbers of both; refuses types that cannot match."""
+        target = self._target(getattr(y, "name", None))
+        labels, kind, shown = check_target(self, table, y)
+        self._check_label_kind(kind, shown)
+        numbers = self._label_numbers(labels, target)
+        if exposure is None:
+            return target, None, numbers
+        declared = self._exposure(getattr(exposure, "name", None))
+        times, kind, shown = check_vector(table, exposure, "exposure")
+        check_numbers("exposure", kind, shown)
+        return target, declared, np.column_stack([numbers, as_floats(times)])
 
     def _exposure(self, name: str | None) -> Numeric:
         raise TypeError(f"{type(self).__name__} has no exposure")
@@ -73,15 +84,9 @@ class PrivateEstimator(BaseEstimator):
     def _open(self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None) -> tuple[Curator, Encoder]:
         """The curator over these rows, and the encoding that it applies to them."""
         table = check_table(self, X, reset=True)
-        target = self._target(getattr(y, "name", None))
-        labels = self._label_numbers(check_target(table, y, self), target)
-        names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
-        declared = None if exposure is None else self._exposure(getattr(exposure, "name", None))
-        encoder = Encoder(feature_domain(self, names), target, declared)
+        target, declared, labels = self._read_labels(table, y, exposure)
+        encoder = Encoder(feature_domain(self, feature_names(self)), target, declared)
         check_types(table, encoder.domain)
-        if exposure is not None:
-            times = check_target(table, exposure, self)
-            labels = np.column_stack([as_floats(labels), as_floats(times)])
         ids = check_groups(groups, len(labels))
         layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
         engine = open_engine(Arrays(table, labels, ids), layout)
@@ -135,6 +140,7 @@ class PrivateEstimator(BaseEstimator):
             groups=groups,
             rows_per_person=self.rows_per_person,
             text_labels=self._label_texts(target),
+            check_labels=self._check_label_kind,
         )
         engine = opened.engine(layout)
         self.n_features_in_ = len(names)
@@ -186,7 +192,9 @@ class PrivateEstimator(BaseEstimator):
     def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
         """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""
         check_is_fitted(self, "coef_")
-        return self._encoder.design(check_table(self, X, reset=False), extrapolate=extrapolate)
+        table = check_table(self, X, reset=False)
+        check_types(table, self._encoder.domain)
+        return self._encoder.design(table, extrapolate=extrapolate)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,14 +16,15 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from discreet.domain import Encoder, spelling
-from discreet.estimators.tables import check_table, check_target, feature_domain
+from discreet.domain import Encoder
+from discreet.engines.person_ids import person_key
+from discreet.estimators.tables import check_table, feature_domain, feature_names
+from discreet.estimators.vectors import NamedCells, check_groups
 from discreet.rows import row_hashes
 
 Words = NDArray[np.uint64]
@@ -34,7 +35,7 @@ class Rows:
     """What a search is given about the rows, as a whole or in part."""
 
     X: Any
-    y: Any
+    y: NamedCells
     groups: Any = None
     exposure: Any = None
 
@@ -50,52 +51,43 @@ class Rows:
         return estimator.fit(self.X, self.y, self.groups, **more)
 
     def _cut(self, places: NDArray[np.intp]) -> Rows:
-        cells = (self.X, self.y, self.groups, self.exposure)
-        return Rows(*(None if part is None else _safe_indexing(part, places) for part in cells))
+        X, groups, exposure = (
+            None if part is None else _safe_indexing(part, places) for part in (self.X, self.groups, self.exposure)
+        )
+        return Rows(X, NamedCells.of(self.y[places], self.y.name), groups, exposure)
 
     def _labelled(self, kept: NDArray[np.bool_]) -> Rows:
         """All rows, but labels only of those that are kept: a row without a label adds nothing to any sum."""
-        labels = np.array(self.y, dtype=object)
+        labels = self.y.copy()
         labels[~kept] = None
-        if not hasattr(self.y, "name"):
-            return replace(self, y=labels)
-        library = nw.get_native_namespace(self.y)
-        return replace(self, y=nw.new_series(self.y.name, labels.tolist(), backend=library).to_native())
+        return replace(self, y=labels)
 
 
-def held_out_rows(estimator: Any, X: Any, y: Any, groups: Any, one_in: int) -> NDArray[np.bool_]:
+def held_out_rows(estimator: Any, X: Any, y: NamedCells, groups: Any, one_in: int) -> NDArray[np.bool_]:
     """True for about one row in so many."""
-    opener = clone(estimator)
-    table = check_table(opener, X, reset=True)
-    labels = check_target(table, y, opener)
     if estimator.neighbours == "replace_one" and groups is None:
-        if len(labels) < one_in:
-            raise ValueError(f"n_samples={len(labels)} rows are too few to hold one in {one_in} out")
-        return np.asarray(np.arange(len(labels)) % one_in == one_in - 1)
-    if groups is not None:
-        ids = np.asarray(groups)
-        if ids.shape != (len(labels),):
-            raise ValueError(f"groups must have one entry per row, got {ids.shape} for {len(labels)} rows")
-        words = [_spelled(ids)]
-    else:
-        words = _encoded(opener, table, labels, getattr(y, "name", None))
-    return np.asarray(row_hashes(words, len(labels)) % np.uint64(one_in) == 0)
+        if len(y) < one_in:
+            raise ValueError(f"n_samples={len(y)} rows are too few to hold one in {one_in} out")
+        return np.asarray(np.arange(len(y)) % one_in == one_in - 1)
+    ids = check_groups(groups, len(y))
+    words = _encoded(clone(estimator), X, y) if ids is None else [_spelled(ids)]
+    return np.asarray(row_hashes(words, len(y)) % np.uint64(one_in) == 0)
 
 
-def _encoded(opener: Any, table: Any, labels: Any, name: str | None) -> list[np.ndarray]:
+def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
     """A row's encoded cells and label: encoding looks at one cell at a time, whatever type a column has."""
-    target = opener._target(name)
-    names = list(getattr(opener, "feature_names_in_", [f"x{i}" for i in range(opener.n_features_in_)]))
-    encoder = Encoder(feature_domain(opener, names), target)
-    block = encoder.encode(table, opener._label_numbers(labels, target))
-    cells = np.empty((encoder.width + 1, len(labels)))
+    table = check_table(opener, X, reset=True)
+    target, _, labels = opener._read_labels(table, y)
+    encoder = Encoder(feature_domain(opener, feature_names(opener)), target)
+    block = encoder.encode(table, labels)
+    cells = np.empty((encoder.width + 1, len(y)))
     block.write_x(cells[:-1])
     cells[-1] = block.y
     return list(cells)
 
 
 def _spelled(ids: Any) -> Words:
-    """Ids by how they are written, the same from every type."""
-    texts = (spelling(value).encode(errors="surrogatepass") for value in ids.tolist())
+    """Ids by how they are written, the same from every type; rows without one are used nowhere."""
+    texts = ((person_key(value) or "").encode(errors="surrogatepass") for value in ids.tolist())
     digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype=np.uint64)

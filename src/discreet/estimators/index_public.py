@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.domain import Encoder, Public
-from discreet.domain.columns import as_floats
+from discreet.domain import Encoder, Public, as_floats
 from discreet.errors import DomainError
 from discreet.estimators.moments import require_target
 from discreet.estimators.tables import is_frame

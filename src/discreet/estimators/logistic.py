@@ -11,15 +11,13 @@ from sklearn.base import ClassifierMixin
 
 from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.curator import Curator
-from discreet.domain import Categorical, Encoder, Numeric, Public, spelling
-from discreet.errors import DomainError
+from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
+from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.multinomial import fit_classes
 from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
-
-_ZERO_ONE = (0, 1)
 
 
 class LogisticRegression(ClassifierMixin, PrivateGlm):
@@ -38,7 +36,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         *,
         epsilon: float,
         delta: float,
-        classes: Sequence[Any] = _ZERO_ONE,
+        classes: Sequence[Any] = ZERO_ONE,
         bounds_X: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
@@ -78,33 +76,21 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         return Bernoulli(), link("logit")
 
     def _declared(self, name: str | None) -> tuple[Any, ...]:
-        classes = tuple(self.classes)
-        if classes == _ZERO_ONE and self.domain is not None and isinstance(name, str) and name in self.domain:
-            column = self.domain[name]
-            if isinstance(column, Categorical):
-                return column.values
-        if len(classes) < 2 or len({spelling(value) for value in classes}) != len(classes):
-            raise DomainError(f"classes must be at least two different labels, got {list(classes)!r}")
-        return classes
+        return declared_classes(self.classes, self.domain, name)
 
     def _target(self, name: str | None) -> Numeric:
-        self.classes_ = np.array(self._declared(name))
+        self.classes_ = class_array(self._declared(name))
         return Numeric(str(name or "y"), 0.0, float(len(self.classes_) - 1))
+
+    def _check_label_kind(self, kind: Kind, shown: object) -> None:
+        check_label_kind(self.classes_.tolist(), kind, shown)
 
     def _label_texts(self, target: str) -> bool:
         return any(isinstance(value, str) for value in self._declared(target))
 
     def _label_numbers(self, labels: Any, target: Numeric) -> Any:
         """The position of each label among the classes; NaN for one that was not declared."""
-        labels = np.asarray(labels)
-        numbers = np.full(len(labels), np.nan)
-        if labels.dtype.kind in "iufb" and self.classes_.dtype.kind in "iufb":
-            for number, value in enumerate(self.classes_):
-                numbers[labels == value] = number
-        else:
-            positions = {spelling(value): float(number) for number, value in enumerate(self.classes_)}
-            numbers[:] = [positions.get(spelling(value), np.nan) for value in labels.tolist()]
-        return numbers
+        return class_numbers(labels, self.classes_.tolist())
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         if len(self.classes_) == 2:

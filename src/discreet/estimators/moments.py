@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
 from discreet.curator import Accountant, Curator
-from discreet.domain import Domain, Encoder, Numeric, Public, as_floats
+from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_numbers
 from discreet.engines import open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import open_ledger, seeded_bits
@@ -46,7 +47,7 @@ def collect_moments(
         raise DomainError(f"target {label!r} must be numeric")
     encoder = Encoder(domain.select([name for name in names if name != label]), column)
     curator = Curator(
-        open_table(table).engine(table_layout(encoder, as_floats)),
+        open_table(table).engine(table_layout(encoder, as_floats, check_labels=partial(check_numbers, repr(label)))),
         neighbours=neighbours,
         accountant=Accountant(open_ledger(ledger), asked=budget, label="moments"),
         bits=seeded_bits(random_state),

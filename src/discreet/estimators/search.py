@@ -19,7 +19,8 @@ from discreet.engines import Arrays, Layout, SeenThrough, open_engine
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
 from discreet.estimators.moments import require_target
-from discreet.estimators.tables import check_groups, check_table, check_target
+from discreet.estimators.tables import check_table
+from discreet.estimators.vectors import NamedCells, check_groups, check_target
 from discreet.glm import Family, Gaussian, Link, link
 from discreet.privacy import GDP, Budget, Guarantee, joint, picks_within
 from discreet.rows import Block, Labels, LinearMap
@@ -162,11 +163,16 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         return rows.fit(made).set_params(ledger=self.estimator.ledger)
 
     def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y as what can be cut into parts; frames and named labels stay what they are."""
+        """X and y as what can be cut into parts: frames stay what they are, and labels keep their name.
+
+        What their types show is checked here. Parts are then cells without a type, as one of a part must not change it.
+        """
         opener = clone(self.estimator)
         table = check_table(opener, X, reset=True)
-        labels = check_target(table, y, opener)
-        return table if isinstance(table, np.ndarray) else X, y if hasattr(y, "name") else labels
+        opener._read_labels(table, y)
+        labels = check_target(opener, table, y)[0]
+        untyped = as_floats(labels) if labels.dtype.kind in "fiub" else labels.astype(object)
+        return table if isinstance(table, np.ndarray) else X, NamedCells.of(untyped, getattr(y, "name", None))
 
     def _costs(self, budget: Budget, candidates: int) -> list[GDP]:
         fits, choice, refit = self.shares
@@ -185,8 +191,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         opener = self._candidate({}, accountant, len(fitted))
         encoder: Encoder = fitted[0]._encoder
         table = check_table(opener, rows.X, reset=True)
-        target = opener._target(getattr(rows.y, "name", None))
-        labels = opener._label_numbers(check_target(table, rows.y, opener), target)
+        target, _, labels = opener._read_labels(table, rows.y, rows.exposure)
         family, canonical = _family(self.estimator)
         see = partial(
             LossBlock,
@@ -195,9 +200,6 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             loss=partial(_deviance, family, canonical),
             bound=self._bound(family, require_target(encoder).half_width),
         )
-        if rows.exposure is not None:
-            times = check_target(table, rows.exposure, opener)
-            labels = np.column_stack([as_floats(labels), as_floats(times)])
         layout = Layout(encoder.encode, rows_per_person=opener.rows_per_person, width=encoder.width)
         engine = open_engine(Arrays(table, labels, check_groups(rows.groups, len(labels))), layout)
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)

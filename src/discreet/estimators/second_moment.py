@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel
@@ -15,7 +14,7 @@ from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.tables import is_frame
+from discreet.estimators.tables import check_types, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
 from discreet.privacy import Budget, Guarantee
@@ -67,10 +66,11 @@ def private_second_moment(
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
-    table: Any = nw.from_native(X, eager_only=True) if is_frame(X) else np.asarray(X)
-    names = list(table.columns) if is_frame(X) else [f"x{i}" for i in range(table.shape[1])]
+    table = read_table(X)
+    names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
     encoder = Encoder(declared)
+    check_types(table, declared)
     curator = Curator(
         open_engine(Arrays(table), Layout(encoder.encode)),
         neighbours=neighbours,

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from discreet.domain import Numeric
+from discreet.domain import Kind, Numeric, check_label_kind
+from discreet.errors import DomainError
+from discreet.estimators.classes import class_array, class_numbers, declared_classes
 from discreet.estimators.sparse_base import SparseModel
-from discreet.estimators.sparse_rows import check_classes, class_codes
 from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Gaussian, Poisson
 
@@ -127,15 +128,25 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def _declared_label(self, name: str | None) -> Numeric:
-        self.classes_ = np.array(check_classes(self.classes))
+    def _declared(self, name: str | None) -> tuple[Any, ...]:
+        wanted = "the two different labels that y can have"
+        classes = declared_classes(self.classes, self.domain, name, wanted)
+        if len(classes) != 2:
+            raise DomainError(f"classes must be {wanted}, got {list(classes)!r}")
+        return classes
+
+    def _target(self, name: str | None) -> Numeric:
+        self.classes_ = class_array(self._declared(name))
         return Numeric(str(name or "y"), 0.0, 1.0)
 
-    def _label_texts(self, target: str) -> bool:
-        return any(isinstance(value, str) for value in check_classes(self.classes))
+    def _check_label_kind(self, kind: Kind, shown: object) -> None:
+        check_label_kind(self.classes_.tolist(), kind, shown)
 
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        return class_codes(y, check_classes(self.classes))
+    def _label_texts(self, target: str) -> bool:
+        return any(isinstance(value, str) for value in self._declared(target))
+
+    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
+        return class_numbers(labels, self.classes_.tolist())
 
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
         # One row, as scikit-learn's LogisticRegression has it for two classes.

@@ -16,14 +16,14 @@ from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
 from discreet.algorithms.steps.sparse_model import Model, SparseFit
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
-from discreet.domain.columns import as_floats
 from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
-from discreet.estimators.tables import check_groups, check_target, feature_domain, named_target
+from discreet.estimators.tables import feature_domain, feature_names, named_target
+from discreet.estimators.vectors import check_groups
 from discreet.glm import Family
 from discreet.privacy import Budget
 from discreet.rows import Labels, WideEncoding, wide_block_rows
@@ -63,11 +63,10 @@ class SparseModel(PrivateEstimator):
         """
         budget = self._check_parameters()
         table = check_wide(self, X, reset=True)
-        labels = check_target(X if hasattr(X, "shape") else table, y, self)
-        names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
+        names = feature_names(self)
         self._check_sparsity(len(names))
         domain = feature_domain(self, names)
-        target = self._declared_label(getattr(y, "name", None))
+        target, _, labels = self._read_labels(table, y)
         low, high = wide_bounds(domain)
         encoding = WideEncoding(low, high, target.low, target.high, len(table) * len(names))
         layout = Layout(
@@ -76,7 +75,7 @@ class SparseModel(PrivateEstimator):
             width=len(names),
             block_rows=wide_block_rows(len(names)),
         )
-        arrays = Arrays(table, self._labels(labels), check_groups(groups, len(labels)))
+        arrays = Arrays(table, labels, check_groups(groups, len(labels)))
         source = self._curator(open_engine(arrays, layout), Encoder(domain, target), groups is not None, job)
         return self._fit_source(source, encoding, budget)
 
@@ -94,17 +93,18 @@ class SparseModel(PrivateEstimator):
         opened = open_table(table)
         names = table_features(self.domain, opened.names, target, features, groups)
         self._check_sparsity(len(names))
-        domain, column = feature_domain(self, names), self._declared_label(target)
+        domain, column = feature_domain(self, names), self._target(target)
         low, high = wide_bounds(domain)
         encoding = WideEncoding(low, high, column.low, column.high, _CELLS_OF_A_TABLE)
         layout = Layout(
-            partial(wide_columns, encoding, self._labels),
+            partial(wide_columns, encoding, partial(self._label_numbers, target=column)),
             tuple(names),
             target,
             groups,
             self.rows_per_person,
             texts=frozenset([target]) if self._label_texts(target) else frozenset(),
             declared=domain.columns,
+            check_labels=self._check_label_kind,
             width=len(names),
             block_rows=wide_block_rows(len(names)),
         )
@@ -174,13 +174,10 @@ class SparseModel(PrivateEstimator):
                 f"got {self.sparsity!r}"
             )
 
-    def _declared_label(self, name: str | None) -> Numeric:
+    def _target(self, name: str | None) -> Numeric:
         target = named_target(self, name)
         self._family.check_range(target.low, target.high)
         return target
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        return as_floats(y)
 
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_ = coef
@@ -217,8 +214,8 @@ class SparseModel(PrivateEstimator):
         return cells if extrapolate else np.clip(cells, *self._bounds)
 
     def _eta(self, X: Any, extrapolate: bool) -> np.ndarray:
-        slopes = np.ravel(self.coef_)[self.support_]
-        return np.asarray(self._chosen(X, extrapolate) @ slopes + float(np.ravel(self.intercept_)[0]))
+        cells = self._chosen(X, extrapolate)
+        return np.asarray(cells @ np.ravel(self.coef_)[self.support_] + float(np.ravel(self.intercept_)[0]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

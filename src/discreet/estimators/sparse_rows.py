@@ -9,8 +9,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from discreet.domain import Domain, Numeric, numbers, spelling
-from discreet.domain.columns import as_floats
+from discreet.domain import (
+    Domain,
+    Numeric,
+    as_floats,
+    check_numbers,
+    kind_of_dtype,
+    kind_of_series,
+    name_of_dtype,
+    numbers,
+)
 from discreet.errors import DomainError
 from discreet.estimators.tables import check_table
 from discreet.rows import Coded, Columns, SparseRows, WideEncoding
@@ -23,8 +31,12 @@ def check_wide(estimator: Any, X: Any, *, reset: bool) -> Any:
         return _check_sparse(estimator, X, reset=reset)
     table = check_table(estimator, X, reset=reset)
     if not isinstance(table, np.ndarray):
-        columns = [as_floats(table[name].to_numpy()) for name in table.columns]
+        for name in table.columns:
+            what, series = f"sparse models take numeric columns only: {name!r}", table[name]
+            check_numbers(what, kind_of_series(series), type(series.dtype).__name__)
+        columns = [numbers(table[name]) for name in table.columns]
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+    check_numbers("X", kind_of_dtype(table.dtype), name_of_dtype(table.dtype))
     if table.dtype.kind == "O":
         return np.column_stack([as_floats(column) for column in table.T])
     return table.astype(np.float64) if table.dtype.kind == "b" else table
@@ -46,6 +58,8 @@ def _check_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseRows:
 
 def wide_bounds(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds of every column, which must all be numeric."""
+    if domain.missing != "drop":
+        raise DomainError("sparse models leave out rows with missing values: declare missing='drop'")
     odd = [column.name for column in domain.columns if not isinstance(column, Numeric)]
     if odd:
         raise DomainError(f"sparse models take numeric columns only; {odd[0]!r} is declared by its values")
@@ -59,24 +73,6 @@ def wide_columns(encoding: WideEncoding, labels: Callable[[Any], np.ndarray], ta
     for position, column in enumerate(table.arrays):
         cells[:, position] = numbers(column)
     return encoding.encode(cells, y.map(labels) if isinstance(y, Coded) else labels(y))
-
-
-def class_codes(y: np.ndarray, classes: tuple[Any, Any]) -> np.ndarray:
-    """0 and 1 for the two declared classes, NaN for anything else: an undeclared label must not raise."""
-    declared = {spelling(value): float(code) for code, value in enumerate(classes)}
-    if y.dtype.kind in "fiub" and all(isinstance(value, (bool, int, float, np.number)) for value in classes):
-        codes = np.full(len(y), np.nan)
-        for code, value in enumerate(classes):
-            codes[y == value] = code
-        return codes
-    return np.array([declared.get(spelling(value), np.nan) for value in y], dtype=np.float64)
-
-
-def check_classes(classes: Any) -> tuple[Any, Any]:
-    values = tuple(classes) if isinstance(classes, (list, tuple, np.ndarray)) else ()
-    if len(values) != 2 or spelling(values[0]) == spelling(values[1]):
-        raise DomainError(f"classes must be the two different labels that y can have, got {classes!r}")
-    return values
 
 
 def columns_of(table: Any, columns: np.ndarray) -> np.ndarray:

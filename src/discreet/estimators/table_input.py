@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain import Categorical, Domain, Encoder, Numeric, numbers
+from discreet.domain import Categorical, Domain, Encoder, Kind, Numeric, numbers
 from discreet.engines import Layout
 from discreet.errors import DomainError
 from discreet.rows import Coded, Columns
@@ -26,9 +26,13 @@ def table_features(
     others = {target, groups, exposure}
     if features is not None:
         names = list(features)
+    elif domain is not None:
+        names = [column.name for column in domain.columns if column.name not in others]
     else:
-        declared = present if domain is None else [column.name for column in domain.columns]
-        names = [name for name in declared if name not in others]
+        # What there is in its place is not shown: a file without a header line has its first record there.
+        for name in others - {None, *present}:
+            raise DomainError(f"the table has no column {name!r}")
+        names = [name for name in present if name not in others]
     if not names:
         raise DomainError(f"there is no column besides the target {target!r}")
     if others & set(names) or len(set(names)) != len(names):
@@ -43,6 +47,7 @@ def table_layout(
     groups: str | None = None,
     rows_per_person: int = 1,
     text_labels: bool = False,
+    check_labels: Callable[[Kind, object], None] | None = None,
 ) -> Layout:
     """How the columns of a table become blocks; ``labels`` turns labels, perhaps texts, into numbers."""
     columns = [column.name for column in encoder.domain.columns]
@@ -62,6 +67,7 @@ def table_layout(
         rows_per_person,
         texts=frozenset(texts),
         declared=tuple(declared),
+        check_labels=check_labels,
         width=encoder.width,
     )
 

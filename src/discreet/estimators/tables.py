@@ -6,10 +6,23 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array, validate_data
 
-from discreet.domain import Categorical, Domain, Numeric, check_bounds
+from discreet.domain import (
+    Categorical,
+    Domain,
+    Numeric,
+    check_bounds,
+    check_kind,
+    kind_of_dtype,
+    kind_of_series,
+    name_of_dtype,
+    unmasked,
+)
 from discreet.errors import DomainError
+from discreet.estimators.vectors import rows_of_lists
 
 
 def is_frame(X: Any) -> bool:
@@ -21,32 +34,48 @@ def is_frame(X: Any) -> bool:
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a frame (untouched) or a 2-d array; shapes, names and types may raise, values never do."""
+    table = read_table(X)
     if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        _check_names(estimator, list(frame.columns), reset=reset)
-        return frame
-    # Values that are no numbers stay as objects: the encoder counts them as missing, and no cell raises.
-    raw = X if hasattr(X, "shape") else np.asarray(X)
-    if raw is not X and raw.dtype.kind in "US":
-        raw = np.asarray(X, dtype=object)
-    dtype = None if getattr(getattr(raw, "dtype", None), "kind", "") == "O" else "numeric"
-    _check_shape(raw)
-    # An empty table is one row away from another: where the number of rows is private, it must not raise.
-    least = int(estimator.neighbours != "add_or_remove_one")
-    array = check_array(raw, dtype=dtype, ensure_all_finite=False, estimator=estimator, ensure_min_samples=least)
-    validate_data(estimator, X=array, reset=reset, skip_check_array=True)
-    return array
+        _check_names(estimator, list(table.columns), reset=reset)
+        return table
+    if isinstance(table, np.ndarray):
+        # An empty table is one row away from another: where the number of rows is private, it must not raise.
+        least = int(estimator.neighbours != "add_or_remove_one")
+        check_array(table, dtype=None, ensure_all_finite=False, estimator=estimator, ensure_min_samples=least)
+    validate_data(estimator, X=table if isinstance(table, np.ndarray) else X, reset=reset, skip_check_array=True)
+    return table
 
 
-def _check_shape(raw: Any) -> None:
-    """What scikit-learn refuses with a message that shows the array."""
-    if len(raw.shape) < 2:
+def read_table(X: Any) -> Any:
+    """A frame with named columns, those without names being x0, x1, ..., or a 2-d array as X is."""
+    if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X if is_frame(X) else _named(X), eager_only=True)
+    return as_table(X)
+
+
+def _named(X: Any) -> Any:
+    return X.set_axis([f"x{i}" for i in range(X.shape[1])], axis=1)
+
+
+def as_table(X: Any) -> NDArray[Any]:
+    """A 2-d array of numbers, texts or objects, as X is; what has another form is refused without its cells."""
+    if sparse.issparse(X):
+        raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert.")
+    if isinstance(X, np.ma.MaskedArray):
+        array = unmasked(X)
+    elif isinstance(X, (list, tuple)):
+        listed = bool(X) and all(isinstance(row, (list, tuple, np.ndarray)) for row in X)
+        array = rows_of_lists(X) if listed else np.empty(len(X), dtype=object)
+    else:
+        array = np.asarray(X)
+    if array.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {len(raw.shape)}D array instead. Reshape your data either using "
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
             "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it contains a single sample."
         )
-    if getattr(getattr(raw, "dtype", None), "kind", "") == "c":
+    if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
+    return array
 
 
 def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
@@ -62,18 +91,9 @@ def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
         raise ValueError("the feature names should match those that were passed during fit, in the same order")
 
 
-def check_target(X: Any, y: Any, estimator: Any) -> Any:
-    """y as a 1-d array of the same length as X."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
-        y = y.to_numpy()
-    labels = np.asarray(y)
-    if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
-    labels = column_or_1d(labels, warn=True)
-    check_consistent_length(X, labels)
-    return labels
+def feature_names(estimator: Any) -> list[str]:
+    """The columns' names, as a frame gave them to ``fit``, or their numbers."""
+    return list(getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(estimator.n_features_in_)]))
 
 
 def feature_domain(estimator: Any, names: list[str]) -> Domain:
@@ -105,36 +125,15 @@ def named_target(estimator: Any, name: Any) -> Numeric:
 
 
 def check_types(table: Any, domain: Domain) -> None:
-    """Refuse text in a column that is declared as a number, by the frame's schema.
-
-    A column of Python objects has no schema: what its cells are is theirs to know, and odd ones count as missing.
-    """
-    if isinstance(table, np.ndarray):
-        return
+    """Refuse columns whose type cannot hold what was declared, before anything is paid for."""
     for column in domain.columns:
-        series = table[column.name]
-        if (
-            isinstance(column, Numeric)
-            and series.dtype in _TEXTS
-            and str(getattr(series.to_native(), "dtype", "")) != "object"
-        ):
-            raise DomainError(
-                f"column {column.name!r} is declared with bounds but holds {series.dtype}; declare its values, "
-                f"as Categorical({column.name!r}, (...)) in a domain"
-            )
-
-
-_TEXTS = (nw.String, nw.Categorical, nw.Enum)
-
-
-def check_groups(groups: Any, n: int) -> np.ndarray | None:
-    """One person id per row; None when every row is a person of its own."""
-    if groups is None:
-        return None
-    ids = column_or_1d(np.asarray(groups))
-    if len(ids) != n:
-        raise ValueError(f"groups must have one entry per row, got {len(ids)} for {n} rows")
-    return np.asarray(ids)
+        if isinstance(table, np.ndarray):
+            check_kind(column, kind_of_dtype(table.dtype), name_of_dtype(table.dtype))
+        elif column.name not in table.columns:
+            raise DomainError(f"the table has no column {column.name!r}; it has {', '.join(table.columns)}")
+        else:
+            series = table[column.name]
+            check_kind(column, kind_of_series(series), type(series.dtype).__name__)
 
 
 def refuse_to_choose(missing: dict[str, int]) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 
 from discreet.algorithms.steps.threshold import doubling, private_threshold
 from discreet.curator import Accountant, Curator
-from discreet.domain import Domain, Encoder, Numeric
+from discreet.domain import Domain, Encoder, Numeric, as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.vectors import read_vector
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
 from discreet.rows import Labels, LinearMap
 from discreet.rows.histograms import Residuals
@@ -55,13 +56,12 @@ def dp_threshold(
         raise ValueError(f"share must be between 0 and 1, got {share!r}")
     if calibration == "paper" and neighbours != "replace_one":
         raise ValueError("calibration='paper' counts against a public number of values: neighbours='replace_one'")
-    column = np.asarray(values)
-    if column.ndim != 1 or column.dtype.kind not in "fiub":
-        raise ValueError(f"values must be a 1-d array of numbers, got {column.ndim}-d of {column.dtype}")
+    column, kind, shown = read_vector(values, "values")
+    check_numbers("values", kind, shown)
     target = Numeric("values", -float(edges[-1]), float(edges[-1]))
     encoder = Encoder(Domain.from_bounds(["none"], (-1.0, 1.0)), target)
     source = Curator(
-        open_engine(Arrays(np.zeros((len(column), 1)), column), Layout(encoder.encode)),
+        open_engine(Arrays(np.zeros((len(column), 1)), as_floats(column)), Layout(encoder.encode)),
         neighbours=neighbours,
         accountant=Accountant(open_ledger(ledger), asked=budget, label="threshold"),
         bits=seeded_bits(random_state),

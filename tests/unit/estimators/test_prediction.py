@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,6 +70,14 @@ def test_features_are_moved_into_their_bounds_unless_asked_otherwise(name):
     assert np.array_equal(predict(OUTSIDE), predict(INSIDE))
     assert np.array_equal(predict(INSIDE, extrapolate=True), predict(INSIDE))
     assert not np.array_equal(predict(OUTSIDE[:2], extrapolate=True), predict(INSIDE[:2]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_predicts_the_same_after_it_was_stored(name):
+    model = fitted(name)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(OUTSIDE), model.predict(OUTSIDE))
+    assert np.array_equal(scores(again)(OUTSIDE), scores(model)(OUTSIDE))
 
 
 def test_an_extrapolation_is_the_plain_line():

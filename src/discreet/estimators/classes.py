@@ -1,0 +1,67 @@
+"""Declared classes: the labels that there can be, never learnt from y, and the place of each label among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain import Categorical, Domain, Numeric, as_floats, levels_of, spelling
+from discreet.errors import DomainError
+
+ZERO_ONE = (0, 1)
+
+
+def declared_classes(
+    classes: Any, domain: Domain | None, name: str | None, wanted: str = "at least two different labels"
+) -> tuple[Any, ...]:
+    """The classes, held against what a domain declares about the target; its values are meant by default."""
+    if isinstance(classes, np.ndarray):
+        classes = classes.tolist()
+    if not isinstance(classes, (list, tuple)):
+        raise DomainError(f"classes must be a list of labels, got {classes!r}")
+    values = tuple(classes)
+    column = domain[name] if domain is not None and isinstance(name, str) and name in domain else None
+    if isinstance(column, Categorical) and values == ZERO_ONE:
+        return column.values
+    if len(values) < 2 or len({spelling(value) for value in values}) != len(values):
+        raise DomainError(f"classes must be {wanted}, got {list(values)!r}")
+    if isinstance(column, Categorical):
+        known = {spelling(value) for value in column.values}
+        for value in values:
+            if spelling(value) not in known:
+                raise DomainError(f"class {value!r} is not among the declared values of target {name!r}")
+    elif isinstance(column, Numeric):
+        _check_range(values, column)
+    return values
+
+
+def _check_range(values: Sequence[Any], column: Numeric) -> None:
+    """A target that is declared with bounds has classes only if these bounds are the least and the greatest class."""
+    numbers = as_floats(values)
+    if not (np.isfinite(numbers).all() and (numbers.min(), numbers.max()) == (column.low, column.high)):
+        raise DomainError(
+            f"target {column.name!r} is declared as a number from {column.low:g} to {column.high:g}, which is not what "
+            f"the classes {', '.join(map(repr, values))} are: declare the labels that there are, as "
+            f"Categorical({column.name!r}, [...])"
+        )
+
+
+def class_array(classes: Sequence[Any]) -> NDArray[Any]:
+    """The classes as ``classes_``; of mixed types they stay what they are."""
+    alike = len({_family_of(value) for value in classes}) == 1
+    return np.array(classes) if alike else np.array(classes, dtype=object)
+
+
+def _family_of(value: Any) -> type:
+    if isinstance(value, (bool, np.bool_)):
+        return bool
+    return float if isinstance(value, (int, float, np.number)) else type(value)
+
+
+def class_numbers(labels: Any, classes: Sequence[Any]) -> NDArray[np.float64]:
+    """The place of each label among the classes; NaN for any other label, which must not raise."""
+    levels = levels_of(labels, classes)
+    return np.where(levels < 0, np.nan, levels)
