@@ -9,12 +9,14 @@
     ├── ReleaseError                 a party's release is damaged, altered or of another plan
     ├── LedgerError                  the ledger cannot be trusted, so nothing is spent
     │   ├── LedgerCorrupt            a byte, a row or the order of entries was altered
-    │   └── LedgerRolledBack         this copy is older than one that was already used
+    │   ├── LedgerRolledBack         this copy is older than one that was already used
+    │   └── LedgerBusy               another process holds its lock and does not give it back
     └── StoreError                   the collector's storage failed, so nothing is acknowledged
         ├── StoreCorrupt             a stored report or sum is not what was written
         └── StoreFull                no room is left for another report
 
     PrivacyLeakWarning(UserWarning)  an explicit opt-out of privacy, such as ``random_state``
+    RollbackWarning(UserWarning)     nothing would notice an older copy of the ledger
 
 A message names public facts only (a parameter, its value, the rule it breaks), never a row's value.
 """
@@ -64,6 +66,10 @@ class LedgerRolledBack(LedgerError):
     """The ledger is older than one that was already used: a restored copy would spend twice."""
 
 
+class LedgerBusy(LedgerError):
+    """Another process holds the ledger's lock, and did not give it back in time; nothing was spent."""
+
+
 class StoreError(DiscreetError):
     """The collector's storage cannot be used; nothing was acknowledged."""
 
@@ -78,3 +84,7 @@ class StoreFull(StoreError):
 
 class PrivacyLeakWarning(UserWarning):
     """The caller opted out of privacy explicitly, for instance with ``random_state``."""
+
+
+class RollbackWarning(UserWarning):
+    """A ledger was charged where nothing outside its folder remembers it: a restored copy would spend twice."""

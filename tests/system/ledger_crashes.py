@@ -19,13 +19,29 @@ COST = GDP(0.001)
 
 # Between two of these calls nothing outside the process changes, so a kill before each is a kill anywhere; what is
 # inside them (SQLite's own commit) only a kill at a random time reaches.
-VISIBLE = {"open", "close", "write", "fsync", "replace", "unlink", "mkdir", "flock", "connect", "execute"}
+VISIBLE = {"open", "close", "write", "pwrite", "ftruncate", "fsync", "fdatasync", "replace", "unlink", "mkdir", "flock"}
+VISIBLE |= {"connect", "execute"}
 
 
 def release(ledger: Ledger, key: str) -> int:
     """One release as a curator does it: charge, draw, store, and hand out what was stored."""
     ledger.charge(COST, label=f"release {key}", key=key)
     return ledger.store(key, {"draw": secrets.randbits(80)})["draw"]
+
+
+def fit(ledger: Ledger, key: str) -> list[int]:
+    """A fit as a curator does it: one charge for all, each answer drawn, stored and handed out, and at last a list."""
+    ledger.reserve([COST], label=f"fit {key}", key=key)
+    shares = [GDP(COST.mu * 0.6), GDP(COST.mu * 0.8)]
+    drawn = []
+    for number, share in enumerate(shares):
+        paid = (("answer", share),)
+        answer = ledger.stored(key, part=str(number), releases=paid)
+        if answer is None:
+            answer = ledger.store(key, {"draw": secrets.randbits(80)}, part=str(number), releases=paid)
+        drawn.append(answer["draw"])
+    ledger.finish(key, tuple(("answer", share) for share in shares))
+    return drawn
 
 
 def fork(work: Callable[[], Any]) -> tuple[int, int]:
@@ -93,7 +109,7 @@ def _traced(work: Callable[[], Any], stop_at: int) -> list[str]:
 
 def first_step_after_commit(steps: list[str]) -> int:
     """The row of the last append is in the file, its final mark is not."""
-    return max(number for number, name in enumerate(steps) if name == "execute in _writing") + 1
+    return max(number for number, name in enumerate(steps) if name == "execute in writing") + 1
 
 
 def attempts(ledger: Ledger, cost: GDP, number: int) -> int:
@@ -108,13 +124,14 @@ def attempts(ledger: Ledger, cost: GDP, number: int) -> int:
     return granted
 
 
-def check_after_crash(path: Path, key: str, handed_out: int | None) -> None:
-    """Whatever was handed out was paid, the same key gives it again, and pays once."""
+def check_after_crash(path: Path, key: str, handed_out: Any, work: Callable[[Ledger, str], Any] = release) -> None:
+    """Whatever was handed out was paid, the same key gives it again, and pays once; every entry is intact."""
     ledger = Ledger(path)
     paid = [entry.key for entry in ledger.history]
     if handed_out is not None:
         assert key in paid, "a result was handed out that nobody paid for"
-    again = release(ledger, key)
+    again = work(ledger, key)
+    ledger.verify()
     assert handed_out in (None, again), "a retry gave another result"
     assert [entry.key for entry in ledger.history].count(key) == 1, "a retry paid twice"
     assert [entry.key for entry in ledger.history if entry.key != key] == [other for other in paid if other != key]

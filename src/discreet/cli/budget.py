@@ -1,4 +1,4 @@
-"""``discreet budget``: make a ledger, see what is left, see who spent it."""
+"""``discreet budget``: make a ledger, see what is left and who spent it, verify it, mend it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import click
 
 from discreet.cli.printing import clean_errors, echo_table
 from discreet.privacy.budget import Budget
-from discreet.privacy.ledger import Entry, Ledger
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger_history import Entry
 from discreet.privacy.units import Unit
 
 
@@ -39,8 +40,8 @@ def create(path: str, epsilon: float, delta: float, note: str) -> None:
 def show(path: str, as_json: bool) -> None:
     """Total, spent and remaining budget of the ledger at PATH."""
     with clean_errors():
-        ledger = Ledger(path)
-        total, spent, remaining, charges = ledger.total, ledger.spent, ledger.remaining, len(ledger.history)
+        ledger = _opened(path)
+        total, spent, remaining, charges = ledger.total, ledger.spent, ledger.remaining, ledger.charges
         used = spent.mu**2 / total.mu**2
         amounts = {"total": total, "spent": spent, "remaining": remaining}
         if as_json:
@@ -62,7 +63,7 @@ def show(path: str, as_json: bool) -> None:
 def history(path: str, as_json: bool) -> None:
     """Every charge to the ledger at PATH, oldest first, and what was released from it."""
     with clean_errors():
-        ledger = Ledger(path)
+        ledger = _opened(path)
         entries, delta = ledger.history, ledger.total.delta
         if as_json:
             _echo_json([_fields(entry) for entry in entries])
@@ -71,6 +72,56 @@ def history(path: str, as_json: bool) -> None:
         else:
             headings = ["number", "time (UTC)", "label", "cost", "epsilon alone", "result", "key"]
             echo_table(headings, [row for entry in entries for row in _rows(entry, delta)])
+
+
+@budget.command()
+@click.argument("path", type=click.Path(dir_okay=False))
+def verify(path: str) -> None:
+    """Check every entry ever written to the ledger at PATH, every link between them and every total."""
+    with clean_errors():
+        ledger = Ledger(path)
+        entries = ledger.verify()
+        click.echo(f"intact     {entries} entries, their links, and the totals after each of them")
+        click.echo(f"spent      {ledger.spent} of {ledger.total}")
+
+
+@budget.command()
+@click.argument("path", type=click.Path(dir_okay=False))
+def repair(path: str) -> None:
+    """Mend what can be mended of the ledger at PATH: a lost mark, running totals. Nothing is given back."""
+    with clean_errors():
+        found = Ledger.repair(path)
+        for mended in found.mended:
+            click.echo(f"mended     {mended}")
+        for left in found.left:
+            click.echo(f"not mended {left}", err=True)
+        if found.left:
+            raise click.exceptions.Exit(1)
+        if not found.mended:
+            click.echo("nothing had to be mended")
+        ledger = Ledger(path)
+        click.echo(f"remaining  {ledger.remaining} of {ledger.total}")
+
+
+@budget.command()
+@click.argument("path", type=click.Path(dir_okay=False))
+def sign(path: str) -> None:
+    """Make the marks of the ledger at PATH with a key, which must then be there at every charge.
+
+    The key is DISCREET_LEDGER_KEY, or the content of the file that DISCREET_LEDGER_KEY_FILE names. Who lacks it can
+    neither alter the ledger nor restore one of its entries' states without the mark that was made for it.
+    """
+    with clean_errors():
+        Ledger.sign(path)
+        click.echo(f"signed     the marks of {path}; without the key it cannot be charged")
+
+
+def _opened(path: str) -> Ledger:
+    """A ledger to look at; why it could not be charged is said on stderr."""
+    ledger = Ledger.read_only(path)
+    if ledger.doubts:
+        click.echo(f"warning    this ledger cannot be charged: {ledger.doubts}", err=True)
+    return ledger
 
 
 def _amount(amount: Budget) -> dict[str, float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -12,13 +14,22 @@ from discreet.errors import DiscreetError
 
 @contextmanager
 def clean_errors() -> Iterator[None]:
-    """One line on stderr and exit code 1: a traceback helps nobody who typed a wrong option."""
+    """One line on stderr and exit code 1: a traceback helps nobody who typed a wrong option.
+
+    A warning is one line on stderr as well, without the place in the code that it comes from.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            yield
     except BrokenPipeError:  # whoever read our lines, such as head, has seen enough: click knows how to leave
         raise
     except (DiscreetError, ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    click.echo(f"Warning: {' '.join(str(message).split())}", err=True)
 
 
 def echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -19,7 +19,8 @@ from discreet.documents import parsed_json, write_whole
 from discreet.errors import LedgerError
 from discreet.parties.plan import Plan
 from discreet.privacy import Ledger
-from discreet.privacy.ledger_mark import locked, state_folder
+from discreet.privacy.ledger_lock import locked
+from discreet.privacy.ledger_mark import state_folder
 
 
 def job_of(plan: Plan, party: str) -> str:

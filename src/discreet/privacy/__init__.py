@@ -3,7 +3,8 @@
 from discreet.privacy.budget import Budget, refuse_weaker
 from discreet.privacy.composition import Composition, compose
 from discreet.privacy.guarantee import Guarantee, Neighbours, Release, check_neighbours, joint
-from discreet.privacy.ledger import Entry, Ledger
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger_history import Entry
 from discreet.privacy.parallel import Spending, Split
 from discreet.privacy.perturbed import Perturbed, largest_gradient_mu
 from discreet.privacy.profile import (

@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from discreet.errors import BudgetError, LedgerError
+from discreet.errors import BudgetError, LedgerError, RollbackWarning
 from discreet.privacy.budget import Budget
 from discreet.privacy.composition import Composition
 from discreet.privacy.ledger_account import (
+    CHARGE,
+    RELEASES,
+    RESULT,
     Account,
     Charge,
     Releases,
-    account_of,
-    charge_entry,
     opening_entry,
     releases_entry,
+    releases_of,
     result_entry,
     result_key,
 )
-from discreet.privacy.ledger_file import Chain, LedgerFile
+from discreet.privacy.ledger_chain import Entry as Written
+from discreet.privacy.ledger_chain import View
+from discreet.privacy.ledger_file import LedgerFile
+from discreet.privacy.ledger_history import Entry, history_of
+from discreet.privacy.ledger_repair import LenientFile, Repair, RepairFile
 from discreet.privacy.units import Unit, unit_from_dict
 
-
-@dataclass(frozen=True)
-class Entry:
-    """What was paid in one go: when, for what, how much, under which key, and whether a result is kept in the ledger.
-
-    A fit is one entry: its ``costs`` were reserved before it began, and ``releases`` are what it then drew from them,
-    with the cost of each; empty for a fit that has not ended, and for a charge that is one release.
-    """
-
-    number: int
-    time: str
-    label: str
-    costs: tuple[Unit, ...]
-    key: str
-    stored: bool
-    releases: Releases = ()
-
-    @property
-    def cost(self) -> Unit | Composition:
-        """All costs together."""
-        return self.costs[0] if len(self.costs) == 1 else Composition(self.costs)
+T = TypeVar("T")
 
 
 class Ledger:
@@ -61,8 +48,9 @@ class Ledger:
     return the result that was stored first.
 
     A ledger object holds nothing but the path: copies, clones, pickles and other processes pay from the same file.
-    Every use verifies the whole file, and one that was altered, cut or restored from an older copy is refused. Beside
-    the file lie ``<path>.mark``, which belongs to it and moves with it, and ``<path>.lock``.
+    Every use checks the newest entry, the running totals and that nobody else has touched the file; one that was
+    altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark``, which belongs to it and
+    moves with it, and ``<path>.lock``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -76,8 +64,15 @@ class Ledger:
         if not math.isfinite(total.mu):
             raise ValueError(f"a ledger's epsilon must be finite and its delta < 1, got {epsilon!r} and {delta!r}")
         opening = opening_entry(total, ledger_id=uuid.uuid4().hex, note=str(note), time=_now())
-        LedgerFile(Path(path).resolve()).create(opening)
+        file = LedgerFile(Path(path).resolve(), Account)
+        file.create(opening)
+        _warn_if_forgotten(file)
         return cls(path)
+
+    @classmethod
+    def read_only(cls, path: str | os.PathLike[str]) -> ReadOnlyLedger:
+        """What a ledger says, also where it could not be charged; ``doubts`` says why not, and is empty if it could."""
+        return ReadOnlyLedger(path)
 
     @property
     def total(self) -> Budget:
@@ -98,21 +93,31 @@ class Ledger:
         return self._account().note
 
     @property
+    def charges(self) -> int:
+        """How often the ledger was charged."""
+        return self._account().charges
+
+    @property
     def history(self) -> list[Entry]:
         """Every charge, oldest first."""
-        account = self._account()
-        return [
-            Entry(
-                number,
-                charge.time,
-                charge.label,
-                charge.costs,
-                charge.key,
-                account.keeps(charge.key),
-                account.released(charge.key),
-            )
-            for number, charge in enumerate(account.charges.values(), start=1)
-        ]
+        return self._read(history_of)
+
+    def verify(self) -> int:
+        """Check every entry that was ever written, every link and every total; returns the number of entries.
+
+        LedgerCorrupt if one is not what was written.
+        """
+        return self._file.verify()
+
+    @staticmethod
+    def repair(path: str | os.PathLike[str]) -> Repair:
+        """Mend a ledger that is refused, as far as that gives nothing back; says what was mended and what was not."""
+        return RepairFile(Path(path).resolve(), Account).repair()
+
+    @staticmethod
+    def sign(path: str | os.PathLike[str]) -> None:
+        """Make the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names."""
+        RepairFile(Path(path).resolve(), Account).sign()
 
     def charge(self, cost: Unit, *, label: str, key: str | None = None) -> str:
         """Pay for one release; on disk when this returns. A key that has paid already is not charged again.
@@ -127,17 +132,19 @@ class Ledger:
         # The decision is made on the costs as they will be read back.
         charge = Charge(_now(), str(label), tuple(unit_from_dict(cost.to_dict()) for cost in costs), str(key))
 
-        def entry(chain: Chain) -> str | None:
-            account = account_of(chain)
-            earlier = account.charges.get(charge.key)
+        def entry(view: View) -> Written | None:
+            earlier = view.find(CHARGE, charge.key)
             if earlier is not None:
-                self._check_same(charge, earlier)
+                self._check_same(charge, Charge.read(earlier.facts))
+                # What is not found among its results is drawn again, so all of them must be where they were put.
+                view.verify(Account)
                 return None
+            account = Account.read(view.state)
             if not account.fits(*charge.costs):
                 raise BudgetError(self._refusal(charge, account))
-            return charge_entry(charge)
+            return charge.entry
 
-        self._file.append(entry)
+        self._append(entry)
         return charge.key
 
     def store(self, key: str, result: dict[str, Any], *, part: str = "", releases: Releases = ()) -> dict[str, Any]:
@@ -145,50 +152,56 @@ class Ledger:
 
         part: which of the results of a fit this is; releases: what was released with it, and at which costs.
         """
-        place = result_key(key, part)
+        kept = result_entry(result_key(key, part), releases, result, _now())
 
-        def entry(chain: Chain) -> str | None:
-            account = account_of(chain)
-            if key not in account.charges:
+        def entry(view: View) -> Written | None:
+            nonlocal kept
+            if view.find(CHARGE, key) is None:
                 raise LedgerError(f"key {key!r} was never charged in ledger {self.path}, so it has no result to store")
-            if place in account.results:
-                return None
-            return result_entry(place, releases, result, _now())
+            earlier = view.find(RESULT, kept.key)
+            kept = earlier or kept
+            return None if earlier else kept
 
-        kept = account_of(self._file.append(entry)).result(place)
-        assert kept is not None  # the entry was there or was appended
-        return kept
+        self._append(entry)
+        return _result(kept)
 
     def finish(self, key: str, releases: Releases) -> None:
         """Write down what a fit has drawn from its charge, once."""
-
-        def entry(chain: Chain) -> str | None:
-            account = account_of(chain)
-            return None if key in account.made else releases_entry(key, releases, _now())
-
-        self._file.append(entry)
+        made = releases_entry(key, releases, _now())
+        self._append(lambda view: None if view.find(RELEASES, key) else made)
 
     def paid(self, key: str) -> str | None:
         """When this key was charged, None if it was not."""
-        charge = self._account().charges.get(key)
-        return None if charge is None else charge.time
+        found = self._read(lambda view: view.find(CHARGE, key))
+        return None if found is None else Charge.read(found.facts).time
 
     def stored(self, key: str, *, part: str = "", releases: Releases = ()) -> dict[str, Any] | None:
         """The result kept under this key, None before there is one; refused if it is one of other releases."""
-        account, place = self._account(), result_key(key, part)
-        if releases and place in account.results and account.stored_releases(place) != releases:
+        place = result_key(key, part)
+        found = self._read(lambda view: view.find(RESULT, place))
+        if found is None:
+            return None
+        if releases and releases_of(found.facts) != releases:
             raise LedgerError(
                 f"the answer that ledger {self.path} keeps as {place!r} is not one to {releases[0][0]!r} at this cost: "
                 "it was made by another version of discreet, or on another kind of machine; nothing was released"
             )
-        return account.result(place)
+        return _result(found)
 
     @property
     def _file(self) -> LedgerFile:
-        return LedgerFile(self.path)
+        return LedgerFile(self.path, Account)
+
+    def _read(self, work: Callable[[View], T]) -> T:
+        return self._file.read(work)
 
     def _account(self) -> Account:
-        return account_of(self._file.read())
+        return self._read(lambda view: Account.read(view.state))
+
+    def _append(self, entry: Callable[[View], Written | None]) -> None:
+        file = self._file
+        file.append(entry)
+        _warn_if_forgotten(file)
 
     def _check_same(self, charge: Charge, earlier: Charge) -> None:
         if (charge.label, charge.costs) != (earlier.label, earlier.costs):
@@ -218,5 +231,39 @@ class Ledger:
         return f"Ledger({str(self.path)!r})"
 
 
+class ReadOnlyLedger(Ledger):
+    """A ledger that is looked at and cannot be charged: without its mark, in a read-only folder, as an older copy."""
+
+    doubts: str = ""
+
+    def _read(self, work: Callable[[View], T]) -> T:
+        file = LenientFile(self.path, Account)
+        found = file.read(work)
+        self.doubts = file.doubts
+        return found
+
+    def _append(self, entry: Callable[[View], Written | None]) -> None:
+        raise LedgerError(f"ledger {self.path} was opened for reading only; nothing was spent")
+
+
+def _warn_if_forgotten(file: LedgerFile) -> None:
+    if file.forgotten is not None:
+        warnings.warn(
+            f"nothing outside of its folder remembers ledger {file.path} ({file.forgotten}): if the ledger and its "
+            "mark were restored from an older copy, it would spend the same budget twice, unnoticed; set "
+            "DISCREET_STATE to a folder that lasts and is not restored with it",
+            RollbackWarning,
+            stacklevel=4,
+        )
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _result(kept: Written) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(kept.payload or "null")
+    return result
+
+
+warnings.filterwarnings("always", category=RollbackWarning, append=True)

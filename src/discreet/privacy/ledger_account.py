@@ -1,28 +1,30 @@
-"""What the entries of a ledger mean: the total, the charges, the results, and whether one more charge fits."""
+"""What the entries of a ledger mean: the total, what is spent of it, and whether one more charge fits.
+
+The state that a ledger's chain carries is its running totals: the exact sum of mu^2 of all Gaussian charges, and the
+other costs one by one, with the number of times each was charged. So a charge is decided in the same time whatever was
+charged before, unless very many different costs are not Gaussian.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.privacy.budget import Budget
 from discreet.privacy.composition import Composition
-from discreet.privacy.ledger_file import Chain
+from discreet.privacy.ledger_chain import Entry
 from discreet.privacy.ledger_mark import canonical_json
 from discreet.privacy.squares import root_above, root_below, sum_of_squares
 from discreet.privacy.units import GDP, Unit, unit_from_dict
 
-FORMAT = 1
+FORMAT = 2
 
-# Canonical JSON sorts its fields: a result starts with its key, a charge with its cost. A result may be megabytes
-# long, so it is only parsed when somebody asks for it.
-_RESULT = '{"key":'
-
+OPEN, CHARGE, RESULT, RELEASES = "open", "charge", "result", "releases"
 
 # Between the key of a fit and the number of one of its results; no other key has it.
 PART = "\x1f"
@@ -40,64 +42,88 @@ class Charge:
     costs: tuple[Unit, ...]
     key: str
 
+    @classmethod
+    def read(cls, facts: str) -> Charge:
+        _, key, fields = json.loads(facts)
+        return cls(fields["time"], fields["label"], tuple(unit_from_dict(cost) for cost in fields["costs"]), key)
+
+    @property
+    def entry(self) -> Entry:
+        costs = [cost.to_dict() for cost in self.costs]
+        return Entry.of(CHARGE, self.key, {"time": self.time, "label": self.label, "costs": costs})
+
 
 @dataclass(frozen=True)
 class Account:
-    """The state that a chain of entries adds up to; ``results`` are entries as they were written.
+    """The running totals of a ledger: ``square`` is the exact sum of mu^2 of Gaussian charges."""
 
-    ``made`` are the releases of finished fits, under the keys of their charges.
-    """
+    opening: dict[str, Any]
+    charges: int = 0
+    square: Fraction = Fraction(0)
+    others: tuple[tuple[Unit, int], ...] = ()
 
-    total: Budget
-    note: str
-    charges: dict[str, Charge]
-    results: dict[str, str]
-    made: dict[str, Releases]
+    @classmethod
+    def opened(cls, kind: str, fields: dict[str, Any]) -> Account:
+        """The totals after the opening entry."""
+        if kind != OPEN:
+            raise ValueError("it has no opening entry")
+        if fields["format"] != FORMAT:
+            raise LedgerError(f"this ledger has format {fields['format']!r}, but this discreet reads {FORMAT} only")
+        return cls(fields)
 
-    def result(self, key: str) -> dict[str, Any] | None:
-        return json.loads(self.results[key])["result"] if key in self.results else None
+    @classmethod
+    def read(cls, text: str) -> Account:
+        """The totals of a checkpoint."""
+        fields = json.loads(text)
+        opened = cls.opened(OPEN, fields["opening"])
+        others = tuple((unit_from_dict(cost), times) for cost, times in fields["others"])
+        square = Fraction(int(fields["square"][0], 16), int(fields["square"][1], 16))
+        return replace(opened, charges=fields["charges"], square=square, others=others)
 
-    def stored_releases(self, key: str) -> Releases:
-        """What was released with the result that is kept under this key."""
-        return releases_from(json.loads(self.results[key]).get("made", []))
+    @property
+    def text(self) -> str:
+        square = [hex(self.square.numerator), hex(self.square.denominator)]
+        others = [[cost.to_dict(), times] for cost, times in self.others]
+        return canonical_json({"opening": self.opening, "charges": self.charges, "square": square, "others": others})
 
-    def keeps(self, key: str) -> bool:
-        """Whether a result of this charge is kept."""
-        return key in self.results or bool(self._stored_parts.get(key))
-
-    def released(self, key: str) -> Releases:
-        """What was released under this charge; of a fit that has not ended, what is kept."""
-        if key in self.made:
-            return self.made[key]
-        return tuple(one for place in self._stored_parts.get(key, ()) for one in self.stored_releases(place))
+    def after(self, kind: str, fields: dict[str, Any]) -> Account:
+        """The totals after one more entry."""
+        return self.charged(tuple(unit_from_dict(cost) for cost in fields["costs"])) if kind == CHARGE else self
 
     @cached_property
-    def _stored_parts(self) -> dict[str, list[str]]:
-        """The places of all results of fits, by the keys of their charges."""
-        parts: dict[str, list[str]] = {}
-        for place in self.results:
-            key, mark, _ = place.rpartition(PART)
-            if mark:
-                parts.setdefault(key, []).append(place)
-        return parts
+    def total(self) -> Budget:
+        return Budget(*(float.fromhex(self.opening[name]) for name in ("epsilon", "delta", "mu")))
+
+    @property
+    def note(self) -> str:
+        return str(self.opening["note"])
 
     def fits(self, *more: Unit) -> bool:
         """Whether everything charged so far and these costs stay within the total; decided without rounding."""
-        costs = [*self._costs, *more]
-        if all(math.isfinite(cost.mu) for cost in costs) and sum_of_squares(costs) <= Fraction(self.total.mu) ** 2:
+        after = self.charged(more)
+        if after._within_mu:
             return True
-        if all(isinstance(cost, GDP) for cost in costs):
+        if not after.others:
             return False
         # Mixed costs may fit although their dominating Gaussians do not. This route holds for costs that were fixed
         # without looking at earlier answers; the sum of mu^2 above holds for adaptively chosen ones as well.
-        return Composition(tuple(costs)).epsilon(self.total.delta) <= self.total.epsilon
+        return after._composition.epsilon(self.total.delta) <= self.total.epsilon
+
+    def charged(self, costs: tuple[Unit, ...]) -> Account:
+        """The totals after one more charge."""
+        counts = dict(self.others)
+        for cost in costs:
+            if not _adds_up(cost):
+                counts[cost] = counts.get(cost, 0) + 1
+        square = self.square + sum_of_squares(cost for cost in costs if _adds_up(cost))
+        return replace(self, charges=self.charges + 1, square=square, others=tuple(sorted(counts.items(), key=repr)))
 
     @cached_property
     def spent(self) -> Budget:
         """The joint cost of all charges; its mu is what a later Gaussian release can no longer use."""
-        epsilon = Composition(tuple(self._costs)).epsilon(self.total.delta)
+        epsilon = self._composition.epsilon(self.total.delta)
         if self._within_mu:
-            mu = root_above(sum_of_squares(self._costs))
+            mu = root_above(self._all_squares)
         else:
             mu = root_above(Fraction(self.total.mu) ** 2 - Fraction(self.remaining.mu) ** 2)
         return Budget(epsilon, self.total.delta, mu)
@@ -106,19 +132,24 @@ class Account:
     def remaining(self) -> Budget:
         """The largest Gaussian cost that still fits."""
         if self._within_mu:
-            mu = root_below(Fraction(self.total.mu) ** 2 - sum_of_squares(self._costs))
+            mu = root_below(Fraction(self.total.mu) ** 2 - self._all_squares)
         else:
             mu = self._largest_fit()
         return Budget.from_mu(mu, self.total.delta)
 
     @property
-    def _costs(self) -> list[Unit]:
-        return [cost for charge in self.charges.values() for cost in charge.costs]
+    def _composition(self) -> Composition:
+        gaussian = (GDP(root_above(self.square)),) if self.square else ()
+        return Composition((*gaussian, *(cost for cost, times in self.others for _ in range(times))))
+
+    @property
+    def _all_squares(self) -> Fraction:
+        return self.square + sum((times * Fraction(cost.mu) ** 2 for cost, times in self.others), Fraction(0))
 
     @cached_property
     def _within_mu(self) -> bool:
-        finite = all(math.isfinite(cost.mu) for cost in self._costs)
-        return finite and sum_of_squares(self._costs) <= Fraction(self.total.mu) ** 2
+        finite = all(math.isfinite(cost.mu) for cost, _ in self.others)
+        return finite and self._all_squares <= Fraction(self.total.mu) ** 2
 
     def _largest_fit(self) -> float:
         # Few steps, from below: each composes privacy-loss distributions, and what is returned must fit.
@@ -129,29 +160,14 @@ class Account:
         return low
 
 
-@lru_cache(maxsize=4)
-def account_of(chain: Chain) -> Account:
-    opening = json.loads(chain.bodies[0])
-    if opening.get("format") != FORMAT:
-        raise LedgerError(f"this ledger has format {opening.get('format')!r}, but this discreet reads {FORMAT} only")
-    epsilon, delta, mu = (float.fromhex(opening[name]) for name in ("epsilon", "delta", "mu"))
-    account = Account(Budget(epsilon, delta, mu), opening["note"], {}, {}, {})
-    for body in chain.bodies[1:]:
-        _enter(account, body)
-    return account
+def _adds_up(cost: Unit) -> bool:
+    return isinstance(cost, GDP) and math.isfinite(cost.mu)
 
 
-def _enter(account: Account, body: str) -> None:
-    if body.startswith(_RESULT):
-        account.results[json.JSONDecoder().raw_decode(body, len(_RESULT))[0]] = body
-        return
-    fields = json.loads(body)
-    if fields["kind"] == "releases":
-        account.made[fields["of"]] = releases_from(fields["made"])
-        return
-    costs = fields["costs"] if "costs" in fields else [fields["cost"]]
-    units = tuple(unit_from_dict(cost) for cost in costs)
-    account.charges[fields["key"]] = Charge(fields["time"], fields["label"], units, fields["key"])
+def opening_entry(total: Budget, *, ledger_id: str, note: str, time: str) -> Entry:
+    # mu is kept, not computed again: another scipy may round its last bit otherwise.
+    amounts = {"epsilon": total.epsilon.hex(), "delta": total.delta.hex(), "mu": total.mu.hex()}
+    return Entry.of(OPEN, "", {"format": FORMAT, "id": ledger_id, "time": time, "note": note, **amounts})
 
 
 def result_key(key: str, part: str) -> str:
@@ -159,29 +175,19 @@ def result_key(key: str, part: str) -> str:
     return f"{key}{PART}{part}" if part else key
 
 
-def charge_entry(charge: Charge) -> str:
-    fields = {"time": charge.time, "label": charge.label, "key": charge.key}
-    return canonical_json({"kind": "charge", **fields, "costs": [cost.to_dict() for cost in charge.costs]})
+def result_entry(key: str, releases: Releases, result: dict[str, Any], time: str) -> Entry:
+    # A result may be megabytes long: it is the payload, which nothing but its own reader parses.
+    return Entry.of(RESULT, key, {"time": time, "made": _to_json(releases)}, canonical_json(result))
 
 
-def result_entry(key: str, releases: Releases, result: dict[str, Any], time: str) -> str:
-    return canonical_json({"kind": "result", "time": time, "key": key, "result": result, "made": releases_to(releases)})
+def releases_entry(key: str, releases: Releases, time: str) -> Entry:
+    return Entry.of(RELEASES, key, {"time": time, "made": _to_json(releases)})
 
 
-def releases_entry(key: str, releases: Releases, time: str) -> str:
-    return canonical_json({"kind": "releases", "time": time, "of": key, "made": releases_to(releases)})
+def releases_of(facts: str) -> Releases:
+    """What was released, as an entry of results or releases records it."""
+    return tuple((one["label"], unit_from_dict(one["cost"])) for one in json.loads(facts)[2]["made"])
 
 
-def releases_to(releases: Releases) -> list[dict[str, Any]]:
+def _to_json(releases: Releases) -> list[dict[str, Any]]:
     return [{"label": label, "cost": cost.to_dict()} for label, cost in releases]
-
-
-def releases_from(fields: list[dict[str, Any]]) -> Releases:
-    return tuple((one["label"], unit_from_dict(one["cost"])) for one in fields)
-
-
-def opening_entry(total: Budget, *, ledger_id: str, note: str, time: str) -> str:
-    # mu is kept, not computed again: another scipy may round its last bit otherwise.
-    amounts = {"epsilon": total.epsilon.hex(), "delta": total.delta.hex(), "mu": total.mu.hex()}
-    facts = {"kind": "open", "format": FORMAT, "id": ledger_id, "time": time, "note": note}
-    return canonical_json({**facts, **amounts})

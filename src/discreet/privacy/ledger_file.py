@@ -1,119 +1,118 @@
 """A SQLite file that only grows, whose every change survives kill -9 and whose every alteration is noticed.
 
-It knows nothing of privacy: it keeps a chain of texts, each hashed onto the one before it. One append is
+It knows nothing of privacy: it keeps a chain of entries and a checkpoint, the running state that they add up to. One
+append is
 
-    lock -> verify -> write the mark with the coming entry's hash as ``pending`` -> commit -> write the final mark
+    lock -> check the end -> commit -> write the mark, which says where the ledger now ends -> return
 
-so at every moment the file either has the bytes whose digest the mark holds, or a commit was under way and the mark
-says which entry it was to add. SQLite keeps a rollback journal, not a write-ahead log: after a commit the one main
-file is the whole state.
+so nothing is released for an entry that the mark does not know of, and a ledger that lacks the entry of a mark is an
+older copy. One that goes on beyond its mark, as a crash between commit and mark leaves it, can only have spent more.
+
+An append takes the same time whatever lies before: what is checked is the newest entry, the checkpoint, and that the
+file ends where the mark says and has the size and time it was left with. If not, after a crash, a copy or an edit, it
+is verified in full before it is used: every entry, every link, every state. ``verify`` does that at any time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import shutil
 import sqlite3
-import threading
+import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from discreet.errors import LedgerCorrupt, LedgerError, LedgerRolledBack
-from discreet.privacy.ledger_mark import Mark, locked, mark_elsewhere, read_mark, sha256, sync_directory, write_mark
+from discreet.privacy.ledger_chain import Entry, StateType, View, create_tables, insert, link, reading, writing
+from discreet.privacy.ledger_lock import locked, no_fork
+from discreet.privacy.ledger_mark import Mark, mark_elsewhere, mark_key, read_mark, sync_directory, write_mark
 
-# A fork waits until no thread is inside an operation: a child never inherits half a transaction or a held lock.
-_operation = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_operation.acquire, after_in_parent=_operation.release, after_in_child=_operation.release
-    )
+T = TypeVar("T")
 
-
-@dataclass(frozen=True, eq=False)
-class Chain:
-    """All entries of a ledger, oldest first: each hash covers its own body and, through the one before, all others."""
-
-    bodies: tuple[str, ...] = ()
-    hashes: tuple[str, ...] = ()
-
-    @property
-    def ledger(self) -> str:
-        """The hash of the opening entry, which holds a random id: no two ledgers share it, every copy does."""
-        return self.hashes[0]
-
-    @property
-    def head(self) -> str:
-        return self.hashes[-1] if self.hashes else ""
-
-    @property
-    def seq(self) -> int:
-        return len(self.hashes) - 1
-
-    def extended(self, body: str) -> Chain:
-        return Chain((*self.bodies, body), (*self.hashes, sha256(self.head + body)))
-
-    def contains(self, mark: Mark) -> bool:
-        return mark.seq <= self.seq and (mark.seq < 0 or self.hashes[mark.seq] == mark.head)
+# A reader may come between a writer's commit and its mark: it looks again so often, so many seconds apart.
+_LOOKS, _BETWEEN = 5, 0.02
 
 
 class LedgerFile:
     """The chain stored at ``path``, with its mark and its lock beside it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, states: StateType) -> None:
         self.path = path
         self.mark_path = path.with_name(path.name + ".mark")
+        self._states = states
         self._lock_path = path.with_name(path.name + ".lock")
         self._journal = path.with_name(path.name + "-journal")
+        # Why no second mark could be written, after an append where none could.
+        self.forgotten: str | None = None
 
-    def create(self, body: str) -> None:
+    def create(self, entry: Entry) -> None:
         """A new file with this opening entry; it appears under its name complete or not at all."""
         if not self.path.parent.is_dir():
             raise LedgerError(f"{self.path.parent} is no directory; make it before the ledger {self.path.name}")
-        with self._translated(), _operation, locked(self._lock_path):
+        with self._translated(), locked(self._lock_path, f"ledger {self.path}"):
             self._check_free()
-            chain = Chain().extended(body)
-            fresh = self.path.with_name(self.path.name + ".new")
-            for leftover in (fresh, fresh.with_name(fresh.name + "-journal")):
-                leftover.unlink(missing_ok=True)
+            key, fresh = mark_key(), self.path.with_name(self.path.name + ".new")
+            journal = fresh.with_name(fresh.name + "-journal")
+            fresh.unlink(missing_ok=True)
+            journal.unlink(missing_ok=True)
             os.close(os.open(fresh, os.O_CREAT | os.O_EXCL, 0o600))
-            with _writing(fresh) as connection:
-                connection.execute("CREATE TABLE entries (seq INTEGER PRIMARY KEY, body TEXT, hash TEXT)")
-                _insert(connection, chain)
-            # A creation is an append to the empty chain: a crash after this line is settled like any other.
-            write_mark(self.mark_path, Mark(chain.ledger, -1, "", "", pending=chain.head))
+            state = self._states.opened(entry.kind, entry.fields).text
+            head = link("", entry.digest, state)
+            with no_fork, writing(fresh) as connection:
+                create_tables(connection)
+                insert(connection, 0, entry, head, state)
+            journal.unlink(missing_ok=True)
+            # A creation is an append to the empty chain: after a crash from here on the ledger is beyond its mark.
+            write_mark(self.mark_path, Mark(head, -1, ""), key)
             os.replace(fresh, self.path)
             sync_directory(self.path.parent)
-            self._settle(chain)
+            self._settle(Mark(head, 0, head), key)
 
-    def read(self) -> Chain:
-        """The verified chain."""
-        with self._held() as mark:
-            return self._verified(mark)[1]
+    def read(self, work: Callable[[View], T]) -> T:
+        """What ``work`` finds in the ledger. Takes no lock and writes nothing, so it works in a read-only folder."""
+        with self._translated():
+            key = mark_key()
+            for looks_left in reversed(range(_LOOKS)):
+                try:
+                    mark, stamp = self._own_mark(key), self._stamp()
+                    with self._reading() as connection:
+                        view = self._view(connection)
+                        if view.head == mark.head or not looks_left:
+                            self._check(view, mark, key, stamp)
+                            return self._found(view, work)
+                except LedgerCorrupt:  # or a mark was read while it was written
+                    if not looks_left:
+                        raise
+                time.sleep(_BETWEEN)  # a writer is between its commit and its mark, or died there
+            raise AssertionError("the last look returns or raises")
 
-    def append(self, compose: Callable[[Chain], str | None]) -> Chain:
-        """Add the entry that ``compose`` makes of the verified chain; durable on return. None adds nothing."""
-        with self._held() as mark:
-            mark, chain = self._verified(mark)
-            body = compose(chain)
-            if body is None:
-                return chain
-            longer = chain.extended(body)
-            write_mark(self.mark_path, replace(mark, pending=longer.head))
-            with _writing(self.path) as connection:
-                newest = connection.execute("SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
-                if newest != (chain.seq, chain.head):  # only possible if somebody removed the lock file
-                    raise LedgerError(f"ledger {self.path} was changed during an operation; try again")
-                _insert(connection, longer)
-            self._settle(longer)
-            return longer
+    def append(self, compose: Callable[[View], Entry | None]) -> None:
+        """Add the entry that ``compose`` makes of the ledger's view; durable on return. None adds nothing."""
+        with self._held() as (mark, key), no_fork:
+            stamp = self._stamp()
+            with writing(self.path) as connection:
+                view = self._view(connection)
+                self._check(view, mark, key, stamp)
+                entry = self._found(view, compose)
+                if entry is None:
+                    return
+                state = self._states.read(view.state).after(entry.kind, entry.fields).text
+                head = link(view.head, entry.digest, state)
+                insert(connection, view.seq + 1, entry, head, state)
+            self._settle(Mark(view.ledger, view.seq + 1, head), key)
+
+    def verify(self) -> int:
+        """Check everything that was ever written; returns the number of entries."""
+        return self.read(lambda view: view.verify(self._states))
 
     def _check_free(self) -> None:
         if self.path.exists():
             raise LedgerError(f"{self.path} exists already; a ledger is never overwritten, choose another path")
-        earlier = self._read_mark(self.mark_path)
+        earlier = self._read_mark(self.mark_path, mark_key())
         if earlier is not None and earlier.seq >= 0:
             raise LedgerError(
                 f"{self.mark_path} belongs to a ledger that is gone from here; put {self.path.name} back, "
@@ -121,89 +120,93 @@ class LedgerFile:
             )
 
     @contextmanager
-    def _held(self) -> Iterator[Mark]:
+    def _held(self) -> Iterator[tuple[Mark, bytes | None]]:
         """Exclusive use of this file and, where the state directory allows, of every copy of it on this machine."""
         if not self.path.is_file():
-            raise LedgerError(f"no ledger at {self.path}; make one with Ledger.create or `discreet budget create`")
+            raise self._none()
         with self._translated(), ExitStack() as held:
-            held.enter_context(_operation)
-            held.enter_context(locked(self._lock_path))
-            mark = self._read_mark(self.mark_path)
-            if mark is None:
-                raise LedgerRolledBack(
-                    f"ledger {self.path} has no mark: {self.mark_path.name} is missing, without which a restored older "
-                    "copy could not be told from the newest; put the mark file that belongs to it back beside it"
-                )
+            key = mark_key()
+            held.enter_context(locked(self._lock_path, f"ledger {self.path}"))
+            mark = self._own_mark(key)
             with suppress(OSError):  # best effort: not every process has a home
                 elsewhere = mark_elsewhere(mark.ledger)
                 elsewhere.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                held.enter_context(locked(elsewhere.with_suffix(".lock")))
-            yield mark
+                held.enter_context(locked(elsewhere.with_suffix(".lock"), f"a copy of ledger {self.path}"))
+            yield mark, key
 
-    def _verified(self, mark: Mark) -> tuple[Mark, Chain]:
-        if mark.pending:
-            mark = self._recover(mark)
-        elif self._journal.exists():  # SQLite would play it back into the ledger
-            raise self._corrupt(f"{self._journal.name} was put beside it, which discreet did not write")
-        digest = _digest(self.path)
-        if digest != mark.digest:
-            raise self._mismatch(mark, digest)
-        chain = self._chain(digest)
-        if (chain.ledger, chain.seq, chain.head) != (mark.ledger, mark.seq, mark.head):
-            raise self._corrupt(f"it does not end where {self.mark_path.name} says")
-        self._check_elsewhere(chain)
-        return mark, chain
+    def _none(self) -> LedgerError:
+        return LedgerError(f"no ledger at {self.path}; make one with Ledger.create or `discreet budget create`")
 
-    def _recover(self, mark: Mark) -> Mark:
-        """After a crash in mid-append: SQLite rolls back or had committed, and nothing else may have happened."""
-        with _writing(self.path):
-            pass  # opening a transaction is what makes SQLite play back the journal of the dead process
-        self._journal.unlink(missing_ok=True)  # one that SQLite left had never been filled
-        digest = _digest(self.path)
-        chain = self._chain(digest)
-        rolled_back = digest == mark.digest
-        committed = chain.contains(mark) and chain.seq == mark.seq + 1 and chain.head == mark.pending
-        if not (rolled_back or committed) or chain.ledger != mark.ledger:
-            raise self._mismatch(mark, digest)
-        self._check_elsewhere(chain)
-        return self._settle(chain)
-
-    def _settle(self, chain: Chain) -> Mark:
-        mark = Mark(chain.ledger, chain.seq, chain.head, _digest(self.path))
-        write_mark(self.mark_path, mark)
-        with suppress(OSError):
-            elsewhere = mark_elsewhere(mark.ledger)
-            elsewhere.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_mark(elsewhere, replace(mark, digest=""))
+    def _own_mark(self, key: bytes | None) -> Mark:
+        if not self.path.is_file():
+            raise self._none()
+        mark = self._read_mark(self.mark_path, key)
+        if mark is None:
+            raise LedgerRolledBack(
+                f"ledger {self.path} has no mark: {self.mark_path.name} is missing, without which a restored older "
+                "copy could not be told from the newest; put the mark file that belongs to it back beside it, or see "
+                "what `discreet budget repair` can do"
+            )
         return mark
 
-    def _check_elsewhere(self, chain: Chain) -> None:
-        highest = None
-        with suppress(OSError):
-            highest = self._read_mark(mark_elsewhere(chain.ledger))
-        if highest is not None and not chain.contains(highest):
-            raise self._rolled_back(highest)
-
-    def _read_mark(self, path: Path) -> Mark | None:
+    def _view(self, connection: sqlite3.Connection) -> View:
         try:
-            return read_mark(path)
+            return View(connection)
+        except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+            raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
+
+    def _found(self, view: View, work: Callable[[View], T]) -> T:
+        try:
+            return work(view)
+        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError) as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
+
+    def _check(self, view: View, mark: Mark, key: bytes | None, stamp: str) -> None:
+        """Whether this is the ledger of both marks; one that is not as it was left is verified in full."""
+        if not view.contains(mark):
+            raise self._rolled_back(mark.seq)
+        with suppress(OSError):
+            highest = self._read_mark(mark_elsewhere(view.ledger), key)
+            if highest is not None and not view.contains(highest):
+                raise self._rolled_back(highest.seq)
+        if (view.head, stamp) != (mark.head, mark.stamp):
+            self._found(view, lambda whole: whole.verify(self._states))
+
+    def _settle(self, mark: Mark, key: bytes | None) -> Mark:
+        mark = replace(mark, stamp=self._stamp())
+        write_mark(self.mark_path, mark, key)
+        try:
+            elsewhere = mark_elsewhere(mark.ledger)
+            elsewhere.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_mark(elsewhere, replace(mark, stamp=""), key)
+        except OSError as error:
+            self.forgotten = str(error)
+        return mark
+
+    def _hot(self) -> bool:
+        """Whether a journal lies there that is not blanked out, as that of a finished transaction is."""
+        try:
+            with self._journal.open("rb") as journal:
+                return journal.read(8).strip(b"\0") != b""
+        except FileNotFoundError:
+            return False
+
+    def _stamp(self) -> str:
+        facts = self.path.stat()
+        return f"{facts.st_size} {facts.st_mtime_ns}"
+
+    def _read_mark(self, path: Path, key: bytes | None) -> Mark | None:
+        try:
+            return read_mark(path, key)
+        except LedgerError as error:
+            raise LedgerError(f"ledger {self.path} cannot be used: {error}; nothing was spent") from error
         except ValueError as error:
             raise LedgerCorrupt(
-                f"mark {path} was altered; put back the copy that belongs to ledger {self.path}; nothing was spent"
+                f"mark {path} was altered; put back the copy that belongs to ledger {self.path}, or see what "
+                "`discreet budget repair` can do; nothing was spent"
             ) from error
-
-    def _chain(self, digest: str) -> Chain:
-        try:
-            return _read_chain(self.path, digest)
-        except (sqlite3.Error, ValueError, OverflowError) as error:
-            raise self._corrupt("its entries do not form the chain that discreet wrote") from error
-
-    def _mismatch(self, mark: Mark, digest: str) -> LedgerError:
-        """Why the bytes are not the marked ones: an older whole ledger, or a damaged one."""
-        chain = self._chain(digest)
-        if not chain.contains(mark):
-            return self._rolled_back(mark)
-        return self._corrupt(f"its bytes are not the ones that {self.mark_path.name} was written for")
 
     def _corrupt(self, reason: str) -> LedgerCorrupt:
         return LedgerCorrupt(
@@ -211,9 +214,9 @@ class LedgerFile:
             f"with its {self.mark_path.name}; nothing was spent"
         )
 
-    def _rolled_back(self, highest: Mark) -> LedgerRolledBack:
+    def _rolled_back(self, seq: int) -> LedgerRolledBack:
         return LedgerRolledBack(
-            f"ledger {self.path} is a restored older copy or a fork: entry {highest.seq} of the copy used last "
+            f"ledger {self.path} is a restored older copy or a fork: entry {seq} of the copy used last "
             "is not in it, so it would spend the same budget twice; use the newest copy; nothing was spent"
         )
 
@@ -221,45 +224,29 @@ class LedgerFile:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
-            if type(error) is sqlite3.DatabaseError:  # its subclasses are a full disk, a lock and the like
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+            # Subclasses of DatabaseError are a full disk, a lock and the like; SQLite quotes damaged names in errors.
+            if type(error) in (sqlite3.DatabaseError, UnicodeDecodeError):
                 raise self._corrupt("SQLite cannot read it") from error
             raise LedgerError(f"ledger {self.path} cannot be used: {error}") from error
 
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that writes nothing; of a file that a crash has left half written, to a settled copy."""
+        with ExitStack() as opened:
+            try:
+                connection = opened.enter_context(reading(self.path))
+            except sqlite3.OperationalError:
+                if not self._hot():
+                    raise
+                connection = opened.enter_context(self._settled_copy())
+            yield connection
 
-@contextmanager
-def _writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction, on disk when the block ends."""
-    # No other descriptor of this file may be open: closing one would drop SQLite's POSIX locks.
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=60, isolation_level=None)) as connection:
-        for setting in ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON"):
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute("BEGIN IMMEDIATE")
-        yield connection
-        connection.execute("COMMIT")
-
-
-def _insert(connection: sqlite3.Connection, chain: Chain) -> None:
-    connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (chain.seq, chain.bodies[-1], chain.head))
-
-
-@lru_cache(maxsize=4)
-def _read_chain(path: Path, digest: str) -> Chain:
-    """The chain in the file, every link checked. ``digest`` is the key of the cache: same bytes, same chain."""
-    # immutable: SQLite takes the bytes as they are and writes nothing, whatever lies beside the file.
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        rows = connection.execute("SELECT seq, body, hash FROM entries ORDER BY seq").fetchall()
-    hashes: list[str] = [""]
-    for expected, (seq, body, entry_hash) in enumerate(rows):
-        if seq != expected or not isinstance(body, str) or entry_hash != sha256(hashes[-1] + body):
-            raise ValueError(f"entry {expected} is not the one that was written")
-        hashes.append(entry_hash)
-    if not rows:
-        raise ValueError("there is no opening entry")
-    return Chain(tuple(body for _, body, _ in rows), tuple(hashes[1:]))
-
-
-def _digest(path: Path) -> str:
-    """Of the whole file, so that a flip in an unused part of a page counts too."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    @contextmanager
+    def _settled_copy(self) -> Iterator[sqlite3.Connection]:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "copy"
+            shutil.copyfile(self._journal, copy.with_name("copy-journal"))
+            shutil.copyfile(self.path, copy)
+            with no_fork, writing(copy) as connection:
+                yield connection

@@ -1,16 +1,16 @@
 """A ledger's mark: the small file that says how far the ledger had come, so that an older copy is noticed.
 
 The chain of hashes inside a ledger shows that no entry was altered; only a note kept outside can show that the last
-ones were not cut off. One mark lies beside the ledger, a second one in the user's state directory.
+ones were not cut off. One mark lies beside the ledger, a second one in the user's state directory. With a key (in the
+environment or in a file) marks are authenticated: whoever has no key can make none for a ledger that was altered.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,54 +19,112 @@ from discreet.errors import LedgerError
 
 try:
     import fcntl
-except ImportError:  # Windows has neither flock nor a directory that can be synced
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+_KEY, _KEY_FILE = "DISCREET_LEDGER_KEY", "DISCREET_LEDGER_KEY_FILE"
+_SHORTEST_KEY = 16
+# The length of a mark in bytes: all of it is written at once, or nothing.
+_SECTOR = 512
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The newest entry of a ledger, the digest of its whole file, and the entry about to be committed, if any.
+    """The newest entry of a ledger that anything was released for.
 
-    ``ledger`` is the hash of the opening entry; ``seq`` is -1 while a ledger is being created.
+    ``ledger`` is the hash of the opening entry; ``seq`` is -1 while a ledger is being created. ``stamp`` is the size
+    and time of the file as it was last written here: one with another stamp is verified in full before it is used.
     """
 
     ledger: str
     seq: int
     head: str
-    digest: str
-    pending: str = ""
+    stamp: str = ""
 
-    def to_text(self) -> str:
-        fields = asdict(self)
-        return canonical_json({**fields, "checksum": sha256(canonical_json(fields))}) + "\n"
+    def to_text(self, key: bytes | None) -> str:
+        fields = {"format": 2, **asdict(self), "keyed": key is not None}
+        text = canonical_json({**fields, "checksum": _checksum(canonical_json(fields), key)})
+        return text.ljust(_SECTOR - 1) + "\n"
 
     @classmethod
-    def from_text(cls, text: str) -> Mark:
+    def from_text(cls, text: str, key: bytes | None) -> Mark:
+        """ValueError if it was altered, LedgerError if its key is not there."""
         fields = json.loads(text)
-        fields.pop("checksum")
-        mark = cls(**fields)
-        if mark.to_text() != text:  # byte for byte, so that no flip goes unnoticed, not even in a space
+        if {"digest", "pending"} <= set(fields):
+            raise LedgerError("it was made by an earlier version of discreet, which alone can charge it")
+        if fields["format"] != 2:
+            raise ValueError("this is no mark of this format")
+        if fields["keyed"] and key is None:
+            raise LedgerError(f"its mark was made with a key: put the key into {_KEY}, or its file into {_KEY_FILE}")
+        if key is not None and not fields["keyed"]:
+            raise LedgerError(
+                f"{_KEY} or {_KEY_FILE} is set, but its mark was made without a key: if nobody else can have made it, "
+                "`discreet budget sign` makes it one with the key"
+            )
+        mark = cls(*(fields[name] for name in ("ledger", "seq", "head", "stamp")))
+        # Byte for byte, so that no flip goes unnoticed, not even in a space.
+        if not hmac.compare_digest(mark.to_text(key).encode(), text.encode()):
             raise ValueError("the checksum does not match")
         return mark
 
 
-def read_mark(path: Path) -> Mark | None:
+def _checksum(text: str, key: bytes | None) -> str:
+    return sha256(text) if key is None else hmac.new(key, text.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def mark_key() -> bytes | None:
+    """The key of this process's marks, from the environment or from a file; None if there is none."""
+    if text := os.environ.get(_KEY):
+        key = text.encode()
+    elif path := os.environ.get(_KEY_FILE):
+        try:
+            key = Path(path).read_bytes().strip()
+        except OSError as error:
+            raise LedgerError(f"the key of ledger marks cannot be read from {path}: {error.strerror}") from error
+    else:
+        return None
+    if len(key) < _SHORTEST_KEY:
+        raise LedgerError(f"the key of ledger marks must have at least {_SHORTEST_KEY} characters, got {len(key)}")
+    return key
+
+
+def read_mark(path: Path, key: bytes | None) -> Mark | None:
     """The mark at ``path``, None where there is none; ValueError where it was altered."""
     try:
-        text = path.read_bytes().decode("ascii")
-        return Mark.from_text(text)
+        return Mark.from_text(path.read_bytes().decode("ascii"), key)
     except FileNotFoundError:
         return None
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("this is no mark") from error
 
 
-def write_mark(path: Path, mark: Mark) -> None:
-    """Replace the mark in one step: after a crash there is the old one or the new one, whole."""
+def write_mark(path: Path, mark: Mark, key: bytes | None) -> None:
+    """Replace the mark in one step: after a crash there is the old one or the new one, whole.
+
+    It is one sector of the disk, written over in one call, and not synced: if a power cut takes it, the one before it
+    accepts the same ledger. To put a file in the place of another takes ten times as long as that.
+    """
+    text = mark.to_text(key).encode("ascii")
+    try:
+        descriptor = os.open(path, os.O_WRONLY)
+    except FileNotFoundError:
+        _put_mark(path, text)
+        return
+    try:
+        if os.fstat(descriptor).st_size != _SECTOR:
+            _put_mark(path, text)
+            return
+        os.pwrite(descriptor, text, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _put_mark(path: Path, text: bytes) -> None:
+    """A mark where there was none, or none of this size."""
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(descriptor, mark.to_text().encode("ascii"))
+        os.write(descriptor, text)
         _sync(descriptor)
     finally:
         os.close(descriptor)
@@ -93,19 +151,6 @@ def _user_state() -> Path:
         raise FileNotFoundError("this user has no home directory") from error
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path``, against every other thread and process; the kernel frees it when a holder dies."""
-    if fcntl is None:
-        raise LedgerError("a ledger needs the file locks of a POSIX system (Linux, macOS); this system has none")
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def sync_directory(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -118,12 +163,12 @@ def _sync(descriptor: int) -> None:
     # On macOS fsync stops at the drive's own cache.
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is None:
-        os.fsync(descriptor)
+        getattr(os, "fdatasync", os.fsync)(descriptor)
     else:
         fcntl.fcntl(descriptor, full)
 
 
-def canonical_json(fields: dict[str, Any]) -> str:
+def canonical_json(fields: Any) -> str:
     """The one ASCII text of these fields."""
     return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 

@@ -90,7 +90,7 @@ def test_a_refusal_in_the_last_digit_shows_that_digit(ledger):
 
 def test_refused_and_reading_operations_write_nothing(ledger, tmp_path):
     def files():
-        paths = [path for path in tmp_path.rglob("*") if path.is_file()]
+        paths = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"]
         return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
 
     before = files()

@@ -1,0 +1,100 @@
+"""Does a ledger get slower as it grows? Opening, charging, reading and verifying after 10 to 100,000 entries."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from discreet.privacy import GDP, Ledger
+from discreet.privacy.ledger_account import Account, Charge
+from discreet.privacy.ledger_chain import View, insert, link, writing
+
+COMMAND = "python -m benchmarks.ledger"
+TARGET = Path(__file__).parent / "results" / "ledger.md"
+SIZES = (10, 1_000, 10_000, 100_000)
+CHARGES = 300
+COST = GDP(1e-4)
+
+
+def grown(path: Path, entries: int) -> Ledger:
+    """A ledger with so many charges, the same as if each had been made on its own, but in one transaction."""
+    ledger = Ledger.create(path, epsilon=8, delta=1e-6)
+    with writing(ledger.path) as connection:
+        view = View(connection)
+        state, head = Account.read(view.state), view.head
+        for number in range(1, entries + 1):
+            entry = Charge("2026-01-01T00:00:00+00:00", f"release {number}", (COST,), f"key {number}").entry
+            state = state.after(entry.kind, entry.fields)
+            head = link(head, entry.digest, state.text)
+            insert(connection, number, entry, head, state.text)
+    ledger.charge(COST, label="the marks follow")
+    return ledger
+
+
+def seconds(work: Callable[[], object], times: int = 1) -> float:
+    """The median time of one run."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def row(path: Path, entries: int) -> str:
+    ledger = grown(path, entries)
+    opening = seconds(lambda: Ledger(ledger.path), 50)
+    start = time.perf_counter()
+    for _ in range(CHARGES):
+        ledger.charge(COST, label="timed")
+    rate = CHARGES / (time.perf_counter() - start)
+    reading, verifying = seconds(lambda: ledger.history), seconds(ledger.verify)
+    size = ledger.path.stat().st_size / 1e6
+    return (
+        f"| {entries:,} | {size:.1f} MB | {1e3 * opening:.1f} ms | {rate:.0f} | {reading:.2f} s | {verifying:.2f} s |"
+    )
+
+
+def sync_time(folder: Path) -> float:
+    """What one sync costs here: a charge waits for five of them."""
+    descriptor = os.open(folder / "sync", os.O_CREAT | os.O_RDWR)
+    os.pwrite(descriptor, bytes(4096), 0)
+
+    def one() -> None:
+        os.pwrite(descriptor, os.urandom(512), 0)
+        os.fdatasync(descriptor)
+
+    taken = seconds(one, 200)
+    os.close(descriptor)
+    return taken
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["DISCREET_STATE"] = str(Path(name) / "state")
+        sync = sync_time(Path(name))
+        rows = [row(Path(name) / f"{entries}.ledger", entries) for entries in SIZES]
+    lines = [
+        "# A ledger as it grows",
+        "",
+        f"`{COMMAND}`, {time.strftime('%Y-%m-%d', time.gmtime())}; {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[0]:.1f}, {platform.system()}, Python {platform.python_version()}, SQLite "
+        f"{sqlite3.sqlite_version}; one sync of a page takes {1e3 * sync:.2f} ms here, and a charge waits for five.",
+        "",
+        "| entries | file | opening | charges per second | reading the history | verifying everything |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    TARGET.write_text("\n".join(lines))
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

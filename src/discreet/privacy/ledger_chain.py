@@ -1,0 +1,185 @@
+"""The entries of a ledger in their SQLite tables: how they are linked, found, added and verified.
+
+Each entry's hash covers the hash before it, the entry itself and the state after it, so the newest hash vouches for all
+of them. The checkpoint is that newest state, by which a charge is decided without reading what lies before.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from discreet.privacy.ledger_lock import no_fork
+from discreet.privacy.ledger_mark import Mark, canonical_json, sha256
+
+
+class State(Protocol):
+    """What a chain of entries adds up to."""
+
+    @property
+    def text(self) -> str: ...
+
+    def after(self, kind: str, fields: dict[str, Any]) -> State:
+        """The state after one more entry."""
+        ...
+
+
+class StateType(Protocol):
+    """How states begin, and how they are read from their texts."""
+
+    def opened(self, kind: str, fields: dict[str, Any]) -> State: ...
+
+    def read(self, text: str) -> State: ...
+
+
+_TABLES = (
+    "CREATE TABLE entries (seq INTEGER PRIMARY KEY, place TEXT, facts TEXT, payload TEXT, digest TEXT, hash TEXT)",
+    "CREATE INDEX by_place ON entries (place)",
+    "CREATE TABLE checkpoint (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER, state TEXT)",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is added. ``facts`` is the text of [kind, key, fields]; ``payload`` may be long, and is read on demand."""
+
+    kind: str
+    key: str
+    facts: str
+    payload: str | None = None
+
+    @classmethod
+    def of(cls, kind: str, key: str, fields: dict[str, Any], payload: str | None = None) -> Entry:
+        return cls(kind, key, canonical_json([kind, key, fields]), payload)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = json.loads(self.facts)[2]
+        return fields
+
+    @property
+    def digest(self) -> str:
+        return sha256(f"{self.facts}\n{self.payload or ''}")
+
+    @property
+    def place(self) -> str:
+        """What it is found by: kind and key, as its facts begin with them."""
+        return canonical_json([self.kind, self.key])[:-1]
+
+
+def link(before: str, digest: str, state: str) -> str:
+    """The hash of an entry, from the hash before it, its own digest and the state after it."""
+    return sha256(f"{before}\n{digest}\n{sha256(state)}")
+
+
+class View:
+    """The ledger as one transaction sees it, its end checked. ValueError where it is not what was written."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        newest = connection.execute("SELECT seq, digest, hash FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
+        checkpoints = connection.execute("SELECT seq, state FROM checkpoint").fetchall()
+        if newest is None or len(checkpoints) != 1 or checkpoints[0][0] != newest[0]:
+            raise ValueError("it has no checkpoint at its end")
+        self.seq: int = newest[0]
+        self.head: str = newest[2]
+        self.state: str = checkpoints[0][1]
+        self.ledger = self.hash_of(0)
+        if link(self.hash_of(self.seq - 1), newest[1], self.state) != self.head:
+            raise ValueError("its newest entry and its checkpoint do not belong together")
+
+    def hash_of(self, seq: int) -> str:
+        """The hash of this entry; empty if there is none."""
+        row = self._connection.execute("SELECT hash FROM entries WHERE seq = ?", (seq,)).fetchone()
+        return "" if row is None else str(row[0])
+
+    def contains(self, mark: Mark) -> bool:
+        return mark.ledger == self.ledger and (mark.seq < 0 or self.hash_of(mark.seq) == mark.head)
+
+    def find(self, kind: str, key: str) -> Entry | None:
+        """The entry of this kind and key, if there is one."""
+        query = "SELECT facts, payload, digest FROM entries WHERE place = ? ORDER BY seq LIMIT 1"
+        row = self._connection.execute(query, (Entry(kind, key, "").place,)).fetchone()
+        if row is None:
+            return None
+        entry = Entry(kind, key, row[0], row[1])
+        if entry.digest != row[2] or not entry.facts.startswith(entry.place):
+            raise ValueError("an entry is not the one that was written")
+        return entry
+
+    def facts(self) -> Iterator[str]:
+        """The facts of every entry, oldest first."""
+        for (facts,) in self._connection.execute("SELECT facts FROM entries ORDER BY seq"):
+            yield facts
+
+    def verify(self, states: StateType) -> int:
+        """Check everything: each entry, each link, each state; returns the number of entries."""
+        if self._connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            raise ValueError("SQLite finds its pages damaged")
+        number, head, state = recomputed(self._connection, states)
+        if (head, state) != (self.head, self.state):
+            raise ValueError("its checkpoint is not what its entries add up to")
+        return number
+
+
+def recomputed(connection: sqlite3.Connection, states: StateType) -> tuple[int, str, str]:
+    """The number of entries, the last hash and the state, each worked out from the entries alone.
+
+    ValueError where an entry, or a link between two, is not what was written.
+    """
+    state: State | None = None
+    before, number = "", 0
+    rows = connection.execute("SELECT seq, place, facts, payload, digest, hash FROM entries ORDER BY seq")
+    for seq, place, facts, payload, digest, entry_hash in rows:
+        kind, key, fields = json.loads(facts)
+        entry = Entry(kind, key, facts, payload)
+        state = states.opened(kind, fields) if state is None else state.after(kind, fields)
+        before = link(before, entry.digest, state.text)
+        if (seq, place, digest, entry_hash) != (number, entry.place, entry.digest, before):
+            raise ValueError(f"entry {number} is not the one that was written")
+        number += 1
+    if state is None:
+        raise ValueError("it has no entry")
+    return number, before, state.text
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    for table in _TABLES:
+        connection.execute(table)
+
+
+def insert(connection: sqlite3.Connection, seq: int, entry: Entry, head: str, state: str) -> None:
+    values = (seq, entry.place, entry.facts, entry.payload, entry.digest, head)
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", values)
+    set_checkpoint(connection, seq, state)
+
+
+def set_checkpoint(connection: sqlite3.Connection, seq: int, state: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)", (seq, state))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that writes nothing and sees one state of the file."""
+    # A writer that is stopped in mid-commit must not hold readers up for long.
+    with no_fork, closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # refused if a crash left it half written
+        yield connection
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction, on disk when the block ends."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=60, isolation_level=None)) as connection:
+        # The journal stays and is written over: making and deleting it would sync the folder twice for each entry.
+        for setting in ("journal_mode = PERSIST", "synchronous = FULL", "fullfsync = ON"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
