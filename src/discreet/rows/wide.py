@@ -12,7 +12,7 @@ from discreet.rows.carries import Parts
 from discreet.rows.kernels import encode_table
 from discreet.rows.query import Block, Floats
 from discreet.rows.ranking import Indices
-from discreet.rows.wide_kernels import LIMIT, MOST_ROWS, cell_type, weighted_cells, whole_cells
+from discreet.rows.wide_kernels import LIMIT, MOST_ROWS, weighted_cells, whole_cells
 
 # A block of so many cells is small against any table worth cutting, and large enough that starting it costs nothing.
 _BLOCK_CELLS = 2**23
@@ -87,8 +87,9 @@ class EncodedRows:
     def y(self) -> Floats:
         """The label in [-1, 1]; NaN where there is none."""
         code = self._encoding
-        labels = np.clip(np.asarray(self._y, dtype=np.float64), code.y_low, code.y_high)
-        return (labels - code.y_centre) * (1 / code.y_half_width)
+        with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN would warn that it is there
+            labels = np.clip(np.asarray(self._y, dtype=np.float64), code.y_low, code.y_high)
+            return (labels - code.y_centre) * (1 / code.y_half_width)
 
     @property
     def offset(self) -> Floats | None:
@@ -108,7 +109,9 @@ class EncodedRows:
         else:
             cells = self._table[:, columns]
         bounds = (code.low[columns], code.high[columns], code.centre[columns], 1 / code.half_width[columns])
-        encode_table(np.asarray(cells, dtype=np.float64), *bounds, out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            numbers = np.asarray(cells, dtype=np.float64)
+        encode_table(numbers, *bounds, out)
 
     def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
         """See the protocol; a cell that is missing adds nothing to its own column and leaves the others alone."""
@@ -132,11 +135,9 @@ def _sparse_sums(matrix: Any, weights: Floats, centre: Floats, per_unit: Floats)
 
     Three sums of whole numbers, each exact in float64 up to 2^33 rows. A row must not store a cell twice.
     """
-    kind = cell_type(matrix)
-    centre, per_unit, limit = centre.astype(kind), per_unit.astype(kind), kind(LIMIT)
-    zero = whole_cells(np.zeros(len(centre), dtype=kind), centre, per_unit, limit)
+    zero = whole_cells(np.zeros(len(centre)), centre, per_unit)
     columns = matrix.indices
-    stored = whole_cells(np.asarray(matrix.data, dtype=kind), centre[columns], per_unit[columns], limit)
+    stored = whole_cells(matrix.data, centre[columns], per_unit[columns])
     row_weights = np.repeat(weights, np.diff(matrix.indptr))
     cells = np.bincount(columns, row_weights * stored, minlength=len(centre)).astype(np.int64)
     stored_zeros = (zero * np.bincount(columns, row_weights, minlength=len(centre))).astype(np.int64)

@@ -1,11 +1,12 @@
 """The inner loop of a sum over a wide table, in numpy and, bit for bit the same, compiled by numba.
 
 A cell x becomes rint(clip((x - centre) * per_unit, -LIMIT, LIMIT)), a whole number of at most 10 bits; a cell that is
-no number becomes 0. Times a whole weight of at most 10 bits, 16 of them add up exactly even in float32, whatever the
-order (20 + 4 = 24 bits), and 2^33 in float64. So a row's contribution depends on the row alone, as the grid demands.
-Ten bits are enough to rank columns by: a score is off by a thousandth of itself at most.
+no number becomes 0. Times a whole weight of at most 10 bits, 2^33 of them add up exactly in float64, in any order. So a
+row's contribution depends on the row alone, as the grid demands. Ten bits are enough to rank columns by: a score is off
+by a thousandth of itself at most.
 
-The compiled loop reads the table once, in its own type and without a copy, eight single-precision cells at a time;
+All is reckoned in float64, also where the table has single precision: one odd cell can make another type of a table,
+and would round everybody's cells anew. The compiled loop reads the table once, in its own type and without a copy;
 numpy makes a float64 copy of each block.
 """
 
@@ -33,29 +34,22 @@ def weighted_cells(table: NDArray[Any], weights: Floats, centre: Floats, per_uni
 
     cells: how many the whole table has, which decides whether compiling the loop is worth it.
     """
-    kind = cell_type(table)
     out = np.zeros(table.shape[1])
     simple = table.dtype.isnative and table.dtype.char not in "eg" and table.dtype.kind in "fiu"
     loop = _compiled() if cells >= _MANY_CELLS and simple else None
-    typed = (weights.astype(kind), centre.astype(kind), per_unit.astype(kind), kind(LIMIT))
-    (loop or weighted_cells_numpy)(table, *typed, out)
+    (loop or weighted_cells_numpy)(table, weights, centre, per_unit, LIMIT, out)
     return out
-
-
-def cell_type(table: Any) -> type[np.floating[Any]]:
-    """Single precision is enough for 10 bits, and twice as fast; what is not single already is worked on in double."""
-    return np.float32 if table.dtype == np.float32 else np.float64
 
 
 def weighted_cells_numpy(table: Any, weights: Any, centre: Any, per_unit: Any, limit: Any, out: Any) -> None:
     """The loop in numpy."""
-    out += weights.astype(np.float64) @ whole_cells(np.asarray(table, dtype=centre.dtype), centre, per_unit, limit)
+    out += weights @ whole_cells(table, centre, per_unit, limit)
 
 
-def whole_cells(cells: Any, centre: Any, per_unit: Any, limit: Any) -> Floats:
+def whole_cells(cells: Any, centre: Any, per_unit: Any, limit: Any = LIMIT) -> Floats:
     """Cells as whole numbers of at most 10 bits."""
     with np.errstate(over="ignore", invalid="ignore"):
-        whole = (cells - centre) * per_unit
+        whole = (np.asarray(cells, dtype=np.float64) - centre) * per_unit
     np.clip(whole, -limit, limit, out=whole)
     np.rint(whole, out=whole)
     whole[np.isnan(whole)] = 0.0
@@ -78,7 +72,7 @@ def _compiled() -> Any:
 
 
 def _weighted_cells_loop(table: Any, weights: Any, centre: Any, per_unit: Any, limit: Any, out: Any) -> None:
-    # Sixteen rows at a time, in the table's own precision, so that the compiler works on as many cells at once as fit.
+    # Sixteen rows at a time, so that their sums stay in the first cache.
     # A cell that is no number makes its sum no number, which is noticed afterwards: then these rows are done again with
     # care. Subtracting a centre of 0 changes no bit, so it is left out.
     sixteens = len(weights) // 16 * 16

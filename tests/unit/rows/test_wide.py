@@ -16,7 +16,7 @@ from discreet.rows.grid import exact_sum
 from discreet.rows.ranking import candidates, ranked_parts, ranking_reach, ranking_unit, whole_weights
 from discreet.rows.support import Restricted
 from discreet.rows.wide import wide_block_rows
-from discreet.rows.wide_kernels import LIMIT, _compiled, cell_type, weighted_cells_numpy
+from discreet.rows.wide_kernels import LIMIT, _compiled, weighted_cells_numpy
 
 odd_cells = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -53,19 +53,18 @@ def test_numba_and_numpy_give_the_same_bits(kind):
     if kind is not np.int32:
         table[3, :4] = [np.nan, np.inf, -np.inf, np.finfo(kind).max]
     weights = np.rint(rng.uniform(-LIMIT, LIMIT, 67))
-    made = cell_type(table)
-    centre, per_unit = rng.normal(size=1100).astype(made), np.full(1100, LIMIT / 90, dtype=made)
-    found, whole = np.zeros((2, 1100)), weights.astype(made)
-    loop(table, whole, centre, per_unit, made(LIMIT), found[0])
-    weighted_cells_numpy(table, whole, centre, per_unit, made(LIMIT), found[1])
+    centre, per_unit = rng.normal(size=1100), np.full(1100, LIMIT / 90)
+    found = np.zeros((2, 1100))
+    loop(table, weights, centre, per_unit, LIMIT, found[0])
+    weighted_cells_numpy(table, weights, centre, per_unit, LIMIT, found[1])
     assert np.array_equal(found[0], found[1])
     extreme = np.where(np.arange(1100) % 2, 1e9, -1e9).astype(kind) * np.ones((67, 1), dtype=kind)
     worst = np.zeros(1100)
-    loop(extreme, np.full(67, LIMIT, dtype=made), centre, per_unit, made(LIMIT), worst)
+    loop(extreme, np.full(67, LIMIT), centre, per_unit, LIMIT, worst)
     assert np.array_equal(np.abs(worst), np.full(1100, 67 * LIMIT**2)), "sums at the limit must be exact as well"
     # Exact: no order of rows changes a bit.
     order = rng.permutation(67)
-    weighted_cells_numpy(table[order], whole[order], centre, per_unit, made(LIMIT), again := np.zeros(1100))
+    weighted_cells_numpy(table[order], weights[order], centre, per_unit, LIMIT, again := np.zeros(1100))
     assert np.array_equal(found[1], again)
 
 
@@ -103,6 +102,37 @@ def test_sums_are_right():
     query = ranking(6, cell_bound=0.5)
     found = sums(query, encoding(6, -3, 5), table, y).astype(float) * ranking_unit(query)
     assert found == pytest.approx(y @ np.clip((table - 1) / 4, -0.5, 0.5), abs=5000 * 2.0**-11)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cells", [0, 2**40], ids=["numpy", "numba"])
+@pytest.mark.parametrize("kind", [np.float64, np.float16, np.longdouble, ">f4"])
+def test_a_cell_counts_the_same_in_a_table_of_any_type(kind, cells):
+    """One odd cell can make another type of a table; everybody else's cells must not be rounded anew."""
+    single = (
+        np.random.default_rng(0).uniform(-1, 2, (20_000, 3)).astype(np.float16 if kind is np.float16 else np.float32)
+    )
+    single[0] = np.nan
+    y, query = np.random.default_rng(1).uniform(-1, 1, 20_000), ranking(3)
+    code = WideEncoding(np.full(3, -0.3), np.full(3, 1.1), -1.0, 1.0, cells)
+    expected = sums(query, code, single.astype(np.float32), y)
+    assert np.array_equal(sums(query, code, single.astype(kind), y), expected)
+    narrow = WideEncoding(np.full(3, -1.0), np.full(3, 1.0), -1.0, 1.0, cells)
+    assert (
+        sums(query, narrow, np.rint(single), y) == sums(query, narrow, np.rint(single[1:]).astype(np.int8), y[1:])
+    ).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_signalling_nan_is_no_number_without_a_warning(kind):
+    table = np.zeros((3, 2), dtype=kind)
+    table[1] = np.array([0x7F800001 if kind is np.float32 else 0x7FF00000000007A2], f"u{table.itemsize}").view(kind)
+    block = encoding(2, -0.5, 1.0).encode(table, table[:, 0])
+    out = np.empty((2, 3))
+    block.write_x(out)
+    assert np.isnan(out[0]).tolist() == np.isnan(block.y).tolist() == [False, True, False]
+    block.weighted_sums(np.ones(3), 1.0)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
