@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.domain.columns import Column, Numeric
 from discreet.errors import DomainError, NoSolutionError
-from discreet.local.collection import Collection
 from discreet.local.columns import Floats
 from discreet.local.known_design import KnownDesign
 from discreet.local.moment_equation import Points, gaussian_points
@@ -118,25 +117,62 @@ def known_points(task: Task) -> Points:
     return points_of(task, rows @ task.statistic.transform.T, count)
 
 
-def collected_points(task: Task, collection: Collection, reported: Reported) -> tuple[Points, float]:
-    """Points whose E[h h^T] weighs the collected one against the public one, each by its known variance.
+@dataclass(frozen=True, eq=False)
+class Pooling:
+    """How the collected E[h h^T] is used: ``gain`` times its distance from the public one is added to that.
 
-    Also returns the share of the collected one, which carries its noise into the result.
+    All in the coordinates of svec, where the Frobenius norm is the Euclidean one. ``moments`` are svec(h h^T) of the
+    points, minus their mean; None where points are Gaussian and were changed linearly instead.
     """
+
+    gain: Floats
+    moments: Floats | None
+
+
+def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points, Pooling]:
+    """Points whose E[h h^T] weighs the collected one against the public one, each by its known variance."""
     assert reported.second is not None
     known = known_points(task)
+    noise = outer_noise(task) / reported.usable**2
+    if isinstance(task.design, KnownDesign) and task.design.rows is not None:
+        return _calibrated(task, known, reported.second, noise / count)
     short = known.vectors * task.statistic.shortening(known.vectors)[:, np.newaxis]
     before = short.T @ short / len(short)
-    noise = outer_noise(task) / reported.usable**2
     spread = float(np.mean(np.diag(before))) ** 2
-    private_weight = collection.count / (spread + noise)
-    share = private_weight / (private_weight + known.public_rows / spread)
-    mixed = _repaired(share * reported.second + (1 - share) * before, share * np.sqrt(noise / collection.count))
-    return points_of(task, _with_outer(task, known.vectors, mixed), known.public_rows), share
+    private = count / (spread + noise)
+    share = private / (private + known.public_rows / spread)
+    mixed = _repaired(share * reported.second + (1 - share) * before, share * np.sqrt(noise / count))
+    size = len(task.statistic.triangle[0])
+    points = points_of(task, _with_outer(task, known.vectors, mixed), known.public_rows)
+    return points, Pooling(share * np.eye(size), None)
+
+
+def _calibrated(task: Task, known: Points, second: Floats, noise: float) -> tuple[Points, Pooling]:
+    """Public rows with weights that give them the pooled E[h h^T]: survey calibration, linear in the distance.
+
+    With C the covariance of svec(h h^T) over rows, the public mean has the covariance C/m and the collected one about
+    C/n + noise I: the gain (C/m) (C/m + noise I)^-1 is the best linear one. Weights 1 + <C^-1 gain d, s_i - mean> move
+    the mean by gain d, d being the distance.
+    """
+    statistic = task.statistic
+    rows, columns, root = statistic.triangle
+    short = known.vectors * statistic.shortening(known.vectors)[:, np.newaxis]
+    moments = short[:, rows] * short[:, columns] * root
+    mean = moments.mean(axis=0)
+    moments -= mean
+    values, axes = np.linalg.eigh(moments.T @ moments / len(moments))
+    values = np.maximum(values, 0.0)
+    share = values / (values + noise * known.public_rows + 1e-300)
+    gain = (axes * share) @ axes.T
+    distance = second[rows, columns] * root - mean
+    # C^-1 gain, without dividing by what is 0 in both.
+    pull = axes @ ((axes.T @ distance) / (values + noise * known.public_rows + 1e-300))
+    weights = 1 + moments @ pull
+    return replace(points_of(task, known.vectors, known.public_rows), weights=weights), Pooling(gain, moments)
 
 
 def outer_noise(task: Task) -> float:
-    """The variance of one report's noise in an entry of h h^T, about."""
+    """The variance of one report's noise in an entry of svec(h h^T), about."""
     statistic = task.statistic
     size = task.report_entries
     each = float(np.mean(np.diag(task.randomizer.second_moment(np.zeros((size, size)), np.eye(size) / size))))

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
-from discreet.local.design import Reported, coefficient_map, collected_points, known_points
+from discreet.local.design import Pooling, Reported, coefficient_map, collected_points, known_points
 from discreet.local.known_design import KnownDesign
 from discreet.local.links import Link
 from discreet.local.models import Model, as_model
@@ -21,12 +21,12 @@ from discreet.local.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a collection says before any model: its parts, the design, and how much of that was collected."""
+    """What a collection says before any model: its parts, the design, and how collected moments shaped that."""
 
     reported: Reported
     points: Points
-    carried: float
     count: int
+    pooling: Pooling | None = None
 
 
 def fit(
@@ -60,15 +60,19 @@ def default_model(task: Task) -> str:
 
 def gather(task: Task, collection: Collection) -> Evidence:
     """The average report and the design that it is read with."""
-    reported = Reported.of(task, collection.mean)
-    count = collection.count
+    return evidence_of(task, Reported.of(task, collection.mean), collection.count)
+
+
+def evidence_of(task: Task, reported: Reported, count: int) -> Evidence:
+    """The same from the parts of an average report."""
     if reported.second is None:
-        return Evidence(reported, known_points(task), 0.0, count)
+        return Evidence(reported, known_points(task), count)
     if task.calibration == "paper" and task.design is not None:
         points = known_points(task)
-        return Evidence(reported, points, count / (count + points.public_rows), count)
-    points, carried = collected_points(task, collection, reported)
-    return Evidence(reported, points, carried, count)
+        share = count / (count + points.public_rows)
+        return Evidence(reported, points, count, Pooling(share * np.eye(len(task.statistic.triangle[0])), None))
+    points, pooling = collected_points(task, count, reported)
+    return Evidence(reported, points, count, pooling)
 
 
 def prior_ridge(task: Task, count: int, prior_std: float) -> float:
@@ -86,7 +90,7 @@ def _fit_one(task: Task, collection: Collection, model: Model, evidence: Evidenc
     observed = reported.cross * task.target.scale
     if task.calibration == "paper" and reported.second is not None:
         moments = NoisyMoments(reported.second, observed, collection.count)
-        coef = scaled_least_squares(moments, evidence.points.vectors, link, pooled=evidence.carried < 1)
+        coef = scaled_least_squares(moments, evidence.points.vectors, link, pooled=task.design is not None)
     else:
         coef = solve(evidence.points, observed, link, task.target.centre, ridge)
     return _result(task, collection, model, evidence, coef, ridge)
@@ -98,26 +102,55 @@ def report_response(task: Task, evidence: Evidence, link: Link, coef: Floats, ri
     inverse = _inverse_slopes(evidence.points, link, coef, ridge)
     per_cross = task.target.scale * statistic.radius / (statistic.cross * reported.usable)
     parts = [inverse * per_cross]
-    # What the usable share is divided into: h c, and h h^T times the pull below.
-    divided = reported.cross * task.target.scale
-    if statistic.has_outer:
-        # E[w h mean(<u, z>)] is about E[h h^T] u E[slope], so a change dS of E[h h^T] moves it by dS u E[slope]; an
-        # entry of the triangle off the diagonal stands for two.
-        slope = float(np.mean(link.slope(evidence.points.vectors @ coef)))
-        pull = slope * evidence.carried * coef
+    # What the usable share is divided into: h c, and below h h^T.
+    divided, through_share = reported.cross * task.target.scale, np.zeros(task.width)
+    if evidence.pooling is not None:
+        per_moment = -inverse @ moment_pull(task, evidence, link, coef)
+        parts.insert(0, per_moment * (statistic.radius**2 / (statistic.outer * reported.usable) * _entry_root(task)))
         rows, columns, root = statistic.triangle
-        matrix = np.zeros((task.width, len(rows)))
-        places = np.arange(len(rows))
-        matrix[rows, places] += pull[columns]
-        above = rows != columns
-        matrix[columns[above], places[above]] += pull[rows[above]]
-        per_outer = statistic.radius**2 / (statistic.outer * reported.usable) / root
-        parts.insert(0, -inverse @ matrix * per_outer)
-        if reported.second is not None:
-            divided = divided - reported.second @ pull
+        assert reported.second is not None
+        through_share = per_moment @ (reported.second[rows, columns] * root)
     if statistic.flagged:
-        parts.insert(0, (-inverse @ divided / (reported.usable * statistic.flag))[:, np.newaxis])
+        along_share = inverse @ divided + through_share
+        parts.insert(0, (-along_share / (reported.usable * statistic.flag))[:, np.newaxis])
     return np.hstack(parts)
+
+
+def _entry_root(task: Task) -> Floats:
+    """What takes an entry of the report to svec's coordinates: printed triangles lack the root of two."""
+    rows, columns, root = task.statistic.triangle
+    return np.where(rows == columns, 1.0, np.sqrt(2)) / root
+
+
+def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
+    """The derivative of the expected E[w h mean(<u, z>)] in the collected svec(E[h h^T])."""
+    points, pooling = evidence.points, evidence.pooling
+    assert pooling is not None
+    if pooling.moments is not None:
+        # Calibration: the regression of each row's part on its svec(h h^T), times the gain.
+        return _regression(scores(task, points, link, coef), pooling.moments) @ pooling.gain
+    # About S u E[slope] with S = E[h h^T], so a change dS moves it by dS u E[slope]; off the diagonal, an entry of svec
+    # stands for two entries divided by the root of two.
+    pull = float(np.mean(link.slope(points.vectors @ coef))) * coef
+    rows, columns, _ = task.statistic.triangle
+    places = np.arange(len(rows))
+    matrix = np.zeros((task.width, len(rows)))
+    off = np.where(rows == columns, 1.0, np.sqrt(0.5))
+    matrix[rows, places] += pull[columns] * off
+    above = rows != columns
+    matrix[columns[above], places[above]] += pull[rows[above]] * off[above]
+    return matrix @ pooling.gain
+
+
+def _regression(values: Floats, moments: Floats) -> Floats:
+    """Least-squares coefficients of values on moments, both centred; directions without variance get none."""
+    square = moments.T @ moments
+    return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (moments.T @ values)).T)
+
+
+def scores(task: Task, points: Points, link: Link, coef: Floats) -> Floats:
+    """Each row's part of the expected report."""
+    return points.clipped * (link.mean(points.vectors @ coef) - task.target.centre)[:, np.newaxis]
 
 
 def _inverse_slopes(points: Points, link: Link, coef: Floats, ridge: float) -> Floats:
@@ -133,9 +166,13 @@ def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats
     covariance = response @ mean_covariance(task, evidence, link, coef) @ response.T
     if points.public_rows:
         inverse = _inverse_slopes(points, link, coef, ridge)
-        scores = points.clipped * (link.mean(points.vectors @ coef) - task.target.centre)[:, np.newaxis]
-        sampling = np.cov(scores, rowvar=False).reshape(task.width, task.width) / points.public_rows
-        covariance = covariance + inverse @ sampling @ inverse.T * (1 - evidence.carried) ** 2
+        parts = scores(task, points, link, coef)
+        if evidence.pooling is not None and evidence.pooling.moments is not None:
+            parts = parts - evidence.pooling.moments @ moment_pull(task, evidence, link, coef).T
+        sampling = np.cov(parts, rowvar=False).reshape(task.width, task.width) / points.public_rows
+        if evidence.pooling is not None and evidence.pooling.moments is None:
+            sampling = sampling * (1 - evidence.pooling.gain[0, 0]) ** 2
+        covariance = covariance + inverse @ sampling @ inverse.T
     return covariance
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
 from discreet.local.design import Reported, coefficient_map, known_points, raw_map, supposed_moment
-from discreet.local.estimate import Evidence, default_model, estimate_covariance, fit
+from discreet.local.estimate import Evidence, default_model, estimate_covariance, evidence_of, fit
 from discreet.local.known_design import KnownDesign
 from discreet.local.links import IDENTITY, Link
 from discreet.local.models import Model, as_model
@@ -88,20 +88,19 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
 def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Floats]:
     """What n complete records would give under a model of typical strength, its link replaced by a line."""
     points, slope = _points_and_slope(task, link)
-    moment = points.vectors.T @ points.vectors / len(points.vectors)
-    coef = np.ones(task.width)
+    moment = points.moment
+    values, axes = np.linalg.eigh(moment)
+    seen = values > 1e-7 * values[-1]
     strength = task.target.scale / 4 if link.name == IDENTITY.name else 1.0
-    coef *= strength / math.sqrt(coef @ moment @ coef)
+    # Every direction in which the design varies contributes alike to the predictor.
+    coef = axes[:, seen] @ (values[seen] ** -0.5) * (strength / math.sqrt(int(seen.sum())))
     straight = _straight(slope, task.target.centre)
     expected = points.expected(coef, straight, task.target.centre) / task.target.scale
     second = None
     if task.statistic.has_outer:
         short = points.vectors * task.statistic.shortening(points.vectors)[:, np.newaxis]
         second = short.T @ short / len(short)
-    carried = 0.0
-    if second is not None:
-        carried = n / (n + points.public_rows)
-    return Evidence(Reported(1.0, expected, second), points, carried, n), straight, coef, moment
+    return evidence_of(task, Reported(1.0, expected, second), n), straight, coef, moment
 
 
 @lru_cache(maxsize=32)

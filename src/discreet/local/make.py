@@ -11,7 +11,7 @@ import numpy as np
 from discreet.domain import Categorical, Domain, Numeric, Public, cells
 from discreet.errors import DomainError
 from discreet.local.columns import Floats, declared, encoded_columns
-from discreet.local.design import supposed_moment
+from discreet.local.design import outer_noise, supposed_moment
 from discreet.local.forecasting import forecast
 from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
@@ -22,10 +22,13 @@ from discreet.local.unit import Unit
 from discreet.privacy import gaussian_mu
 
 # Squared weights that are tried: of the flag, and of h h^T beside h c.
-_FLAGS = (0.01, 0.02, 0.04, 0.08, 0.16)
-_OUTERS = (0.1, 0.25, 0.5, 0.75)
-# Radii that are tried, in units of the root of the length of h; whitened vectors are about 1 in these.
-_RADII = (0.3, 0.5, 0.7, 1.0, 1.4)
+_FLAGS = (0.01, 0.02, 0.04, 0.08)
+_OUTERS = (0.25, 0.5, 0.75)
+# Radii that are tried, in units of the root of the length of h; whitened vectors are about 1 in these. With h h^T
+# reported too, directions alone would lose the scale.
+_RADII = {"cross": (0.3, 0.5, 0.7, 1.0), "both": (0.7, 1.0, 1.4)}
+# Where the noise of one entry of h h^T, over all devices, is so many times the error of public rows, it is not asked.
+_HOPELESS = 4.0
 
 
 def new_task(
@@ -70,7 +73,20 @@ def new_task(
     }
     moment, rows = (supposed_moment(columns), goal) if design is None else (design.moment, design.count)
     transform = _units(columns, fit_intercept, moment, rows)
-    return min((_best(common, kind, transform, radius) for kind in kinds), key=_predicted_error)
+    tasks = [
+        _best(common, kind, transform, radius)
+        for kind in kinds
+        if reports != "auto" or not _hopeless(common, kind, transform)
+    ]
+    return min(tasks, key=_predicted_error)
+
+
+def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
+    """Whether the collected h h^T could add nothing to the public one, by a rough count that saves a long search."""
+    if kind == "cross" or common["design"] is None:
+        return False
+    tried = _with(common, _statistic(kind, transform, math.sqrt(len(transform)), _FLAGS[1], 0.5))
+    return outer_noise(tried) / common["goal"] > _HOPELESS / common["design"].count
 
 
 def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
@@ -97,7 +113,7 @@ def _kinds(reports: str, design: KnownDesign | None) -> Sequence[str]:
 
 def _best(common: dict[str, Any], kind: str, transform: Floats, radius: float | None) -> Task:
     """The task of this kind with the least predicted error: radius and split first, then the flag."""
-    radii = [radius] if radius is not None else [factor * math.sqrt(len(transform)) for factor in _RADII]
+    radii = [radius] if radius is not None else [factor * math.sqrt(len(transform)) for factor in _RADII[kind]]
     best: Task | None = None
     outers = _OUTERS if kind == "both" else (0.0,)
     for size, outer in ((size, outer) for size in radii for outer in outers):

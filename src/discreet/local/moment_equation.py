@@ -24,20 +24,41 @@ _UNSEEN = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A design to average over: vectors before and after the clip, and how many public rows stand behind it."""
+    """A design to average over: vectors before and after the clip, and how many public rows stand behind it.
+
+    ``weights`` have the mean 1, and may be negative where rows were calibrated to collected moments.
+    """
 
     vectors: Floats
     clipped: Floats
     public_rows: int
+    weights: Floats | None = None
+
+    @property
+    def weighted(self) -> Floats:
+        """The clipped vectors, each with its share of the average."""
+        if self.weights is None:
+            return self.clipped / len(self.clipped)
+        return self.clipped * (self.weights / len(self.weights))[:, np.newaxis]
+
+    @property
+    def moment(self) -> Floats:
+        """E[z z^T]."""
+        weights = np.ones(len(self.vectors)) if self.weights is None else self.weights
+        return (self.vectors.T * weights) @ self.vectors / len(self.vectors)
 
     def expected(self, coef: Floats, link: Link, centre: float) -> Floats:
         """The average report, in label units, if these were the coefficients."""
-        return self.clipped.T @ (link.mean(self.vectors @ coef) - centre) / len(self.vectors)
+        return self.weighted.T @ (link.mean(self.vectors @ coef) - centre)
 
     def slopes(self, coef: Floats, link: Link) -> Floats:
         """The derivative of ``expected`` in the coefficients."""
         weight = link.slope(self.vectors @ coef)[:, np.newaxis]
-        return self.clipped.T @ (weight * self.vectors) / len(self.vectors)
+        return self.weighted.T @ (weight * self.vectors)
+
+    def along(self, axes: Floats) -> Points:
+        """The same points in the coordinates of these axes."""
+        return Points(self.vectors @ axes, self.clipped @ axes, self.public_rows, self.weights)
 
 
 def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> Floats:
@@ -61,9 +82,9 @@ def solve(points: Points, target: Floats, link: Link, centre: float, ridge: floa
 
     Directions in which the design does not vary (indicators that sum to 1) say nothing, and get coefficient 0.
     """
-    values, vectors = np.linalg.eigh(points.vectors.T @ points.vectors / len(points.vectors))
+    values, vectors = np.linalg.eigh(points.moment)
     seen = vectors[:, values > _UNSEEN * values[-1]]
-    inner = Points(points.vectors @ seen, points.clipped @ seen, points.public_rows)
+    inner = points.along(seen)
     aim = seen.T @ target
     tolerance = _TOLERANCE * max(float(np.linalg.norm(aim)), 1e-12)
     for start in _starts(inner, aim, link):
@@ -80,7 +101,7 @@ def solve(points: Points, target: Floats, link: Link, centre: float, ridge: floa
 def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
     """Zero; then along the least-squares direction both ways, for links that are flat at zero or decrease."""
     zero = np.zeros(points.vectors.shape[1])
-    linear = points.clipped.T @ points.vectors / len(points.vectors)
+    linear = points.weighted.T @ points.vectors
     direction: Floats = np.asarray(np.linalg.lstsq(linear, target, rcond=None)[0], dtype=np.float64)
     length = float(np.sqrt(np.mean((points.vectors @ direction) ** 2))) or 1.0
     flat = float(np.abs(link.slope(np.zeros(1)))[0]) < 1e-12
