@@ -26,7 +26,7 @@ from pathlib import Path
 
 from tests.contracts.planted_bugs import BUGS, HONEST, Bug, NoisyGradientDescent
 
-from discreet import Ridge, __version__
+from discreet import LinearRegression, __version__
 from discreet.audit import catalogue, functions
 from discreet.audit.black_box import BlackBox
 from discreet.audit.outside import audit_outside
@@ -103,7 +103,9 @@ def has_black_box(variant: catalogue.Variant) -> bool:
     Replayed only: printed noise, which is refused at a large epsilon, and shuffled rows, which promise nothing there.
     """
     settings = dict(variant.settings)
-    if variant.kind in functions.MODELS.values() or (variant.searched and variant.kind is not Ridge):
+    if variant.kind in functions.MODELS.values() or (
+        variant.searched and (variant.kind is not LinearRegression or settings or variant.solvers)
+    ):
         return False
     if not settings:
         return not variant.public

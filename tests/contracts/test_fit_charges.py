@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -46,8 +48,9 @@ def test_a_fit_at_all_that_a_ledger_holds_succeeds_within_its_one_charge(variant
     others = [cost for cost in entry.costs if not isinstance(cost, GDP)]
     drawn = [cost for _, cost in entry.releases]
     assert drawn
-    assert sum(Fraction(cost.mu) ** 2 for cost in drawn if cost not in others) <= gaussian
-    assert all(drawn.count(cost) == 1 for cost in others)
+    assert sum(Fraction(cost.mu) ** 2 for cost in drawn if math.isfinite(cost.mu)) <= gaussian
+    if variant.solvers is None:  # else the refit is paid for as Gaussian noise that covers whichever was chosen
+        assert Counter(cost for cost in drawn if not math.isfinite(cost.mu)) == Counter(others)
     assert made.privacy_.epsilon(DELTA) <= Composition(entry.costs).epsilon(DELTA) * (1 + 1e-9)
     assert made.privacy_.epsilon(DELTA) <= EPSILON * (1 + 1e-9)
     if not others:

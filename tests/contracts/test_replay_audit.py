@@ -71,7 +71,10 @@ def test_the_catalogue_knows_every_solver():
     assert {("ReLURegressor", name) for name in ("auto", "glmtron", "minibatch", "tree", "sgd", "pgd")} <= solvers
     assert {("SparsePoissonRegressor", name) for name in ("auto", "two_stage", "iht", "frank_wolfe")} <= solvers
     assert {("Ridge", name) for name in ("auto", "moments", "pmt", "cost_gd")} <= solvers
-    assert any(one.searched for one in offered)
+    searched = {(one.kind.__name__, dict(one.settings).get("solver", "auto")) for one in offered if one.searched}
+    assert {("LogisticRegression", name) for name in ("auto", "newton", "cost_gd", "objective")} <= searched
+    assert {("ReLURegressor", name) for name in ("auto", "glmtron", "minibatch", "tree", "sgd", "pgd")} <= searched
+    assert {("LinearRegression", name) for name in ("auto", "moments", "pmt", "cost_gd")} <= searched
 
 
 def test_a_solver_that_halves_its_noise_is_caught_whichever_it_is(monkeypatch):

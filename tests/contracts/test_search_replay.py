@@ -10,6 +10,7 @@ from discreet.audit import replay
 from discreet.curator import Curator
 from discreet.estimators import held_out as parting
 from discreet.estimators import search as searching
+from discreet.rows.loss_ranking import LossBlock
 
 RELATIONS = ["replace_one", "add_or_remove_one"]
 CHOICE = "choice among candidates"
@@ -118,7 +119,7 @@ def test_a_choice_without_a_bound_on_losses_is_caught(monkeypatch):
         sums = np.rint(cells @ weights).astype(np.int64)
         return np.stack([sums >> 26, sums & (2**26 - 1)])
 
-    monkeypatch.setattr(searching.LossBlock, "weighted_sums", unbounded)
+    monkeypatch.setattr(LossBlock, "weighted_sums", unbounded)
     assert choice_of(replay(search("replace_one"), *pair("replace_one", [1.0, 1.0, 1.0], 0))) > 1
 
 

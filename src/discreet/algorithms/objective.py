@@ -41,6 +41,8 @@ _LEAST_SHARE = 0.002
 _LARGEST_EPSILON, _SLACK_SHARE = 30.0, 0.01
 # A slope that is penalised this many times as much as by the ridge is 0 to within 1e-5: more changes nothing.
 _MOST_PENALTY, _LARGEST = 2.0**43, 1e150
+# A price without a table is that of so many coefficients.
+_USUAL_SIZE = 100
 # Where public rows make every look superfluous and the number of rows is private: for the choice of a radius only.
 _UNKNOWN_COUNT = 10_000
 
@@ -61,12 +63,10 @@ def objective(
         raise ValueError("solver='objective' is for logistic regression: its cost rests on labels 0 and 1")
     if not source.one_row_each:
         raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")
-    largest = min(_LARGEST_EPSILON, math.log(_SLACK_SHARE * budget.delta / (model.size * _SLACK)))
-    if budget.epsilon > largest > 0:
-        budget = Budget.of(largest, budget.delta)
-    looks = 0.0 if guess is not None and guess.coordinates is not None else _LOOK + _WHITENING
-    cost = _cost(source, budget, looks + _HESSIAN, model.size)
-    source.reserve(GDP(_besides(budget, looks + _HESSIAN)), cost)
+    budget = _spent(budget, model.size)
+    whitened = guess is not None and guess.coordinates is not None
+    sums, cost = objective_costs(budget, replaced=source.replaces_rows, whitened=whitened, size=model.size)
+    source.reserve(sums, cost)
     white = _white(source, budget, model, x_radius, guess)
     coordinates = white.coordinates
     radius = _RADIUS * max(1.0, (_ease(source, budget, model, white.count) / 200) ** 0.4) * math.sqrt(model.size)
@@ -187,23 +187,34 @@ def _besides(budget: Budget, spent: float) -> float:
     return math.sqrt(spent) * budget.mu * (1 + 1e-12)
 
 
-def _cost(source: MinimisingSource, budget: Budget, spent: float, size: int) -> Perturbed:
-    """The largest cost that the rest of the budget covers, with a ridge that is free."""
-    slack = size * _SLACK
-    besides = _besides(budget, spent)
-    curvature = budget.epsilon / (8 if source.replaces_rows else 4)
+def _spent(budget: Budget, size: int) -> Budget:
+    """As much of the budget as is of use."""
+    largest = min(_LARGEST_EPSILON, math.log(_SLACK_SHARE * budget.delta / (size * _SLACK)))
+    return Budget.of(largest, budget.delta) if budget.epsilon > largest > 0 else budget
+
+
+def objective_costs(
+    budget: Budget, *, replaced: bool, whitened: bool, size: int = _USUAL_SIZE
+) -> tuple[GDP, Perturbed]:
+    """All sums together, and the largest minimisation that the rest of the budget covers, with a ridge that is free.
+
+    whitened: whether public rows make the looks superfluous. The size matters for nothing but the slack.
+    """
+    budget, slack = _spent(budget, size), size * _SLACK
+    besides = _besides(budget, (0.0 if whitened else _LOOK + _WHITENING) + _HESSIAN)
+    curvature = budget.epsilon / (8 if replaced else 4)
     while True:
         mu = largest_gradient_mu(
             budget.epsilon,
             budget.delta,
             curvature,
-            replaced=source.replaces_rows,
+            replaced=replaced,
             smoothing=_SMOOTHING,
             slack=slack,
             besides=besides,
         )
         if mu is not None:
-            return Perturbed(mu, curvature, _SMOOTHING * mu, source.replaces_rows, slack)
+            return GDP(besides), Perturbed(mu, curvature, _SMOOTHING * mu, replaced, slack)
         curvature /= 2
         if curvature < 1e-9 * budget.epsilon:
             raise GuaranteeError(f"solver='objective' cannot promise so little: {budget}; use solver='gd'")

@@ -41,6 +41,10 @@ _MODELS: dict[str, Sequence[dict[str, Any]]] = {
     "LogisticRegression": ({"classes": (0, 1, 2)},),
     "SingleIndexRegressor": tuple({"link": name} for name in ("leaky_relu", "sigmoid", "softplus", "cubic")),
 }
+# A search may be among models of these kinds; others of its kinds have the same solvers.
+_SEARCHED = ("LinearRegression", "LogisticRegression", "ReLURegressor")
+# Solvers that need public rows.
+_WITH_PUBLIC_ROWS = ("pmt", "glmtron")
 _PUBLIC_ROWS = 60
 # What a refusal may say: any other error is a fault, and must not hide a variant from the audit.
 _RULES = re.compile(
@@ -51,17 +55,22 @@ _RULES = re.compile(
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to fit; ``settings`` are what it has beyond the estimator's usual declarations."""
+    """One way to fit; ``settings`` are what it has beyond the estimator's usual declarations.
+
+    ``searched``: a search among two candidates, or among ``solvers``.
+    """
 
     kind: type
     neighbours: str
     settings: tuple[tuple[str, Any], ...] = ()
     public: bool = False
     searched: bool = False
+    solvers: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
         said = [self.kind.__name__, *(_spelt(*one) for one in self.settings if one[0] != "bounds_y")]
+        said += [] if self.solvers is None else [f"one of {len(self.solvers)} solvers"]
         said += ["public rows"] * self.public + [self.neighbours]
         return ("PrivateGridSearchCV of " if self.searched else "") + ", ".join(said)
 
@@ -77,7 +86,8 @@ class Variant:
             made.set_params(public=_public_rows(made, features))
         if self.searched:
             # Of little use as a penalty, but two models that disagree make the choice matter.
-            return discreet.PrivateGridSearchCV(made, {"alpha": [0.0, 1e6]})
+            grid = {"alpha": [0.0, 1e6]} if "alpha" in made.get_params() else {"fit_intercept": [True, False]}
+            return discreet.PrivateGridSearchCV(made, grid if self.solvers is None else {"solver": list(self.solvers)})
         return made
 
     def refusal(self, epsilon: float, delta: float, features: int = 4) -> str | None:
@@ -152,8 +162,20 @@ def combinations() -> Iterator[Variant]:
                     yield replace(usual, settings=settings, public=True)
             for model in _MODELS.get(name, ()):
                 yield replace(usual, settings=tuple(model.items()))
-            if name in ("Ridge", "LogisticRegression"):
-                yield replace(usual, searched=True)
+            yield from _searches(usual)
+
+
+def _searches(usual: Variant) -> Iterator[Variant]:
+    """Searches among models of this kind, with every solver that it has, and among the solvers."""
+    if usual.kind.__name__ not in _SEARCHED:
+        return
+    yield replace(usual, searched=True)
+    for settings in _with_a_solver(usual.kind, calibrated=True):
+        public = dict(settings).get("solver") in _WITH_PUBLIC_ROWS
+        yield replace(usual, settings=settings, searched=True, public=public)
+    among = tuple(solver for solver in solvers(usual.kind) if solver not in ("auto", *_WITH_PUBLIC_ROWS))
+    if usual.neighbours == "replace_one":  # some of them need it
+        yield replace(usual, searched=True, solvers=among)
 
 
 def _with_a_solver(kind: type, calibrated: bool) -> Iterator[tuple[tuple[str, Any], ...]]:

@@ -7,11 +7,22 @@ begun. Its releases then draw on the reservation, in memory; privacy/reservation
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from discreet.errors import GuaranteeError
-from discreet.privacy import GDP, Budget, Composition, Ledger, Release, Reservation, Unit
+from discreet.errors import BudgetError, GuaranteeError
+from discreet.privacy import (
+    GDP,
+    Approximate,
+    Budget,
+    Composition,
+    Ledger,
+    Release,
+    Reservation,
+    Unit,
+    gaussian_cover,
+)
 
 U = TypeVar("U", bound=Unit)
 
@@ -60,9 +71,11 @@ class Accountant:
         if self._key is not None or self._made:
             raise ValueError("what a fit may cost is decided before its first release")
         if self._whole is not None:
-            raise GuaranteeError(
-                f"{self._label} shares its budget among fits in mu, and this solver's cost has none; nothing was spent"
-            )
+            assert self._reservation is not None
+            if not _fits_into(costs, self._reservation):
+                raise GuaranteeError(f"{self._name.rstrip('/')} would cost more than its part of the {self._label}")
+            self._reservation = Reservation(costs)
+            return
         together = Composition(tuple(costs)).epsilon(self._asked.delta)
         if together > self._asked.epsilon * (1 + _ROUNDING):
             raise GuaranteeError(
@@ -71,13 +84,15 @@ class Accountant:
             )
         self._reservation = Reservation(costs)
 
-    def part(self, name: str, cost: GDP) -> Accountant:
-        """An accountant for one of several fits that are paid together: it has ``cost`` of what is reserved here."""
+    def part(self, name: str, costs: Sequence[Unit]) -> Accountant:
+        """An accountant for one of several fits that are paid together: it has these costs of what is reserved here."""
         assert self._reservation is not None  # only what is paid as a whole has parts
         assert self._asked is not None
-        (granted,) = self._reservation.grant([cost])
-        self._reservation.draw(granted)
-        part = Accountant(self._ledger, job=self.job, asked=Budget.from_mu(granted.mu, self._asked.delta))
+        granted = self._reservation.grant(costs)
+        for cost in granted:
+            self._reservation.draw(cost)
+        part = Accountant(self._ledger, job=self.job, asked=self._asked)
+        part._reservation = Reservation(granted)
         part._whole, part._name, part._label = self, f"{name}/", self._label
         return part
 
@@ -128,6 +143,46 @@ class Accountant:
         """Write into the ledger what a fit has drawn from its charge."""
         if self._ledger is not None and self._key is not None:
             self._ledger.finish(self._key, tuple(self._made))
+
+
+class Rehearsed(Exception):
+    """A fit has come to its first release, in a rehearsal."""
+
+
+class Rehearsal(Accountant):
+    """Tells what a fit would reserve: the fit is stopped before anything is paid for or looked at."""
+
+    def __init__(self, asked: Budget, *, keeps: bool = False) -> None:
+        super().__init__(asked=asked)
+        self._keeps = keeps
+
+    @property
+    def keeps(self) -> bool:
+        return self._keeps
+
+    @property
+    def costs(self) -> tuple[Unit, ...]:
+        assert self._reservation is not None
+        return self._reservation.costs
+
+    def pay(self, label: str, releases: Sequence[tuple[str, Unit]], place: str) -> str | None:
+        raise Rehearsed
+
+
+def telling(slack: float) -> Approximate:
+    """The cost of telling everything with this chance, and else nothing."""
+    return Approximate(1e-12, slack)
+
+
+def _fits_into(costs: Sequence[Unit], reserved: Reservation) -> bool:
+    """Whether these costs are among the reserved ones, or covered by the Gaussian noise of those (privacy/cover.py)."""
+    try:
+        reserved.grant(costs)
+    except BudgetError:
+        cover = gaussian_cover(costs)
+        slack = math.fsum(cost.slack for cost in reserved.costs if isinstance(cost, Approximate))
+        return cover.mu <= reserved.left.mu and cover.slack <= slack
+    return True
 
 
 def _paid(releases: Sequence[Release]) -> tuple[tuple[str, Unit], ...]:

@@ -20,7 +20,7 @@ from discreet.estimators.table_input import table_features, table_layout
 from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
 from discreet.estimators.vectors import check_groups, check_target, check_vector
 from discreet.noise import Bits, SeededBits
-from discreet.privacy import Budget, Ledger, check_neighbours
+from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
 
 class PrivateEstimator(BaseEstimator):
@@ -175,6 +175,10 @@ class PrivateEstimator(BaseEstimator):
             job = f"{job}/{hashlib.sha256(self._asked(encoder).encode()).hexdigest()[:16]}"
         label = self._what() if encoder.target is None else f"{self._what()} of {encoder.target.name}"
         return Accountant(ledger, job=job, asked=Budget.of(self.epsilon, self.delta), label=label)
+
+    def _price(self, budget: Budget) -> list[Unit]:
+        """What a fit costs at most, as far as it is known without a table."""
+        return [GDP(budget.mu)]
 
     def _what(self) -> str:
         """What the ledger calls this kind of fit."""

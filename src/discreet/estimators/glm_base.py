@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.algorithms.gd import descend
 from discreet.algorithms.newton import newton
-from discreet.algorithms.objective import objective
+from discreet.algorithms.objective import objective, objective_costs
 from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_newton import printed_newton
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
@@ -26,7 +26,7 @@ from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, units
 from discreet.inference import GlmResult
-from discreet.privacy import Budget
+from discreet.privacy import Budget, Unit
 from discreet.rows import Labels
 
 
@@ -83,6 +83,13 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         family, link = self._family()
         family.check_link(link)
         return super()._check_parameters()
+
+    def _price(self, budget: Budget) -> list[Unit]:
+        if self.solver != "objective":
+            return super()._price(budget)
+        return list(
+            objective_costs(budget, replaced=self.neighbours == "replace_one", whitened=self.public is not None)
+        )
 
     def _target(self, name: str | None) -> Numeric:
         column = super()._target(name)

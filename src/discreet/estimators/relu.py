@@ -25,7 +25,7 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
 from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
 from discreet.inference import LinearResult
-from discreet.privacy import Budget
+from discreet.privacy import Approximate, Budget, Unit
 from discreet.rows import Labels
 
 # Every solver with the options that it has.
@@ -89,6 +89,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         # The printed batches take steps of a length; ours weigh each answer by its noise.
         more = ("step",) if self.solver == "minibatch" and self.calibration == "paper" else ()
         return _OPTIONS[self.solver] + more
+
+    def _price(self, budget: Budget) -> list[Unit]:
+        # A shuffled pass promises one epsilon at one delta, and nothing finer is known of it.
+        shuffled = self.solver in ("glmtron", "sgd")
+        return [Approximate(budget.epsilon, budget.delta)] if shuffled else super()._price(budget)
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         model = self._model(encoder)

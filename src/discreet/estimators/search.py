@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,39 +13,39 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant
-from discreet.domain import Encoder, as_floats
+from discreet.domain import as_floats
 from discreet.engines import Arrays, Layout, SeenThrough, open_engine
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
-from discreet.estimators.moments import require_target
+from discreet.estimators.search_loss import Comparison, check_comparable
+from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
 from discreet.estimators.tables import check_table
 from discreet.estimators.vectors import NamedCells, check_groups, check_target
-from discreet.glm import Family, Gaussian, Link, link
-from discreet.privacy import GDP, Budget, Guarantee, joint, picks_within
-from discreet.rows import Block, Labels, LinearMap
-from discreet.rows.linear_map import with_offset
-from discreet.rows.loss_ranking import LossBlock, LossRanking
+from discreet.privacy import Budget, Guarantee, joint, picks_within
+from discreet.rows.loss_ranking import LossRanking
 
 # What decides how rows look, or what they cost, is the same for all candidates.
 _FIXED = {
     *("epsilon", "delta", "bounds_X", "bounds_y", "data_norm", "domain", "classes", "neighbours", "ledger"),
     *("rows_per_person", "random_state", "bounds_exposure"),
 }
-# Deviances are cut here, in units of a typical one; squared errors at half of y's declared half-width.
-_BOUNDS = {"bernoulli": 4.0, "poisson": 6.0, "gamma": 4.0}
 
 
 class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
-    (in equal parts), to the choice, and to the refit. The choice is an exponential mechanism over sums of held-out
-    losses, each row's cut to [0, ``loss_bound``]; no score is shown, as it would have to be paid for.
+    (in equal parts), to the choice, and to the refit. A solver whose cost has no mu (``"objective"``, ``"glmtron"``,
+    ``"sgd"``) is given a smaller epsilon, at which Gaussian noise of its share covers it; all is worked out before the
+    first charge. The choice is an exponential mechanism over sums of held-out losses, each row's cut to
+    [0, ``loss_bound``]; no score is shown, as it would have to be paid for.
 
-    estimator: one of LinearRegression, Ridge, LogisticRegression (two classes), PoissonRegressor, GammaRegressor and
-    GeneralizedLinearRegressor. param_grid: as scikit-learn's; what declares rows or prices must stay as it is.
-    held_out: one row in so many is kept for the choice. loss_bound: unit deviance (squared error for linear models) at
-    which a row's loss is cut; by default from the family and the declared range.
+    estimator: LinearRegression, Ridge, LogisticRegression (two classes), PoissonRegressor, GammaRegressor,
+    GeneralizedLinearRegressor, ReLURegressor or SingleIndexRegressor. param_grid: as scikit-learn's; what declares rows
+    or prices must stay as it is, and so must the family.
+    held_out: one row in so many is kept for the choice. loss_bound: unit deviance (squared error for linear and index
+    models) at which a row's loss is cut; by default several times a typical row's, as the family says from the
+    declared range and from what the candidates released.
     verbose: above 0, print the price before anything is spent.
     random_state: for tests only; it makes the result not private.
 
@@ -105,17 +104,19 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             from discreet.estimators.search_price import price_of_search
 
             print(price_of_search(self))
-        *fits, choice, refit = self._costs(budget, len(candidates))
         rows = Rows(X, y, groups, exposure)
         rest, kept = rows.parted(self.estimator, self.held_out)
+        made = [clone(self.estimator).set_params(**params) for params in candidates]
+        plan = Planner(made, budget, self.shares, rest, rows, accountant.keeps).plan()
+        accountant.reserve(plan.costs)
         fitted = [
-            self._fitted(rest, params, accountant.part(f"candidate {number}", cost), number)
-            for number, (params, cost) in enumerate(zip(candidates, fits, strict=True))
+            self._fitted(rest, params, accountant.part(f"candidate {number}", allowed.costs), allowed, number)
+            for number, (params, allowed) in enumerate(zip(candidates, plan.fits, strict=True))
         ]
-        self.best_index_, chosen = self._choose(fitted, kept, accountant.part("choice", choice))
+        self.best_index_, chosen = self._choose(fitted, kept, accountant, plan)
         self.best_params_ = candidates[self.best_index_]
-        number = len(candidates) + 1
-        self.best_estimator_ = self._fitted(rows, self.best_params_, accountant.part("refit", refit), number)
+        allowed, part = plan.refits[self.best_index_], accountant.part("refit", plan.refit)
+        self.best_estimator_ = self._fitted(rows, self.best_params_, part, allowed, len(candidates) + 1)
         accountant.finish()
         self.privacy_: Guarantee = joint([*(one.privacy_ for one in fitted), chosen, self.best_estimator_.privacy_])
         self.n_features_in_ = self.best_estimator_.n_features_in_
@@ -140,8 +141,10 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         if self.loss_bound is not None and not 1e-50 < self.loss_bound < 1e50:
             raise ValueError(f"loss_bound must be a finite number > 0, got {self.loss_bound!r}")
         budget = self.estimator._check_parameters()
-        for params in candidates:  # a wrong parameter must not be found after others were paid for
-            clone(self.estimator).set_params(**params)._check_parameters()
+        made = [clone(self.estimator).set_params(**params) for params in candidates]
+        for one in made:  # a wrong parameter must not be found after others were paid for
+            one._check_parameters()
+        check_comparable(made, self.loss_bound)
         return budget, candidates
 
     def _accountant(self, budget: Budget, job: str | None, rows: Rows) -> Accountant:
@@ -158,8 +161,8 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             job = f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
         return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
 
-    def _fitted(self, rows: Rows, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
-        made = self._candidate(params, accountant, number)
+    def _fitted(self, rows: Rows, params: dict[str, Any], part: Accountant, allowed: Allowance, number: int) -> Any:
+        made = self._candidate(params, part, number).set_params(epsilon=allowed.epsilon, delta=allowed.delta)
         return rows.fit(made).set_params(ledger=self.estimator.ledger)
 
     def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -174,42 +177,24 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         untyped = as_floats(labels) if labels.dtype.kind in "fiub" else labels.astype(object)
         return table if isinstance(table, np.ndarray) else X, NamedCells.of(untyped, getattr(y, "name", None))
 
-    def _costs(self, budget: Budget, candidates: int) -> list[GDP]:
-        fits, choice, refit = self.shares
-        return budget.split([*([fits / candidates] * candidates), choice, refit])
-
     def _candidate(self, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
-        made = clone(self.estimator).set_params(**params)
-        # Back from epsilon to mu is a root that is found to many digits; the margin is for the rest.
-        made.set_params(epsilon=GDP(accountant.left.mu * (1 - 1e-9)).epsilon(self.delta), ledger=accountant)
+        made = clone(self.estimator).set_params(**params, ledger=accountant)
         seed = made.random_state if self.random_state is None else self.random_state
         if isinstance(seed, (int, np.integer)):  # other noise for every fit
             made.set_params(random_state=int(seed) + number)
         return made
 
-    def _choose(self, fitted: list[Any], rows: Rows, accountant: Accountant) -> tuple[int, Guarantee]:
-        opener = self._candidate({}, accountant, len(fitted))
-        encoder: Encoder = fitted[0]._encoder
+    def _choose(self, fitted: list[Any], rows: Rows, accountant: Accountant, plan: SearchPlan) -> tuple[int, Guarantee]:
+        part = accountant.part("choice", [plan.choice])
+        opener, encoder = self._candidate({}, part, len(fitted)), fitted[0]._encoder
         table = check_table(opener, rows.X, reset=True)
-        target, _, labels = opener._read_labels(table, rows.y, rows.exposure)
-        family, canonical = _family(self.estimator)
-        see = partial(
-            LossBlock,
-            models=OffsetMap(np.vstack([_encoded(one, encoder) for one in fitted])),
-            labels=Labels(target.centre, target.half_width),
-            loss=partial(_deviance, family, canonical),
-            bound=self._bound(family, require_target(encoder).half_width),
-        )
+        _, _, labels = opener._read_labels(table, rows.y, rows.exposure)
         layout = Layout(encoder.encode, rows_per_person=opener.rows_per_person, width=encoder.width)
         engine = open_engine(Arrays(table, labels, check_groups(rows.groups, len(labels))), layout)
+        see = Comparison.of(encoder, fitted, self.loss_bound).see
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
-        picked = curator.select(LossRanking(len(fitted)), picks_within(accountant.left, 1))
+        picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1))
         return int(picked.indices[0]), curator.guarantee
-
-    def _bound(self, family: Family, half_width: float) -> float:
-        if self.loss_bound is not None:
-            return float(self.loss_bound)
-        return _BOUNDS.get(family.name, (half_width / 2) ** 2)
 
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
         """As the refitted model."""
@@ -237,25 +222,3 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
-
-
-class OffsetMap(LinearMap):
-    """Linear predictors with the logarithm of each row's exposure, where there is one."""
-
-    def apply(self, block: Block) -> np.ndarray:
-        return with_offset(super().apply(block), block)
-
-
-def _family(estimator: Any) -> tuple[Family, Link]:
-    return estimator._family() if hasattr(estimator, "_family") else (Gaussian(), link("identity"))
-
-
-def _encoded(fitted: Any, encoder: Encoder) -> np.ndarray:
-    """A fitted model's coefficients of (1, encoded x)."""
-    coef, intercept = np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0])
-    return np.concatenate([[intercept + encoder.centre @ coef], coef * encoder.half_width])
-
-
-def _deviance(family: Family, canonical: Link, label: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """Unit deviances of a model on rows."""
-    return np.asarray(family.deviance(label, canonical.mean(eta)))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.estimators.base import open_ledger
-from discreet.privacy import GDP, Budget
+from discreet.estimators.search_plan import search_costs
+from discreet.privacy import GDP, Budget, Composition, Unit
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
         fits = folds
     else:
         raise TypeError("pass a search, or an estimator and cv=")
-    each = Budget.of(estimator.epsilon, estimator.delta)
-    total = Budget.from_mu(each.mu * math.sqrt(fits), each.delta)
+    each = estimator._check_parameters()
+    total = _together(estimator._price(each), each, fits)
     note = (
         "NOT COUNTED: scikit-learn scores each fit on the held-out rows themselves, without noise. Showing or acting "
         "on those scores is not private; PrivateGridSearchCV chooses privately, at the price of one fit"
@@ -50,9 +51,18 @@ def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
     return SearchPrice(fits, each, total, (note,))
 
 
+def _together(costs: list[Unit], each: Budget, fits: int) -> Budget:
+    """So many fits of these costs; at the sum of their deltas, where no epsilon holds at one."""
+    together = Composition(tuple(costs * fits))
+    delta = each.delta
+    if not math.isfinite(together.epsilon(delta)):
+        delta = min(1.0, fits * each.delta * (1 + 1e-9))
+    return Budget(together.epsilon(delta), delta, together.mu)
+
+
 def _price_of_private(search: Any) -> SearchPrice:
     budget, candidates = search._check()
-    *fits, choice, refit = search._costs(budget, len(candidates))
+    *fits, choice, refit = search_costs(budget, len(candidates), search.shares)
     share = [math.sqrt(math.fsum(cost.mu**2 for cost in part)) for part in (fits, [choice], [refit])]
     names = (f"{len(fits)} candidates together", "the choice", "the refit")
     notes = [

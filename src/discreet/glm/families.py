@@ -34,6 +34,12 @@ def _deviance(half: Floats) -> Floats:
     return product(np.maximum(half, 0.0), np.full_like(half, 2.0))
 
 
+# A choice among models cuts deviances at this many times their typical size ...
+_CUT = 6.0
+# ... and never below this many times that of the usual label that is not 0.
+_ROOM = 2.0
+
+
 class Gaussian(Family):
     """Real labels with constant variance; with a curved link, nonlinear least squares."""
 
@@ -49,6 +55,9 @@ class Gaussian(Family):
     def deviance(self, y: ArrayLike, mean: ArrayLike) -> Floats:
         residual = floats(y) - floats(mean)
         return product(residual, residual)
+
+    def loss_bound(self, mean: float, dispersion: float) -> float:
+        return _CUT * dispersion
 
     def check_range(self, y_low: float, y_high: float) -> None:
         _check_labels(self.name, "on the line", y_low, y_high, True)
@@ -77,6 +86,9 @@ class Bernoulli(Family):
         label, chance = floats(y), np.clip(floats(mean), _LEAST_MEAN, _NEARLY_ONE)
         return _deviance(special.rel_entr(label, chance) + special.rel_entr(1.0 - label, 1.0 - chance))
 
+    def loss_bound(self, mean: float, dispersion: float) -> float:
+        return max(4.0, _ROOM * float(self.deviance(1.0, min(mean, 1.0 - mean))))
+
     def check_range(self, y_low: float, y_high: float) -> None:
         _check_labels(self.name, "in [0, 1]", y_low, y_high, y_low >= 0.0 and y_high <= 1.0)
 
@@ -96,6 +108,15 @@ class _Positive(Family):
     @abstractmethod
     def damping(self, mean: ArrayLike) -> Floats:
         """mean / variance, which falls as the mean grows."""
+
+    def chance_of_zero(self, mean: float, dispersion: float) -> float:
+        """That of the label 0."""
+        return 0.0
+
+    def loss_bound(self, mean: float, dispersion: float) -> float:
+        mean = max(mean, _LEAST_MEAN)
+        usual = mean / max(1.0 - self.chance_of_zero(mean, dispersion), _LEAST_MEAN)
+        return max(_CUT * dispersion, _ROOM * float(self.deviance(usual, mean)))
 
     def gain(self, eta: ArrayLike, link: Link) -> Floats:
         return product(link.relative_slope(eta), self.damping(link.mean(eta)))
@@ -122,6 +143,9 @@ class Poisson(_Positive):
     def damping(self, mean: ArrayLike) -> Floats:
         return np.ones_like(floats(mean))
 
+    def chance_of_zero(self, mean: float, dispersion: float) -> float:
+        return math.exp(-mean)
+
     def deviance(self, y: ArrayLike, mean: ArrayLike) -> Floats:
         label, positive = floats(y), _positive(mean)
         return _deviance(special.rel_entr(label, positive) + (positive - label))
@@ -147,6 +171,9 @@ class Gamma(_Positive):
         label, positive = floats(y), _positive(mean)
         with np.errstate(over="ignore"):
             return _deviance((label - positive) / positive - np.log(_positive(label)) + np.log(positive))
+
+    def loss_bound(self, mean: float, dispersion: float) -> float:
+        return _CUT * min(dispersion, 1.0)  # free of y's unit; beyond 1 nearly all labels are next to 0
 
     def check_range(self, y_low: float, y_high: float) -> None:
         _check_labels(self.name, "> 0", y_low, y_high, y_low > 0.0)
@@ -177,6 +204,9 @@ class NegativeBinomial(_Positive):
         label, positive = floats(y), _positive(mean)
         excess = np.log(self._growth(label)) - np.log(self._growth(positive))
         return _deviance(special.rel_entr(label, positive) - (label + 1.0 / self.alpha) * excess)
+
+    def chance_of_zero(self, mean: float, dispersion: float) -> float:
+        return math.exp(-math.log1p(self.alpha * mean) / self.alpha)
 
     def _growth(self, mean: ArrayLike) -> Floats:
         with np.errstate(over="ignore"):
@@ -213,6 +243,18 @@ class Tweedie(_Positive):
         label, positive, left, right = floats(y), _positive(mean), 1.0 - self.power, 2.0 - self.power
         own = _power(label if right > 0.0 else _positive(label), right) / (left * right)
         return _deviance(own - product(label, _power(positive, left)) / left + _power(positive, right) / right)
+
+    def loss_bound(self, mean: float, dispersion: float) -> float:
+        # A dispersion has the unit of y^(2 - power). A noisy one is not believed beyond one label in ten that is not 0.
+        mean = max(mean, _LEAST_MEAN)
+        most = (1.0 if self.power >= 2.0 else 10.0 / max(2.0 - self.power, 0.5)) * mean ** (2.0 - self.power)
+        return super().loss_bound(mean, min(dispersion, most))
+
+    def chance_of_zero(self, mean: float, dispersion: float) -> float:
+        """A label is a Poisson number of gamma amounts, where the power is between 1 and 2."""
+        if not 1.0 < self.power < 2.0:
+            return math.exp(-mean) if self.power == 1.0 else 0.0
+        return math.exp(-(mean ** (2.0 - self.power)) / (dispersion * (2.0 - self.power)))
 
     def check_range(self, y_low: float, y_high: float) -> None:
         if self.power < 2.0:

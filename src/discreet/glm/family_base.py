@@ -77,6 +77,14 @@ class Family(ABC):
     def gain_bound(self, low: Floats, high: Floats, link: Link) -> Floats:
         """No less than the gain for eta in [low, high]; within rounding of it on short intervals."""
 
+    def loss_bound(self, mean: float, dispersion: float) -> float | None:
+        """Where a choice among models cuts a row's deviance, at a typical mean and dispersion; None if nobody knows.
+
+        Several times what usual rows have: a cut below that of a usual label would favour the models that never
+        expect one.
+        """
+        return None
+
     def check_link(self, link: Link) -> None:
         """Raise ValueError unless the family allows this link."""
         if link.name not in self.allowed_links:

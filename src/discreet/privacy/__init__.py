@@ -2,6 +2,7 @@
 
 from discreet.privacy.budget import Budget, refuse_weaker
 from discreet.privacy.composition import Composition, compose
+from discreet.privacy.cover import Cover, gaussian_cover
 from discreet.privacy.guarantee import Guarantee, Neighbours, Release, check_neighbours, joint
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger_history import Entry
@@ -25,6 +26,7 @@ __all__ = [
     "Approximate",
     "Budget",
     "Composition",
+    "Cover",
     "Entry",
     "Guarantee",
     "Ledger",
@@ -43,6 +45,7 @@ __all__ = [
     "clones_delta",
     "clones_epsilon",
     "compose",
+    "gaussian_cover",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",

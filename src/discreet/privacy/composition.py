@@ -32,6 +32,13 @@ class Composition:
     def rho(self) -> float:
         return math.fsum(part.rho for part in self.parts)
 
+    @property
+    def merged(self) -> tuple[Unit, ...]:
+        """All Gaussian parts as one, before the others: a long history then costs a few convolutions only."""
+        gaussian = [part for part in self.parts if isinstance(part, GDP)]
+        others = sorted((part for part in self.parts if not isinstance(part, GDP)), key=repr)
+        return (*([GDP(Composition(tuple(gaussian)).mu)] if gaussian else []), *others)
+
     def epsilon(self, delta: float) -> float:
         check_delta(delta)
         return min((route.epsilon(delta) for route in self._routes()), default=0.0)
@@ -44,24 +51,29 @@ class Composition:
             return [self.parts[0]]
         if all(isinstance(part, GDP) for part in self.parts):
             return [GDP(self.mu)]
-        routes: list[Any] = [_Sum(self.parts)]
+        merged = self.merged
+        if len(merged) == 2 and isinstance(merged[0], GDP) and isinstance(merged[1], Perturbed):
+            return [merged[1].beside(merged[0].mu)]
+        routes: list[Any] = [_Sum(merged)]
         if math.isfinite(self.mu):
             routes.append(GDP(self.mu))
         if math.isfinite(self.rho):
             routes.append(ZCDP(self.rho))
-        merged = _merged(self.parts)
-        if len(merged) == 2 and isinstance(merged[0], GDP) and isinstance(merged[1], Perturbed):
-            return [merged[1].beside(merged[0].mu)]
-        distribution = _composed_pld(merged)
-        if distribution is not None:
-            convolved = sum(part.times if isinstance(part, Repeated) else 1 for part in merged)
-            routes.append(_Numerical(distribution, ROUNDING * convolved))
+        # What has a mu may count as Gaussian noise of that mu: a pick has no table of losses of its own.
+        for parts in dict.fromkeys([merged, Composition(tuple(_dominating(part) for part in merged)).merged]):
+            if (distribution := _composed_pld(parts)) is not None:
+                convolved = sum(part.times if isinstance(part, Repeated) else 1 for part in parts)
+                routes.append(_Numerical(distribution, ROUNDING * convolved))
         return routes
 
 
 def compose(parts: Iterable[Unit]) -> Composition:
     """The joint cost of several releases."""
     return Composition(tuple(parts))
+
+
+def _dominating(part: Unit) -> Unit:
+    return GDP(part.mu) if math.isfinite(part.mu) else part
 
 
 @dataclass(frozen=True)
@@ -112,13 +124,6 @@ class _Numerical:
         return min(1.0, float(self.distribution.get_delta_for_epsilon(epsilon)) + self.margin)
 
 
-def _merged(parts: Sequence[Unit]) -> tuple[Unit, ...]:
-    """All Gaussian parts as one, so that a long history costs a few convolutions only."""
-    gaussian = [part for part in parts if isinstance(part, GDP)]
-    others = sorted((part for part in parts if not isinstance(part, GDP)), key=repr)
-    return (*([GDP(Composition(tuple(gaussian)).mu)] if gaussian else []), *others)
-
-
 # Tables of losses grow with their range: beyond this one, which no useful guarantee reaches, other routes must do.
 _LARGEST_LOSS = 100.0
 
@@ -133,6 +138,8 @@ def _largest_loss(part: Unit) -> float:
 
 @lru_cache(maxsize=64)
 def _composed_pld(parts: tuple[Unit, ...]) -> Any:
+    if any(isinstance(part, ZCDP) or (isinstance(part, Repeated) and part.each.bounded_range) for part in parts):
+        return None  # they have no table; see their loss_distribution
     if sum(_largest_loss(part) for part in parts) > _LARGEST_LOSS:
         return None
     total = None

@@ -88,9 +88,12 @@ class Perturbed:
     def _alone(self, epsilons: Floats) -> Floats:
         """Without the releases besides. Below 0, by the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e))."""
         size = np.abs(epsilons)
-        # From here on the slack's term grows, and what held at a smaller epsilon holds.
-        reached = np.minimum(size, _best_epsilon(replace(self, besides_mu=0.0))) if self.slack else size
-        deltas = self._with_slack(reached)
+        if self.slack * math.exp(min(float(size.max(initial=0.0)), 700.0)) > _TAIL:
+            # Somewhere the slack's term grows faster than the rest falls; what held at a smaller epsilon holds.
+            size_or_less = np.minimum(size, _best_epsilon(replace(self, besides_mu=0.0)))
+        else:
+            size_or_less = size
+        deltas = self._with_slack(size_or_less)
         reversed_pair = 1 - np.exp(-size) * (1 - deltas)
         return np.minimum(1.0, np.where(epsilons >= 0, deltas, reversed_pair))
 
@@ -118,29 +121,11 @@ class Perturbed:
 
     def epsilon(self, delta: float) -> float:
         check_delta(delta)
-        if self.delta(0.0) <= delta:
-            return 0.0
-        high = 1.0
-        while self.delta(high) > delta:
-            high *= 2
-            if high > 1e4:
-                return math.inf
-        low = 0.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
-        return high
+        return _least_epsilon(self, delta)
 
     def loss_distribution(self) -> Any:
         """A distribution of losses with at least this profile: see ``connected``."""
-        from dp_accounting.pld import privacy_loss_distribution as pld
-
-        half = math.ceil(self.largest_loss / _INTERVAL)
-        places = np.unique(np.round(np.linspace(-half, half, _POINTS)).astype(np.int64))
-        deltas = [self.deltas(part * _INTERVAL) for part in np.array_split(places.astype(np.float64), 16)]
-        masses, infinite = connected(places.astype(np.float64) * _INTERVAL, np.concatenate(deltas))
-        table = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0}
-        return pld.PrivacyLossDistribution.create_from_rounded_probability(table, infinite, _INTERVAL)
+        return _table_of_losses(self)
 
     @property
     def largest_loss(self) -> float:
@@ -163,6 +148,33 @@ class Perturbed:
     def from_dict(cls, fields: dict[str, str]) -> Perturbed:
         numbers = {name: float.fromhex(value) for name, value in fields.items() if name not in ("unit", "replaced")}
         return cls(replaced=fields["replaced"] == "True", **numbers)
+
+
+@lru_cache(maxsize=4096)
+def _least_epsilon(cost: Perturbed, delta: float) -> float:
+    if cost.delta(0.0) <= delta:
+        return 0.0
+    low, high = 0.0, 1.0
+    while cost.delta(high) > delta:
+        low, high = high, 2 * high
+        if high > 1e4:
+            return math.inf
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if cost.delta(middle) <= delta else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=64)
+def _table_of_losses(cost: Perturbed) -> Any:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    half = math.ceil(cost.largest_loss / _INTERVAL)
+    places = np.unique(np.round(np.linspace(-half, half, _POINTS)).astype(np.int64))
+    deltas = [cost.deltas(part * _INTERVAL) for part in np.array_split(places.astype(np.float64), 16)]
+    masses, infinite = connected(places.astype(np.float64) * _INTERVAL, np.concatenate(deltas))
+    table = {int(place): float(mass) for place, mass in zip(places, masses, strict=True) if mass > 0}
+    return pld.PrivacyLossDistribution.create_from_rounded_probability(table, infinite, _INTERVAL)
 
 
 @lru_cache(maxsize=256)

@@ -272,3 +272,36 @@ def test_the_deviance_is_never_negative(eta: float, share: float) -> None:
         y = one.default_link.mean(eta * share)
         assume(math.isfinite(mean))
         assert one.deviance(y, mean) >= 0.0
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=repr)
+@pytest.mark.parametrize("mean", [0.01, 0.3, 0.7, 5.0, 400.0])
+def test_a_choice_cuts_losses_above_those_of_usual_labels_and_not_far_above(one: Family, mean: float) -> None:
+    """Usual: what labels drawn from the family with this mean have on average, and the mean of those that are not 0."""
+    if isinstance(one, Bernoulli):
+        mean = min(mean, 1 - 0.01)
+    rng = np.random.default_rng(0)
+    draws = {
+        "gaussian": lambda: rng.normal(mean, 1.0, 20_000),
+        "bernoulli": lambda: (rng.random(20_000) < mean).astype(float),
+        "poisson": lambda: rng.poisson(mean, 20_000).astype(float),
+        "gamma": lambda: rng.gamma(1.0, mean, 20_000),
+        "negative_binomial": lambda: rng.poisson(rng.gamma(1 / 0.7, 0.7 * mean, 20_000)).astype(float),
+    }
+    if one.name not in draws:
+        pytest.skip("its labels are drawn in the test of searches")
+    losses = one.deviance(draws[one.name](), np.full(20_000, mean))
+    bound = one.loss_bound(mean, 1.0)
+    assert bound is not None
+    assert 2 * losses.mean() < bound < max(12.0, 12 * losses.mean(), 2.1 * losses.max())
+
+
+def test_bounds_of_losses_follow_the_unit_of_y() -> None:
+    """Costs in cents are cut where the same costs in euros are."""
+    for power in (1.2, 1.5, 1.8, 2.0, 3.0):
+        one = Tweedie(power)
+        unit = 100.0 ** (2 - power)
+        assert one.loss_bound(700.0, 3.0 * unit) == pytest.approx(unit * one.loss_bound(7.0, 3.0))
+        # Noise can make a dispersion of anything.
+        assert one.loss_bound(7.0, 1e9) <= 130 * 7.0 ** (2 - power) * 3
+        assert one.loss_bound(1e-300, 1e-300) > 0
