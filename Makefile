@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-js lint unit reproduce bench audit soak clean
+.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "discreet needs Python 3.11 or newer"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,report,service,postgresql,test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,dask,report,service,postgresql,test]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -29,6 +29,13 @@ unit: $(STAMP)
 
 test-js:  ## the JavaScript client; needs Node 20 and npm
 	cd clients/js && npm ci --no-audit --no-fund --silent && npm test --silent
+
+# One process for each session: Spark has one in a process.
+test-spark: $(STAMP)  ## Spark frames, classic and Connect, and a killed executor; needs Java 17
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[spark]'
+	DISCREET_TEST_SPARK=1 $(BIN)/pytest tests/spark/test_spark_classic.py
+	DISCREET_TEST_SPARK=1 $(BIN)/pytest tests/spark/test_spark_connect.py
+	DISCREET_TEST_SPARK=1 $(BIN)/pytest tests/spark/test_spark_executor.py
 
 bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/results
 	$(BIN)/python -m benchmarks.noise

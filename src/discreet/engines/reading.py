@@ -7,8 +7,10 @@ from typing import Any
 
 from discreet.errors import DiscreetError, ReadError
 
+_WHY = "it is damaged, or its lines differ in length"
 
-def reading(what: str, action: Callable[[], Any]) -> Any:
+
+def reading(what: str, action: Callable[[], Any], why: str = _WHY) -> Any:
     """What the action returns; a ReadError with nothing but the kind of what it raises."""
     try:
         return action()
@@ -17,7 +19,7 @@ def reading(what: str, action: Callable[[], Any]) -> Any:
     except Exception as error:
         kind = type(error).__name__
     # Raised after the handler, so that the message with the cells is not kept as this error's context.
-    raise ReadError(f"cannot read {what} to its end: it is damaged, or its lines differ in length ({kind})")
+    raise ReadError(f"cannot read {what} to its end: {why} ({kind})")
 
 
 def read_on(what: str, items: Iterable[Any]) -> Iterator[Any]:

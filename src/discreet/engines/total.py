@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +53,10 @@ class PassSum:
     def __init__(self, parts: Parts, seen: Seen) -> None:
         self.total = Total(parts)
         self.seen = seen
+
+    def copy(self) -> PassSum:
+        """One that may be added to: results of tasks belong to the scheduler, which may use them again."""
+        return deepcopy(self)
 
     def add(self, other: PassSum) -> PassSum:
         self.total.add(other.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import warnings
 from collections.abc import Sequence
@@ -136,7 +137,7 @@ class PrivateEstimator(BaseEstimator):
         encoder = Encoder(feature_domain(self, names), column, declared)
         layout = table_layout(
             encoder,
-            partial(self._label_numbers, target=column),
+            partial(self._without_secrets()._label_numbers, target=column),
             groups=groups,
             rows_per_person=self.rows_per_person,
             text_labels=self._label_texts(target),
@@ -146,6 +147,12 @@ class PrivateEstimator(BaseEstimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return self._curator(engine, encoder, groups is not None, job), encoder
+
+    def _without_secrets(self) -> PrivateEstimator:
+        """What may travel to workers on other machines, to read labels there: no ledger, no seed, no public rows."""
+        light = copy.copy(self)
+        light.ledger = light.random_state = light.public = None
+        return light
 
     def _label_texts(self, target: str) -> bool:
         """Whether labels in a file without types are texts."""

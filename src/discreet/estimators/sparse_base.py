@@ -97,7 +97,7 @@ class SparseModel(PrivateEstimator):
         low, high = wide_bounds(domain)
         encoding = WideEncoding(low, high, column.low, column.high, _CELLS_OF_A_TABLE)
         layout = Layout(
-            partial(wide_columns, encoding, partial(self._label_numbers, target=column)),
+            partial(wide_columns, encoding, partial(self._without_secrets()._label_numbers, target=column)),
             tuple(names),
             target,
             groups,

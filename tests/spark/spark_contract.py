@@ -1,0 +1,90 @@
+"""What a Spark frame promises, the same on a classic session and on Connect."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from engine_problems import DOMAIN, PROBLEMS, engine_of, fitted, in_memory, sums, table
+
+from discreet import ChangedError, DomainError, Ledger, ReadError, ReLURegressor
+
+ROWS = table()
+LINEAR = PROBLEMS["linear"]
+
+
+def spark_frame(session, rows=ROWS, seed=1):
+    """The rows in another order, in partitions of which some are empty and some hold nearly everything."""
+    shuffled = rows.take(np.random.default_rng(seed).permutation(rows.num_rows))
+    frame = session.createDataFrame(shuffled)
+    return frame.repartition(1 + seed % 7, frame["age"] % (1 + seed % 4))
+
+
+class SparkContract:
+    """Tests of any session; a module for each kind of session gives the fixture."""
+
+    @pytest.mark.parametrize("name", list(PROBLEMS))
+    def test_a_spark_frame_gives_the_bits_of_memory(self, name, session):
+        assert fitted(PROBLEMS[name], spark_frame(session)) == in_memory(PROBLEMS[name], ROWS)
+
+    @pytest.mark.parametrize("name", list(PROBLEMS))
+    def test_no_partitioning_changes_a_sum(self, name, session):
+        expected = sums(PROBLEMS[name], ROWS)
+        for seed in range(20):
+            assert sums(PROBLEMS[name], spark_frame(session, seed=seed)) == expected, seed
+
+    def test_no_rows_are_summed(self, session):
+        nothing = ROWS.slice(0, 0)
+        for name in ("linear", "groups", "categories"):
+            assert sums(PROBLEMS[name], spark_frame(session, ROWS).limit(0)) == sums(PROBLEMS[name], nothing)
+
+    def test_sums_beyond_63_bits_are_exact(self, session):
+        found = engine_of(LINEAR, spark_frame(session, seed=5)).sum_rows(_large)
+        assert found[0] > 2**63
+        assert found[0] % 2**62 == 0
+
+    def test_rows_that_change_stop_the_fit(self, session, tmp_path):
+        ledger = Ledger.create(tmp_path / "budget.ledger", epsilon=5, delta=1e-5)
+        session.createDataFrame(ROWS).coalesce(2).write.parquet(str(tmp_path / "rows"))
+        problem, frame = LINEAR, session.read.parquet(str(tmp_path / "rows"))
+        engine = engine_of(problem, frame)
+        engine.sum_rows(_count)
+        changing = frame.where("rand() < 0.9")
+        with pytest.raises(ChangedError) as caught:
+            problem.estimator(ledger=ledger, random_state=None).fit_table(changing, **problem.asked)
+        assert not any(character.isdigit() for character in str(caught.value))
+        assert len(ledger.history) == 1
+
+    def test_what_fails_in_a_task_shows_no_cell(self, session):
+        failing = spark_frame(session).selectExpr("*", "raise_error('secret 777') as x").drop("bmi")
+        with pytest.raises(ReadError) as caught:
+            engine_of(LINEAR, failing.selectExpr("age", "cost", "cast(x as double) as bmi")).sum_rows(_count)
+        assert "777" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+    def test_solvers_by_position_are_refused(self, session):
+        model = ReLURegressor(epsilon=1.0, delta=1e-5, domain=DOMAIN, solver="minibatch")
+        with pytest.raises(ValueError, match="positions"):
+            model.fit_table(spark_frame(session), target="cost", features=["age", "bmi"])
+
+    def test_columns_are_refused_by_name_and_type(self, session):
+        frame = spark_frame(session)
+        with pytest.raises(DomainError, match="no column 'age'"):
+            fitted(LINEAR, frame.drop("age"))
+        with pytest.raises(DomainError, match="'age' has the type date"):
+            fitted(LINEAR, frame.selectExpr("date('2020-01-01') as age", "bmi", "cost"))
+        with pytest.raises(DomainError, match="'age' is declared with bounds"):
+            fitted(LINEAR, frame.selectExpr("'1' as age", "bmi", "cost"))
+
+    def test_a_private_number_of_rows_is_not_counted(self, session):
+        frame = spark_frame(session)
+        model = LINEAR.estimator(neighbours="add_or_remove_one", random_state=None)
+        source, _ = model._open_table(frame, "cost", ["age", "bmi"], None, None)
+        assert source.public_rows is None
+
+
+def _large(block, used):
+    return np.array([2**62])
+
+
+def _count(block, used):
+    return np.array([block.records])
