@@ -83,6 +83,9 @@ PROBLEMS = {
     "logistic": Problem(LogisticRegression, "sick", NUMBERS),
     "poisson with exposure": Problem(PoissonRegressor, "claims", NUMBERS, exposure="years"),
     "groups": Problem(LinearRegression, "cost", NUMBERS, groups="person", options={"rows_per_person": 2}),
+    "groups, categories and missing cells": Problem(
+        LogisticRegression, "sick", ("dose", "sex"), groups="person", options={"rows_per_person": 3}
+    ),
     "missing cells": Problem(LinearRegression, "cost", ("age", "dose")),
     "categories": Problem(LogisticRegression, "sick", ("age", "sex", "site")),
 }

@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from discreet import PrivacyLeakWarning
 from discreet.cli import main
 from discreet.privacy import GDP, Budget, Ledger
 
@@ -195,3 +198,74 @@ def test_a_logistic_model_takes_its_classes_from_the_domain(call):
     assert result.returncode == 0, result.stderr
     assert "discreet LogisticRegression" in result.stdout
     assert "--link and --exposure belong to a --family" in fit(call, "--exposure", "age").stderr
+
+
+# Tables that are not one file.
+
+
+def seeded(call, monkeypatch, *words, **options):
+    """The printed summary of a fit whose noise is that of a seed."""
+    from discreet.cli import fit as module
+
+    make = module.make_estimator
+    monkeypatch.setattr(module, "make_estimator", lambda *a, **k: make(*a, **k).set_params(random_state=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        result = fit(call, *words, **options)
+    monkeypatch.setattr(module, "make_estimator", make)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_every_engine_prints_the_same_model(call, monkeypatch, tmp_path):
+    expected = seeded(call, monkeypatch)
+    (tmp_path / "folder").mkdir()
+    table = pq.read_table(tmp_path / "data.parquet")
+    for part in range(3):
+        pq.write_table(table.slice(part * 700, 700), tmp_path / "folder" / f"{part}.parquet")
+    frame = table.to_pandas()
+    frame.to_csv(tmp_path / "other.csv", sep=";", decimal=",", index=False, encoding="latin-1")
+    connection = duckdb.connect(str(tmp_path / "rows.duckdb"))
+    connection.execute("create table visits as select * from 'data.parquet'")
+    connection.close()
+    european = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1")
+    for words, data in [
+        ((), "data.csv"),
+        ((), "folder"),
+        ((), "folder/*.parquet"),
+        (("--engine", "memory"), "folder"),
+        (("--engine", "arrow"), "data.parquet"),
+        (("--engine", "dask"), "folder/*.parquet"),
+        (("--engine", "dask"), "data.csv"),
+        (european, "other.csv"),
+        (("--engine", "dask", *european), "other.csv"),
+    ]:
+        assert seeded(call, monkeypatch, *words, data=data) == expected, (words, data)
+    query = ("--sql", "select * from visits", "--database", "rows.duckdb")
+    words = ("fit", "--domain", "domain.toml", "--target", "cost", *BUDGET, *query)
+    assert seeded(lambda *_: call(*words), monkeypatch) == expected
+
+
+def test_what_is_said_about_a_table_must_fit_together(call):
+    for words, message in [
+        (("--scheduler", "tcp://x:1"), "--engine dask"),
+        (("--master", "local[2]"), "--engine spark"),
+        (("--sql", "select 1"), "one of them"),
+        (("--database", "x"), "where --sql looks"),
+    ]:
+        result = fit(call, *words)
+        assert result.returncode == 2
+        assert message in result.stderr
+    words = ("fit", "--domain", "domain.toml", "--target", "cost", *BUDGET)
+    assert "one of them" in call(*words).stderr
+    queries = {"select * from nowhere": "nowhere", "sel": "cannot be run", "create table x(i int)": "select"}
+    for query, message in queries.items():
+        assert message in refused(call(*words, "--sql", query))
+
+
+def test_passes_are_told_on_standard_error(call, monkeypatch):
+    monkeypatch.setattr("discreet.engines.kept.MOST_BYTES", 0)
+    result = fit(call, "--neighbours", "add_or_remove_one")
+    told = result.stderr.splitlines()
+    assert told == [f"pass {number} over the rows is done" for number in range(1, len(told) + 1)]
+    assert len(told) > 2

@@ -11,13 +11,14 @@ import click
 
 from discreet.cli.model import FAMILIES, make_estimator
 from discreet.cli.printing import clean_errors
+from discreet.cli.tables import Given, show_progress, table_options
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be fitted: the file, its columns, and where the model goes."""
+    """What is to be fitted: the table, its columns, and where the model goes."""
 
-    data: str
+    table: Any
     target: str
     groups: str | None
     exposure: str | None
@@ -27,7 +28,7 @@ class Job:
 
 
 @click.command()
-@click.argument("data", type=click.Path(dir_okay=False))
+@click.argument("data", required=False)
 @click.option("--domain", required=True, type=click.Path(dir_okay=False), help="TOML file that declares the columns.")
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
@@ -52,8 +53,9 @@ class Job:
 @click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same name never pays twice.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the model to this JSON file.")
 @click.option("--dry-run", is_flag=True, help="Show the price and stop: no row is read, nothing is spent.")
+@table_options
 def fit(
-    data: str,
+    data: str | None,
     domain: str,
     target: str,
     epsilon: float,
@@ -72,8 +74,19 @@ def fit(
     job: str | None,
     out: str | None,
     dry_run: bool,
+    sql: str | None,
+    database: str | None,
+    engine: str,
+    scheduler: str | None,
+    master: str | None,
+    sep: str | None,
+    decimal: str,
+    encoding: str,
 ) -> None:
-    """Fit a private model to DATA, a .parquet or .csv file: least squares, or a --family."""
+    """Fit a private model to DATA: least squares, or a --family.
+
+    DATA is a .parquet, .csv or .tsv file (.gz as well), a folder of them, or a pattern such as 'data/*.parquet'.
+    """
     with clean_errors():
         if model is not None and family is not None:
             raise click.UsageError("--model is for least squares and --family for the others: give one of them")
@@ -97,11 +110,13 @@ def fit(
             ledger=ledger,
             rows_per_person=rows_per_person,
         )
-        task = Job(data, target, groups, exposure, ledger, job, out)
+        given = Given(data, sql, database, engine, scheduler, master, sep, decimal, encoding)
+        show_progress()
+        task = Job(given.table(), target, groups, exposure, ledger, job, out)
         if dry_run:
             from discreet.cli.price import echo_price
 
-            echo_price(estimator, data, target=target, groups=groups, exposure=exposure, ledger=ledger, job=job)
+            echo_price(estimator, task.table, target=target, groups=groups, exposure=exposure, ledger=ledger, job=job)
         else:
             _fit(estimator, task)
 
@@ -113,7 +128,7 @@ def _fit(estimator: Any, task: Job) -> None:
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
     more = {} if task.exposure is None else {"exposure": task.exposure}
-    estimator.fit_table(task.data, target=task.target, groups=task.groups, job=task.job, **more)
+    estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))
     click.echo()
     echo_guarantee(estimator)

@@ -16,7 +16,7 @@ from discreet.rows import PowerSums, SecondMoment
 
 def echo_price(
     estimator: Any,
-    data: str,
+    table: Any,
     *,
     target: str,
     groups: str | None,
@@ -27,7 +27,7 @@ def echo_price(
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
     # Checks names and types of the columns; the curator that it makes is asked nothing.
-    source, encoder = estimator._open_table(data, target, None, groups, job, exposure)
+    source, encoder = estimator._open_table(table, target, None, groups, job, exposure)
     click.echo("dry run    no row is read and nothing is spent")
     click.echo(f"model      {target} on {', '.join(encoder.names)}")
     click.echo(f"price      {budget}")

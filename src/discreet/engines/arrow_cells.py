@@ -45,6 +45,13 @@ def batch_cells(layout: Layout, batch: Any, decimal: str | None = None) -> Cells
     )
 
 
+def one_batch(table: Any) -> Any:
+    """A table's rows in one batch."""
+    columns = [column.combine_chunks() for column in table.columns]
+    arrays = [column if isinstance(column, pa.Array) else pa.concat_arrays(column.chunks) for column in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
+
+
 def plain(column: Any) -> Any:
     """The column as a float64 array with NaN for what is missing, or as coded texts."""
     if pa.types.is_dictionary(column.type):

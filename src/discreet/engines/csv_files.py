@@ -30,7 +30,10 @@ class CsvTable:
     ordered = True
     rows_ahead = None
 
-    def __init__(self, files: Sequence[Path], written: CsvFiles, *, read_bytes: int = _READ_BYTES) -> None:
+    def __init__(
+        self, files: Sequence[Path], written: CsvFiles, *, keep: bool = False, read_bytes: int = _READ_BYTES
+    ) -> None:
+        self._keep = keep
         self._files = files
         self._sep = written.separator(files[0])
         self._encoding = written.encoding
@@ -48,7 +51,7 @@ class CsvTable:
             # Without a header line the first record would stand there, so it is not shown.
             known = f"the first line must name the columns, separated by {self._sep!r}"
             check_names(layout, header, str(file), known)
-        return StreamEngine(layout, self)
+        return StreamEngine(layout, self, keep=self._keep)
 
     def count(self) -> int:
         """In a pass of its own."""

@@ -135,8 +135,8 @@ def _cells(layout: Layout, partition: Any, decimal: str | None) -> Cells:
 
     from discreet.engines.arrow_cells import batch_cells
 
-    texts = pa.table({name: pa.array(partition[name].astype(object), pa.binary()) for name in layout.read})
-    return batch_cells(layout, texts.combine_chunks(), decimal)
+    texts = {name: pa.array(partition[name].astype(object), pa.binary()) for name in layout.read}
+    return batch_cells(layout, pa.RecordBatch.from_pydict(texts), decimal)
 
 
 def _blocks(read: Any, layout: Layout, partition: Any) -> list[Chunk]:

@@ -37,10 +37,10 @@ class CsvFiles:
         except LookupError:
             raise DomainError(f"there is no encoding {self.encoding!r}") from None
 
-    def separator(self, first: Path) -> str:
+    def separator(self, first: str | PathLike[str]) -> str:
         if self.sep is not None:
             return self.sep
-        return "\t" if ".tsv" in first.suffixes else ","
+        return "\t" if ".tsv" in Path(first).suffixes else ","
 
 
 def kind_of(path: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -14,16 +15,17 @@ MOST_BYTES = 1 << 26
 class KeptChunks:
     """Collects the blocks of one reading by several threads, and forgets them all if they are too large."""
 
-    def __init__(self, table_bytes: int | None) -> None:
+    def __init__(self, table_bytes: int | None, *, anyhow: bool = False) -> None:
+        self._most = sys.maxsize if anyhow else MOST_BYTES
         self._lock = threading.Lock()
         # A large table is not even tried: what is kept in vain takes memory, too.
-        self._chunks: list[Chunk] | None = [] if table_bytes is None or table_bytes <= MOST_BYTES else None
+        self._chunks: list[Chunk] | None = [] if table_bytes is None or table_bytes <= self._most else None
         self._bytes = 0
 
     def add(self, chunk: Chunk, size: int) -> None:
         with self._lock:
             self._bytes += size
-            if self._bytes > MOST_BYTES:
+            if self._bytes > self._most:
                 self._chunks = None
             elif self._chunks is not None:
                 self._chunks.append(chunk)

@@ -44,10 +44,15 @@ def open_engine(table: Any, layout: Layout) -> Engine:
     return (table if isinstance(table, Arrays) else open_table(table)).engine(layout)
 
 
-def open_table(table: Any) -> Table:
-    """The table as what can say its columns and give an engine."""
+def open_table(table: Any, *, keep: bool = False) -> Table:
+    """The table as what can say its columns and give an engine.
+
+    ``keep``: files stay in memory after their first reading, however large they are.
+    """
     if isinstance(table, (str, PathLike, CsvFiles)):
-        return _files(table)
+        return _files(table, keep)
+    if type(table).__module__.startswith("discreet.engines."):
+        return table
     classes = [(kind.__module__.split(".")[0].lstrip("_"), kind.__name__) for kind in type(table).__mro__]
     for library, name, module, opener in _KINDS:
         if (library, name) in classes:
@@ -62,14 +67,14 @@ def open_table(table: Any) -> Table:
     )
 
 
-def _files(table: Any) -> Table:
+def _files(table: Any, keep: bool) -> Table:
     written = table if isinstance(table, CsvFiles) else CsvFiles(table)
     kind, files = files_of(written.path)
     if kind == "csv":
-        return _opener("csv_files", "CsvTable")(files, written)
+        return _opener("csv_files", "CsvTable")(files, written, keep=keep)
     if isinstance(table, CsvFiles):
         raise DomainError(f"{table.path} is no CSV file: sep, decimal and encoding say nothing about it")
-    return _opener("parquet", "ParquetTable")(files)
+    return _opener("parquet", "ParquetTable")(files, keep=keep)
 
 
 def _is_frame(table: Any) -> bool:

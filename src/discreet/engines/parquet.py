@@ -27,7 +27,8 @@ class ParquetTable:
     decimal: str | None = None
     ordered = True
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], *, keep: bool = False) -> None:
+        self._keep = keep
         self._files = files
         self.what = str(files[0]) if len(files) == 1 else f"{files[0].parent} ({len(files)} files)"
         self._metadata = [reading(str(file), partial(pq.read_metadata, file)) for file in files]
@@ -41,7 +42,7 @@ class ParquetTable:
     def engine(self, layout: Layout) -> Engine:
         for file, schema in zip(self._files, self._schemas, strict=True):
             check_schema(layout, schema, str(file))
-        return StreamEngine(layout, self)
+        return StreamEngine(layout, self, keep=self._keep)
 
     def count(self) -> int:
         return sum(int(metadata.num_rows) for metadata in self._metadata)

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.domain import Kind
-from discreet.engines.arrow_cells import batch_cells
+from discreet.engines.arrow_cells import batch_cells, one_batch
 from discreet.engines.changes import SameRows
 from discreet.engines.engine import Engine, Function
 from discreet.engines.frame_cells import buckets, chunks_of, sum_chunks, used_rows
@@ -133,7 +133,7 @@ def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
     """A partition's rows in one batch: all rows of its persons are then seen together."""
     read = list(batches)
     if read:
-        yield pa.Table.from_batches(read).combine_chunks()
+        yield one_batch(pa.Table.from_batches(read))
 
 
 def _candidates(layout: Layout, decimal: str | None, batches: Iterator[Any]) -> Iterator[Any]:

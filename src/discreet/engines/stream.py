@@ -79,12 +79,13 @@ class Batches(Protocol):
 class StreamEngine:
     """Sums over batches, by as many threads as there are cores."""
 
-    def __init__(self, layout: Layout, batches: Batches, *, batch_rows: int | None = None) -> None:
+    def __init__(self, layout: Layout, batches: Batches, *, keep: bool = False, batch_rows: int | None = None) -> None:
         self._layout = layout
         self._batches = batches
         self._workers = layout.workers or available_cores()
         self._block_rows = layout.block_rows or _STREAM_BLOCK_ROWS
         self._batch_rows = batch_rows or max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(len(layout.read), 1)))
+        self._keep = keep
         self._kept: KeptChunks | None = None
         self._same = SameRows()
         self._passes = 0
@@ -105,7 +106,7 @@ class StreamEngine:
             raise DomainError(f"rows of {self._batches.what} have no positions")
         if part is None and self._kept is not None:
             return sum_in_threads(partial(chunk_sum, function), iter(self._kept), self._workers).total.value
-        keeping = KeptChunks(self._batches.size)
+        keeping = KeptChunks(None if self._keep else self._batches.size, anyhow=self._keep)
         choice = None if self._layout.groups is None else self._persons.begin()
 
         def of_cells(cells: Cells, size: int) -> PassSum:
