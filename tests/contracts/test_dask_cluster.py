@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -12,31 +11,29 @@ import dask
 import dask.dataframe as dd
 import pytest
 from distributed import Client, LocalCluster
+from engine_problems import PROBLEMS, bits, in_memory, parts, sums, table
 
 from discreet import Ledger
 from discreet.engines import dask_frames
-
-sys.path.append(str(Path(__file__).parent.parent / "contracts"))
-from engine_problems import PROBLEMS, bits, in_memory, parts, sums, table
 
 ROWS = table()
 
 
 @pytest.fixture(scope="module")
 def client():
+    # Workers that are started again find the modules of the tests, too.
+    found = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     with (
-        dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GB") as cluster,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit="1GB",
+            env={"PYTHONPATH": found, "OMP_NUM_THREADS": "1"},
+        ) as cluster,
         Client(cluster) as connected,
     ):
-        connected.run(_find_tests, str(Path(__file__).parent.parent / "contracts"))
-        connected.register_worker_callbacks(partial(_find_tests, str(Path(__file__).parent.parent / "contracts")))
         yield connected
-
-
-def _find_tests(folder):
-    if folder not in sys.path:
-        sys.path.append(folder)
 
 
 def frame(seed=3):
