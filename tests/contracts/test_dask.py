@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import cloudpickle
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 from engine_problems import DOMAIN, PROBLEMS, engine_of, fitted, in_memory, parts, sums, table
 
-from discreet import ChangedError, DomainError, Ledger, ReadError, ReLURegressor
+from discreet import ChangedError, DomainError, Ledger, Public, ReadError, ReLURegressor
 from discreet.engines import dask_frames
 
 ROWS = table()
@@ -95,6 +96,19 @@ def test_what_fails_in_a_task_shows_no_cell():
 
 def _failing(part):
     raise ValueError("secret 777")
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", ["linear", "categories"])
+def test_what_travels_to_workers_holds_no_ledger_and_no_public_rows(name, tmp_path):
+    ledger = Ledger.create(tmp_path / "budget.ledger", epsilon=5, delta=1e-5)
+    problem = PROBLEMS[name]
+    public = Public(rows=ROWS.select(list(problem.features)).slice(0, 50))
+    model = problem.estimator(ledger=ledger, public=public)
+    source, _ = model._open_table(dask_frame(), problem.target, problem.features, None, None)
+    sent = cloudpickle.dumps(source._engine._layout)
+    assert b"budget.ledger" not in sent
+    assert len(sent) < 20_000
 
 
 def test_solvers_by_position_are_refused():

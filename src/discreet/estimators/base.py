@@ -141,7 +141,7 @@ class PrivateEstimator(BaseEstimator):
             groups=groups,
             rows_per_person=self.rows_per_person,
             text_labels=self._label_texts(target),
-            check_labels=self._check_label_kind,
+            check_labels=self._without_secrets()._check_label_kind,
         )
         engine = opened.engine(layout)
         self.n_features_in_ = len(names)

@@ -104,7 +104,7 @@ class SparseModel(PrivateEstimator):
             self.rows_per_person,
             texts=frozenset([target]) if self._label_texts(target) else frozenset(),
             declared=domain.columns,
-            check_labels=self._check_label_kind,
+            check_labels=self._without_secrets()._check_label_kind,
             width=len(names),
             block_rows=wide_block_rows(len(names)),
         )
