@@ -14,28 +14,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.glm import Family
+from discreet.glm import family as family_of
 
 Floats = NDArray[np.float64]
 
 
 def score_attack(
-    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: Family, *, dispersion: float = 1.0
+    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
 ) -> Floats:
     """One number per row (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion; members score high.
 
-    family: with its canonical link. An intercept is a column of ones in X.
+    family: one of ``discreet.glm`` or its name, with its canonical link. An intercept is a column of ones in X.
     """
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    residual = labels - family.cumulant_slope(rows @ beta)
+    residual = labels - _family(family).cumulant_slope(rows @ beta)
     return residual * (rows @ error) / dispersion
 
 
 def sparse_score_attack(
-    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: Family, *, dispersion: float = 1.0
+    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
 ) -> Floats:
     """The same on the support of the truth only (COST, 4.9): elsewhere an estimate's error is noise to the attacker."""
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    residual = labels - family.cumulant_slope(rows @ beta)
+    residual = labels - _family(family).cumulant_slope(rows @ beta)
     return residual * (rows @ np.where(beta != 0, error, 0.0)) / dispersion
 
 
@@ -48,6 +49,12 @@ def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: 
     signal = rows @ weights
     active = signal > 0
     return (labels - np.maximum(signal, 0.0)) * active * (rows @ error)
+
+
+def _family(chosen: str | Family) -> Family:
+    if not isinstance(chosen, (str, Family)):
+        raise TypeError(f"family must be a family of discreet.glm or its name, got {chosen!r}")
+    return family_of(chosen)
 
 
 def _checked(X: Any, y: Any, estimate: Any, truth: Any) -> tuple[Floats, Floats, Floats, Floats]:

@@ -58,6 +58,11 @@ class Closeness:
         mu-GDP and rho-zCDP: chi-square at most e^(mu^2) - 1 and e^(2 rho) - 1. Epsilon-DP: 4 sinh^2(epsilon / 2), the
         chi-square of randomised response. (Epsilon, delta): up to a part of mass delta it is epsilon-DP.
         """
+        if not all(hasattr(unit, name) for name in ("rho", "epsilon", "delta")):
+            raise TypeError(
+                "privacy must be a guarantee such as discreet.privacy.GDP(0.2), Pure(1.0) or Approximate(1.0, 1e-6), "
+                f"got {unit!r}"
+            )
         steps = 1 if check_neighbours(neighbours) == "replace_one" else 2
         if isinstance(unit, Approximate):
             # Group privacy: two steps multiply epsilon by 2 and delta by 1 + e^epsilon.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.errors import GuaranteeError
-from discreet.privacy.profile import check_delta, check_epsilon, gaussian_mu
+from discreet.privacy.profile import check_delta, check_finite_epsilon, gaussian_mu
 from discreet.privacy.units import GDP, Unit
 
 
@@ -24,7 +24,7 @@ class Budget:
 
     @classmethod
     def of(cls, epsilon: float, delta: float) -> Budget:
-        check_epsilon(epsilon)
+        check_finite_epsilon(epsilon)
         check_delta(delta)
         if delta == 0:
             raise ValueError("delta must be > 0: discreet adds Gaussian noise, which no pure guarantee covers; got 0")

@@ -105,6 +105,13 @@ def classical_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) 
     return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
 
 
+def check_finite_epsilon(epsilon: float) -> None:
+    """What somebody asks for: an infinite epsilon is no guarantee, and no noise could be drawn for it."""
+    check_epsilon(epsilon)
+    if math.isinf(epsilon):
+        raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}: an infinite one promises nothing")
+
+
 def check_epsilon(epsilon: float) -> None:
     if not (isinstance(epsilon, (int, float, np.number)) and epsilon > 0):
         raise ValueError(f"epsilon must be a number > 0, got {epsilon!r}")

@@ -115,7 +115,12 @@ def likely_spread(link: IndexLink, middle: float, variance: float) -> float:
 
 
 def likely_middle(link: IndexLink, mean: float, least_step: float) -> float:
-    """The index of a mean, which is first moved inside the link's range by ``least_step``."""
+    """The index of a mean, which is first moved inside the link's range by ``least_step``, or by a quarter of it.
+
+    A spread that was seen through noise, or declared far too wide, may be larger than the range, and may be nothing.
+    """
+    width = link.greatest - link.least
+    least_step = min(max(least_step, 1e-6), width / 4 if math.isfinite(width) else math.inf)
     low = link.least + least_step if math.isfinite(link.least) else -math.inf
     high = link.greatest - least_step if math.isfinite(link.greatest) else math.inf
     return float(link.inverse(min(max(mean, low), high)))
