@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain.columns import Categorical
+from discreet.domain.columns import Categorical, Column, Numeric
 from discreet.errors import DomainError
 from discreet.local.columns import Floats, cell, encoded_columns
 from discreet.local.device_ledger import DeviceLedger
@@ -102,10 +102,16 @@ def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Float
 
 def encoded_records(task: Task, records: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats]:
     """Records as rows (1, x) and labels y."""
-    columns = {column.name: [cell(record, column, column.name) for record in records] for column in task.columns}
+    columns = {column.name: _cells(records, column) for column in task.columns}
     target = Categorical(task.target.name, task.target.values) if task.target.values else None
     labels = task.target.encode([cell(record, target, task.target.name) for record in records])
     return encoded_columns(task, columns, len(records)), labels
+
+
+def _cells(records: Sequence[Mapping[str, Any]], column: Column) -> Any:
+    """One column's answers: numbers with NaN for what is missing, or the spellings of a category."""
+    found = [cell(record, column, column.name) for record in records]
+    return np.array(found, dtype=np.float64) if isinstance(column, Numeric) else found
 
 
 def reports(task: Task, rows: Floats, labels: Floats, bits: Bits | None = None) -> Sequence[bytes]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 _SETTLED = (200, 201)
 _PAUSE = 0.05  # seconds before a report is sent again
+_ANSWER_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ async def deliver(
 ) -> LoadResult:
     """Send every report until it is acknowledged or refused for good; a server that is away is waited for.
 
-    ``give_up`` bounds the seconds spent on one report; a ``result`` given from outside can be watched meanwhile.
+    ``give_up`` bounds the seconds in which one report is sent again; a ``result`` given from outside can be watched.
     """
     parts = urlsplit(address)
     if parts.scheme != "http" or parts.hostname is None:
@@ -77,7 +78,8 @@ class _Connection:
         request, started = self._request(delivery), time.monotonic()
         while time.monotonic() - started < self._give_up:
             try:
-                status = await asyncio.wait_for(self._exchange(request), self._give_up)
+                # Hanging up on an answer that is on its way would leave open whether the report was counted.
+                status = await asyncio.wait_for(self._exchange(request), max(self._give_up, _ANSWER_SECONDS))
             except (OSError, EOFError, TimeoutError, ValueError):
                 self._result.disconnects += 1
                 self._hang_up()
