@@ -53,7 +53,7 @@ MODELS = {
     "logistic, texts": (lambda: LogisticRegression(**BASE, classes=["no", "yes"]), "texts", "no", False),
     "logistic, no intercept": (lambda: LogisticRegression(**BASE, fit_intercept=False), "binary", 0, False),
     "logistic, penalty": (lambda: LogisticRegression(**BASE, alpha=5.0), "binary", 0, False),
-    "logistic, few steps": (lambda: LogisticRegression(**BASE, max_iter=2), "binary", 0, False),
+    "logistic, few steps": (lambda: LogisticRegression(**BASE, solver="newton", max_iter=2), "binary", 0, False),
     "logistic, public rows": (lambda: LogisticRegression(**BASE, public=Public(PUBLIC_X)), "binary", 0, False),
     "logistic, public labels": (
         lambda: LogisticRegression(**BASE, public=Public(PUBLIC_X, PUBLIC_Y)),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.algorithms.moments import FIRST_LOOK_SHARE
-from discreet.algorithms.steps.descent_plan import DescentPlan
+from discreet.algorithms.parts import plan as shares
 from discreet.cli.printing import echo_table
 from discreet.privacy import Budget, Ledger
 from discreet.rows import PowerSums, SecondMoment
@@ -50,7 +50,7 @@ def _releases(estimator: Any) -> tuple[list[str], list[float]]:
     """
     if estimator.solver == "moments":
         return [PowerSums.label, SecondMoment.label], [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
-    look = DescentPlan.look_share(x_is_known=False)
+    look = shares.LOOK
     return [PowerSums.label, "second moments, gradients and curvature"], [look, 1 - look]
 
 

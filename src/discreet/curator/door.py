@@ -47,11 +47,13 @@ from discreet.rows import (
     Residues,
     candidates,
     exact_sum,
+    parts_of_each,
     product_parts,
     query_sum,
     ranked_parts,
     ranking_reach,
     ranking_unit,
+    several_parts,
 )
 from discreet.rows.logistic_loss import WholeTheta
 
@@ -134,6 +136,18 @@ class Curator:
         part = None if every == 1 else Residues(every, 0, 1)
         add_up = partial(self._engine.sum_rows, partial(product_parts, query), part)
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
+
+    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
+        """Several sums over all rows from one pass, each with noise of its own and at its own cost."""
+        queries = [query for query, _ in questions]
+        costs = self._accountant.grant([cost for _, cost in questions])
+        add_up = _OnePass(self._engine, queries)
+        return [
+            self._noisy_sum(
+                query, cost, self._noise(query, cost).release(query.label, cost), partial(add_up.parts, number)
+            )
+            for number, (query, cost) in enumerate(zip(queries, costs, strict=True))
+        ]
 
     def require_positions(self) -> None:
         """Refuse, before anything is paid, to ask rows by their positions where they have none."""
@@ -295,6 +309,21 @@ class Curator:
         if self._accountant.keeps:
             found = codec.unpack(self._accountant.keep(key, place, planned, codec.pack(found)))
         return found
+
+
+class _OnePass:
+    """The exact sums of several queries, from one pass over the rows that is made when the first is needed."""
+
+    def __init__(self, engine: Engine, queries: Sequence[Query]) -> None:
+        self._engine = engine
+        self._queries = queries
+        self._parts: list[Parts] | None = None
+
+    def parts(self, number: int) -> Parts:
+        if self._parts is None:
+            together = self._engine.sum_rows(partial(several_parts, self._queries))
+            self._parts = parts_of_each(self._queries, together)
+        return self._parts[number]
 
 
 def sum_of(parts: Sequence[Parts]) -> Parts:

@@ -46,6 +46,9 @@ class Part:
             raise ValueError("a part of the rows is summed whole")
         return self.sum_each([query], cost)
 
+    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
+        return [self.sum(query, cost) for query, cost in questions]
+
     def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
         """One sum in which each of as many equal pieces of this part, in order, is asked a query of its own."""
         pieces = self._rows.cut(len(queries))

@@ -27,12 +27,14 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
     solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only) and ``"cost_gd"``
     (COST's plain descent) are there to compare.
-    max_iter: steps of ``"gd"``, ``"newton"`` and ``"cost_gd"``; chosen by the solver if None.
+    max_iter: steps of ``"newton"`` and ``"cost_gd"``; chosen by the solver if None.
     step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
     radius: the ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1, 1] (white ones
     with public rows; newton's are scaled to spread 1) and in units of the linear predictor (identity link: of y's
     half-width, from the middle). If None, 3 for ``"cost_gd"`` (50 for the logit) and 50 for ``"newton"``. Noise of
     ``"cost_gd"`` grows with it, and a fit that ends at its edge warns.
+    cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
+    narrower if labels vary as the family says.
     calibration: ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``) or PMT's
     Algorithms 3 to 5 (``"newton"``) print.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
@@ -59,6 +61,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -81,6 +84,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -145,6 +149,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -165,6 +170,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

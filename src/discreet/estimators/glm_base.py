@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.algorithms.gd import descend
+from discreet.algorithms.descent import descend
 from discreet.algorithms.newton import newton
 from discreet.algorithms.objective import objective, objective_costs
 from discreet.algorithms.printed_gd import printed_descend
@@ -24,7 +24,7 @@ from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
-from discreet.estimators.units import linear_result, units
+from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
 from discreet.inference import GlmResult
 from discreet.privacy import Budget, Unit
 from discreet.rows import Labels
@@ -51,6 +51,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
     max_iter: int | None
     step: float | None
     radius: float | None
+    cov_type: str
     bounds_exposure: Any = None
 
     def _solvers(self) -> dict[str, Solver]:
@@ -59,7 +60,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
             printed = Solver(partial(printed_descend, calibration="paper"), _COST)
             return {"gd": printed, "newton": Solver(printed_newton, _NEWTON), "cost_gd": printed}
         solvers = {
-            "gd": Solver(descend, _STEPS),
+            "gd": Solver(descend),
             "newton": Solver(newton, _NEWTON),
             "cost_gd": Solver(printed_descend, _COST),
         }
@@ -80,6 +81,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         check_options(self, self._options(), least_steps=2)
+        check_choice("cov_type", self.cov_type, COV_TYPES)
         family, link = self._family()
         family.check_link(link)
         return super()._check_parameters()
@@ -153,13 +155,14 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
+        store_facts(self, fit)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
         if hasattr(self, "result_"):
             del self.result_
         if fit.noise_covariance is not None and fit.sampling_covariance is not None:
-            plain = linear_result(fit, encoder, self.privacy_, bool(self.fit_intercept))
+            plain = linear_result(fit, encoder, self.privacy_, bool(self.fit_intercept), self.cov_type)
             self.result_ = GlmResult(**vars(plain), family=model.family.name, link=model.link.name)
         return self
 

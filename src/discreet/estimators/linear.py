@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from discreet.algorithms.gd import descend
+from discreet.algorithms.descent import descend
 from discreet.algorithms.moments import release_moments
 from discreet.algorithms.pmt import pmt
 from discreet.algorithms.printed_gd import printed_descend
@@ -24,7 +24,7 @@ from discreet.estimators.moments import moments_in_units, public_scaling, requir
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
-from discreet.estimators.units import linear_result, units
+from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
 from discreet.glm import Gaussian, Identity
 from discreet.inference import LinearResult
 from discreet.privacy import Budget
@@ -32,14 +32,12 @@ from discreet.rows import Labels
 
 # Every solver with the options that it has; ``calibration="paper"`` is for the same ones.
 _OPTIONS: dict[str, tuple[str, ...]] = {
-    "auto": ("max_iter",),
-    "gd": ("max_iter",),
+    "auto": (),
+    "gd": (),
     "moments": (),
     "pmt": (),
     "cost_gd": ("max_iter", "step", "radius"),
 }
-# A budget this large protects nobody and needs no descent: the second moment then gives least squares in one pass.
-_NOMINAL_MU = 10.0
 
 
 class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
@@ -61,6 +59,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -80,6 +79,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger
@@ -102,6 +102,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     def _check_parameters(self) -> Budget:
         check_choice("solver", self.solver, tuple(_OPTIONS))
         check_options(self, self._options(), least_steps=2)
+        check_choice("cov_type", self.cov_type, COV_TYPES)
         if self.solver == "pmt" and self.public is None:
             raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
@@ -128,7 +129,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             self._fit_printed_descent(source, encoder, budget)
         elif self.calibration == "paper":
             self._fit_printed(source, encoder, budget)
-        elif self.solver == "moments" or (self.solver == "auto" and budget.mu > _NOMINAL_MU):
+        elif self.solver == "moments":
             self._fit_moments(source, encoder, budget)
         else:
             self._fit_descent(source, encoder, budget)
@@ -167,11 +168,12 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         if self.solver == "pmt":
             fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess)
         else:
-            fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess, steps=self.max_iter)
-        self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept))
+            fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess)
+        self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept), self.cov_type)
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
         self.n_iter_ = fit.iterations
+        store_facts(self, fit)
 
     def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         model = self._model(encoder)
@@ -259,10 +261,12 @@ class LinearRegression(_MomentRegressor):
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
     question about the columns from its one release (``moments_``), and reads the rows twice only; ``"pmt"`` needs
     public moments; ``"cost_gd"`` is COST's plain descent, to compare with.
-    max_iter: gradient steps of ``"gd"`` and ``"cost_gd"``; chosen by the solver if None.
+    max_iter: gradient steps of ``"cost_gd"``; chosen by the solver if None.
     step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
     radius: the ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in half-widths of y from
     the middle of its range; 3 if None. The noise grows with it, and a fit that ends at its edge warns.
+    cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
+    narrower if labels vary as the family says.
     calibration: ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``), DP-PMTRR's
     (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
     ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
@@ -289,6 +293,7 @@ class Ridge(_MomentRegressor):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -309,6 +314,7 @@ class Ridge(_MomentRegressor):
             max_iter=max_iter,
             step=step,
             radius=radius,
+            cov_type=cov_type,
             neighbours=neighbours,
             calibration=calibration,
             ledger=ledger,

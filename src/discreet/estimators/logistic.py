@@ -47,6 +47,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
         ledger: Any = None,
@@ -66,6 +67,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
         self.ledger = ledger

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmFit
@@ -19,9 +21,20 @@ def units(encoder: Encoder, *, with_intercept: bool) -> np.ndarray:
     return turn if with_intercept else turn[1:]
 
 
-def linear_result(fit: GlmFit, encoder: Encoder, privacy: Guarantee, with_intercept: bool) -> LinearResult:
-    """The fit as a result in the user's units; ``scale`` is its dispersion."""
-    if fit.noise_covariance is None or fit.sampling_covariance is None:
+COV_TYPES = ("robust", "model")
+
+
+def linear_result(
+    fit: GlmFit, encoder: Encoder, privacy: Guarantee, with_intercept: bool, cov_type: str = "robust"
+) -> LinearResult:
+    """The fit as a result in the user's units; ``scale`` is its dispersion.
+
+    cov_type: the sandwich covariance, or that of a true model where the solver knows it.
+    """
+    sampling = fit.sampling_covariance
+    if cov_type == "model" and fit.model_covariance is not None:
+        sampling = fit.model_covariance
+    if fit.noise_covariance is None or sampling is None:
         raise DiscreetError("this solver gives no standard errors")
     turn = units(encoder, with_intercept=with_intercept)
     return LinearResult(
@@ -30,9 +43,20 @@ def linear_result(fit: GlmFit, encoder: Encoder, privacy: Guarantee, with_interc
         shrunk=turn @ fit.coef,
         params=turn @ fit.estimate,
         noise_covariance=turn @ fit.noise_covariance @ turn.T,
-        sampling_covariance=turn @ fit.sampling_covariance @ turn.T,
+        sampling_covariance=turn @ sampling @ turn.T,
         scale=fit.dispersion,
         scale_noise_std=0.0,
-        nobs=fit.count,
+        nobs=fit.count if fit.used is None else fit.used,
+        nobs_noise_std=fit.used_noise_std,
+        signal=fit.signal,
         privacy=privacy,
     )
+
+
+def store_facts(estimator: Any, fit: GlmFit) -> None:
+    """What a fit says besides coefficients: ``n_used_``, the noisy number of rows that contributed, and ``signal_``."""
+    for name, value in (("n_used_", fit.used), ("signal_", fit.signal)):
+        if value is not None:
+            setattr(estimator, name, value)
+        elif hasattr(estimator, name):
+            delattr(estimator, name)

@@ -6,7 +6,7 @@ whatever the bound (Cantoni and Ronchetti's robust quasi-likelihood). With two p
 weight times (mean - y), so there the weight is what is cut.
 
 Labels are cut to their declared range before; for counts and gamma labels that is part of the cut and given back too.
-Where a family has no simple formula the score is only cut, and the bound must leave room.
+Where a family has no formula for the mean, the score is only cut.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
-from discreet.glm.families import Bernoulli, Gamma, Poisson
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link
 
-# No mean is this many times the largest label that is declared.
-_FARTHEST_MEAN = 4.0
+# The relative step of the numerical derivative of a clipped mean.
+_STEP = 1e-4
+# A cut that takes less than this part of the bound is not moved.
+_NOTICED = 0.01
+# A bound of so many standard deviations of the label (and 1, for counts) takes about 1e-5 of one from the mean.
+_NEVER_REACHED = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,76 +39,79 @@ class ClippedScore:
     y_high: float
     dispersion: float = 1.0
 
+    def size(self, y: Floats, eta: Floats) -> Floats:
+        """What the bound is compared with."""
+        return self.family.size(y, eta, self.link)
+
     def score(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
-        if isinstance(self.family, Bernoulli):
-            mean, gain = self.link.mean(eta), self.family.gain(eta, self.link)
-            return np.asarray((mean - y) * gain * _binary_weight(mean, gain, bound))
-        if is_corrected(self.family):
-            return self._corrected(y, eta, bound)
-        return np.clip(self.family.score(y, eta, self.link), -bound, bound)
+        """The bounded score, whose mean is 0 under the model."""
+        expected = self._expected(eta, bound)
+        if expected is not None:
+            return self._centred(y, *expected)
+        score = self.family.score(y, eta, self.link)
+        size = self.family.size(y, eta, self.link)
+        return np.asarray(score * np.minimum(1.0, bound / np.maximum(size, 1e-300)))
+
+    def between(self, y: Floats, eta: Floats, bottom: Floats, top: Floats) -> Floats:
+        """What a larger bound lets pass more than a smaller one."""
+        return self.score(y, eta, top) - self.score(y, eta, bottom)
 
     def slope(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
         """How steeply the expected score rises with eta: the row's weight in the information."""
-        weight = self.family.weight(eta, self.link)
-        if isinstance(self.family, Bernoulli):
-            return weight * _binary_weight(self.link.mean(eta), self.family.gain(eta, self.link), bound)
-        return weight * (np.abs(self.family.score(y, eta, self.link)) < bound)
+        expected = self._expected(eta, bound)
+        if expected is None:
+            weight = self.family.weight(eta, self.link)
+            return np.asarray(weight * self.family.kept(self.family.size(y, eta, self.link), bound))
+        # At the true model E score = 0 whatever eta, so its slope is that of the clipped label's mean in eta.
+        mean, gain, centre, low, high, _ = expected
+        step = _STEP * mean
+        rise = self._clipped_mean(mean + step, centre, low, high) - self._clipped_mean(mean - step, centre, low, high)
+        slope = gain * self.link.slope(eta) * rise / (2 * step)
+        return np.asarray(np.clip(slope, 0.0, self.family.weight(eta, self.link)))
 
-    def _corrected(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
-        """-gain (clip(y - c) - E clip(Y - c)), for labels that are cut to their declared range first.
+    def _expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
+        """Mean, gain, centre, how far below and above it labels count, and E clip(Y - centre); None without formula.
 
-        The centre c is the mean, or the end of the range next to it: a mean beyond all labels must not make them all
+        The centre is the mean, or the end of the range next to it: a mean beyond all labels must not make them all
         look alike, or nothing would pull it back.
         """
+        probe = np.ones(1)
+        if self.family.expected_clip(probe, probe, probe, self.dispersion) is None:
+            return None
         mean, gain = self._mean_and_gain(eta)
         reach = np.minimum(bound / np.maximum(gain, 1e-300), 1e15)
         centre = np.clip(mean, self.y_low, self.y_high)
-        low, high = np.minimum(centre - self.y_low, reach), np.minimum(self.y_high - centre, reach)
+        lowest, highest = centre - self.y_low, self.y_high - centre
+        expected = self._clipped_mean(mean, centre, np.minimum(lowest, reach), np.minimum(highest, reach))
+        # A cut that is moved by what it takes leaves scores that lie within the bound once that is given back.
+        taken = np.where(np.abs(expected) > _NOTICED * reach, np.clip(expected, -reach, reach), 0.0)
+        low, high = np.minimum(lowest, reach - taken), np.minimum(highest, reach + taken)
+        again = taken != 0
+        expected[again] = self._clipped_mean(mean[again], centre[again], low[again], high[again])
+        return mean, gain, centre, low, high, expected
+
+    def _clipped_mean(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
+        """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is costly, and often not needed."""
         shift = mean - centre
-        expected = shift + (
-            poisson_clipped(mean, low + shift, high - shift)
-            if isinstance(self.family, Poisson)
-            else mean * gamma_clipped(1 / self.dispersion, (low + shift) / mean, (high - shift) / mean)
-        )
+        spread = np.sqrt(self.dispersion * self.family.variance(mean))
+        far = _NEVER_REACHED * (1 + spread)
+        cut = (high - shift < far) | (low + shift < np.minimum(mean, far))
+        result = shift.copy()
+        if np.any(cut):
+            lower, upper = (low + shift)[cut], (high - shift)[cut]
+            part = self.family.expected_clip(mean[cut], lower, upper, self.dispersion)
+            assert part is not None  # the caller has asked
+            result[cut] += part
+        return result
+
+    def _centred(
+        self, y: Floats, mean: Floats, gain: Floats, centre: Floats, low: Floats, high: Floats, expected: Floats
+    ) -> Floats:
+        """-gain (clip(y - centre) - E clip(Y - centre)), for labels that are cut to their declared range first."""
         return np.asarray(gain * (expected - np.clip(y - centre, -low, high)))
 
     def _mean_and_gain(self, eta: Floats) -> tuple[Floats, Floats]:
-        """Means within sense; gamma scores are relative to the mean, and would vanish far beyond the largest label."""
+        """Means within sense, and gains that do not vanish far beyond the largest label."""
         raw, gain = self.link.mean(eta), self.family.gain(eta, self.link)
-        if isinstance(self.family, Poisson):
-            return np.clip(raw, 1e-12, 1e12), gain
-        mean = np.clip(raw, 1e-12, _FARTHEST_MEAN * self.y_high)
+        mean = np.clip(raw, 1e-12, self.family.largest_mean(self.y_high))
         return mean, gain * np.maximum(raw / mean, 1.0)
-
-
-def _binary_weight(mean: Floats, gain: Floats, bound: Floats) -> Floats:
-    largest = np.maximum(mean, 1 - mean) * gain
-    return np.minimum(1.0, bound / np.maximum(largest, 1e-300))
-
-
-def is_corrected(family: Family) -> bool:
-    """Whether what a cut takes from the mean of this family's scores is given back."""
-    return isinstance(family, (Poisson, Gamma))
-
-
-def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
-    """E max(-low, min(high, Y - mean)) for a Poisson count Y; uses E[(Y - mean) 1{Y <= j}] = -mean P(Y = j)."""
-    top, bottom = np.floor(mean + high), np.ceil(mean - low) - 1
-    inner = mean * (_poisson_mass(bottom, mean) - _poisson_mass(top, mean))
-    below = np.where(bottom >= 0, special.pdtr(np.maximum(bottom, 0), mean), 0.0)
-    above = np.where(top >= 0, special.pdtrc(np.maximum(top, 0), mean), 1.0)
-    return np.asarray(inner + high * above - low * below)
-
-
-def gamma_clipped(shape: float, low: Floats, high: Floats) -> Floats:
-    """E max(-low, min(high, V - 1)) for a gamma variable V of mean 1."""
-    bottom, top = np.maximum(1 - low, 0.0), np.maximum(1 + high, 0.0)
-    below, under_top = special.gammainc(shape, shape * bottom), special.gammainc(shape, shape * top)
-    inner = special.gammainc(shape + 1, shape * top) - special.gammainc(shape + 1, shape * bottom)
-    return np.asarray(inner - (under_top - below) + high * (1 - under_top) - low * below)
-
-
-def _poisson_mass(count: Floats, mean: Floats) -> Floats:
-    at_least_0 = np.maximum(count, 0.0)
-    mass = np.exp(special.xlogy(at_least_0, mean) - mean - special.gammaln(at_least_0 + 1))
-    return np.where(count >= 0, mass, 0.0)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from discreet.errors import DomainError
+from discreet.glm.clipped_means import gamma_capped_square, gamma_clipped, negative_binomial_clipped, poisson_clipped
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link, floats, product
 from discreet.glm.links import Identity, Log, Logit, NegativeInverse
@@ -78,6 +79,7 @@ class Bernoulli(Family):
     # The score is (1 - y) a(eta) - y c(eta). Here a rises and c falls, as 1 - mean and mean are log-concave in eta.
     convex_links = allowed_links
     dispersion_known = True
+    label_free = True
 
     def variance(self, mean: ArrayLike) -> Floats:
         return floats(mean) * (1.0 - floats(mean))
@@ -97,6 +99,20 @@ class Bernoulli(Family):
 
     def gain_bound(self, low: Floats, high: Floats, link: Link) -> Floats:
         return link.relative_slope_bound(low, high)
+
+    def size(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
+        # With two labels the only bounded score whose mean stays 0 is a weight, which may not look at the label.
+        mean = link.mean(eta)
+        return np.asarray(np.maximum(mean, 1.0 - mean) * self.gain(eta, link))
+
+    def typical_size(self, eta: ArrayLike, link: Link, dispersion: float) -> Floats:
+        return self.size(0.0, eta, link)
+
+    def kept(self, size: Floats, bound: Floats) -> Floats:
+        return np.asarray(np.minimum(1.0, bound / np.maximum(size, 1e-300)))
+
+    def typical_kept(self, eta: ArrayLike, link: Link, dispersion: float, bound: float) -> Floats:
+        return self.kept(self.size(0.0, eta, link), np.asarray(bound))
 
 
 class _Positive(Family):
@@ -150,6 +166,9 @@ class Poisson(_Positive):
         label, positive = floats(y), _positive(mean)
         return _deviance(special.rel_entr(label, positive) + (positive - label))
 
+    def expected_clip(self, mean: Floats, low: Floats, high: Floats, dispersion: float) -> Floats:
+        return poisson_clipped(mean, low, high)
+
 
 class Gamma(_Positive):
     """Positive labels whose variance is the square of their mean."""
@@ -177,6 +196,16 @@ class Gamma(_Positive):
 
     def check_range(self, y_low: float, y_high: float) -> None:
         _check_labels(self.name, "> 0", y_low, y_high, y_low > 0.0)
+
+    def expected_clip(self, mean: Floats, low: Floats, high: Floats, dispersion: float) -> Floats:
+        return mean * gamma_clipped(1 / dispersion, low / mean, high / mean)
+
+    def capped_square(self, cap: float, dispersion: float) -> float:
+        return gamma_capped_square(1 / dispersion, cap * dispersion) / dispersion
+
+    def largest_mean(self, y_high: float) -> float:
+        # Scores are relative to the mean, and would vanish far beyond the largest label: nothing would pull back.
+        return max(4.0 * y_high, 1e-9)
 
 
 @dataclass(frozen=True)
@@ -207,6 +236,9 @@ class NegativeBinomial(_Positive):
 
     def chance_of_zero(self, mean: float, dispersion: float) -> float:
         return math.exp(-math.log1p(self.alpha * mean) / self.alpha)
+
+    def expected_clip(self, mean: Floats, low: Floats, high: Floats, dispersion: float) -> Floats:
+        return negative_binomial_clipped(self.alpha, mean, low, high)
 
     def _growth(self, mean: ArrayLike) -> Floats:
         with np.errstate(over="ignore"):

@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import erf
 
 from discreet.glm.link_base import CanonicalLink, Floats, Link, floats, product
 
@@ -51,6 +52,8 @@ class Family(ABC):
     default_link: ClassVar[Link]
     allowed_links: ClassVar[tuple[str, ...]]
     dispersion_known: ClassVar[bool]
+    # Whether ``size`` is the same for every label, so that a bound only weighs rows.
+    label_free: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -84,6 +87,37 @@ class Family(ABC):
         expect one.
         """
         return None
+
+    def size(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
+        """What a bound on scores is compared with: |score|, or the largest one that a label could have."""
+        return np.abs(self.score(y, eta, link))
+
+    def typical_size(self, eta: ArrayLike, link: Link, dispersion: float) -> Floats:
+        """The root mean square of ``size`` at this eta, if the model is true."""
+        return np.sqrt(dispersion * self.weight(eta, link))
+
+    def kept(self, size: Floats, bound: Floats) -> Floats:
+        """The part of a score's slope that a bound leaves: a score beyond it no longer moves with eta."""
+        return np.asarray(size < bound, dtype=np.float64)
+
+    def typical_kept(self, eta: ArrayLike, link: Link, dispersion: float, bound: float) -> Floats:
+        """The mean of ``kept`` at this eta, for scores that are about normal."""
+        size = np.maximum(self.typical_size(eta, link, dispersion), 1e-300)
+        return np.asarray(erf(bound / (math.sqrt(2.0) * size)))
+
+    def expected_clip(self, mean: Floats, low: Floats, high: Floats, dispersion: float) -> Floats | None:
+        """E max(-low, min(high, Y - mean)) for labels of this mean; None where that is 0 or has no formula."""
+        return None
+
+    def capped_square(self, cap: float, dispersion: float) -> float:
+        """E min(r^2, cap) for a standardised residual r = (Y - mean) / sqrt(dispersion variance), taken as normal."""
+        root = math.sqrt(cap)
+        inside = math.erf(root / math.sqrt(2.0))
+        return inside - root * math.exp(-cap / 2) * math.sqrt(2 / math.pi) + cap * (1 - inside)
+
+    def largest_mean(self, y_high: float) -> float:
+        """Beyond this a mean is treated as if it stood there."""
+        return 1e12
 
     def check_link(self, link: Link) -> None:
         """Raise ValueError unless the family allows this link."""

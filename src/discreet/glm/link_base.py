@@ -44,6 +44,8 @@ class Link(ABC):
     curvature_turns: ClassVar[tuple[float, ...]] = ()
     # No larger eta has a meaning.
     greatest_eta: ClassVar[float] = math.inf
+    # Whether the mean is the linear predictor itself.
+    is_identity: ClassVar[bool] = False
 
     @abstractmethod
     def mean(self, eta: ArrayLike) -> Floats:

@@ -41,6 +41,7 @@ class Identity(CanonicalLink):
     """mean = eta; canonical for the Gaussian."""
 
     name = "identity"
+    is_identity = True
 
     def mean(self, eta: ArrayLike) -> Floats:
         return floats(eta)

@@ -75,7 +75,11 @@ class NoisyQuadratic:
         return self.features @ self.moment @ self.features.T
 
     def _inverse(self, ridge: float) -> Floats:
-        return np.linalg.inv(self._gram() + np.diag(self.penalty + ridge * self.penalised))
+        matrix = self._gram() + np.diag(self.penalty + ridge * self.penalised)
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:  # noise can make anything, a singular matrix included
+            return np.linalg.pinv(matrix, hermitian=True)
 
     def _residual(self, coefficients: Floats) -> Floats:
         return self.features.T @ coefficients - self.target

@@ -119,6 +119,9 @@ class LinearResult:
     scale_noise_std: float
     nobs: float
     privacy: Guarantee
+    # The privacy noise in ``nobs``, and whether slopes stand out of the noise; None where the solver does not say.
+    nobs_noise_std: float = 0.0
+    signal: str | None = None
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -44,6 +44,9 @@ class JointSource:
             return Answer(self._power_sums(query) / every, self.noise_std(query, cost) / every)
         raise DomainError(f"the joint release answers questions of second moments only, not {query.label!r}")
 
+    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
+        return [self.sum(query, cost) for query, cost in questions]
+
     def noise_std(self, query: Query, cost: GDP) -> float:
         """A bound on the noise in every direction of the answer."""
         if isinstance(query, SecondMoment):

@@ -9,6 +9,11 @@ from discreet.inference import LinearResult
 
 _HEADER = ("", "coef", "estimate", "std err", "z", "P>|z|", "[0.025", "0.975]")
 _WIDTH = 94
+_SIGNALS = {
+    "clear": "clear",
+    "faint": "faint: effects stand out of the privacy noise only together",
+    "drowned": "drowned: what is shown may be privacy noise alone",
+}
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,22 @@ class Summary:
         privacy = self.result.privacy
         facts = [
             ("Target", self.result.target),
-            ("Rows (noisy, after weighting)", f"{self.result.nobs:.0f}"),
+            ("Rows used (noisy)", self._rows_used()),
             *self.result.facts,
+            *([] if self.result.signal is None else [("Signal", _SIGNALS[self.result.signal])]),
             ("Guarantee", f"epsilon {privacy.epsilon(self.delta):.4g} at delta {self.delta:.3g} (mu {privacy.mu:.4g})"),
             ("Holds against", privacy.in_words),
         ]
         if privacy.seeded:
             facts.append(("NOT PRIVATE", "the noise came from random_state"))
         return facts
+
+    def _rows_used(self) -> str:
+        result = self.result
+        if result.nobs_noise_std == 0:
+            return f"{result.nobs:.0f}"
+        shown = f"{result.nobs:.0f} (std err {result.nobs_noise_std:.3g})"
+        return shown if result.nobs > 3 * result.nobs_noise_std else f"{shown}: perhaps no row was usable"
 
     @property
     def _note(self) -> list[str]:

@@ -3,7 +3,16 @@
 from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
 from discreet.rows.columns import Coded, Columns
-from discreet.rows.grid import grid_norm, grid_scale, left_grid, product_parts, query_sum, right_grid
+from discreet.rows.grid import (
+    grid_norm,
+    grid_scale,
+    left_grid,
+    parts_of_each,
+    product_parts,
+    query_sum,
+    right_grid,
+    several_parts,
+)
 from discreet.rows.hashing import row_hashes
 from discreet.rows.kernels import column_norms, compile_kernels, encode_rows, encode_table, scratch, turned
 from discreet.rows.linear_map import LinearMap
@@ -72,6 +81,7 @@ __all__ = [
     "grid_norm",
     "grid_scale",
     "left_grid",
+    "parts_of_each",
     "product_parts",
     "query_sum",
     "ranked_parts",
@@ -81,6 +91,7 @@ __all__ = [
     "right_grid",
     "row_hashes",
     "scratch",
+    "several_parts",
     "turned",
     "wide_block_rows",
 ]

@@ -15,6 +15,7 @@ reach is what it was.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum
 from discreet.rows.kernels import column_norms, place, scratch
-from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_sum
+from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
 from discreet.rows.query import Block, Floats, Query
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
@@ -79,8 +80,13 @@ def right_grid(query: Query) -> tuple[float, float]:
 def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
     """The block's exact sum of products, as integer matrices that ``query_sum`` puts together: what an engine adds up.
 
-    ``used`` marks the rows that may contribute at all.
+    ``used`` marks the rows that may contribute at all. No row may make numpy warn: a warning would tell of it.
     """
+    with np.errstate(all="ignore"):
+        return _product_parts(query, block, used)
+
+
+def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -> Parts:
     if query.geometry == "mapped":
         return mapped_parts(cast(MappedQuery, query), block, used)
     left, right = query.factors(block)
@@ -102,6 +108,29 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
     if used is not None:
         left[:, ~used] = 0.0
     return _product_of_halves(left, right)
+
+
+def parts_shape(query: Query) -> tuple[int, int, int]:
+    """The shape of what ``product_parts`` gives for this query, whatever the block."""
+    if query.geometry == "mapped":
+        return mapped_shape(cast(MappedQuery, query))
+    rows, columns = query.shape
+    if query.geometry == "signs":
+        return 2, rows, columns
+    worths = 1 + sum(grid_bits(entries) > HALF_BITS for entries in (rows, columns))
+    return 2 * worths, rows, columns
+
+
+def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
+    """The parts of several queries about one block, one after the other in one line."""
+    return np.concatenate([product_parts(query, block, used).ravel() for query in queries])
+
+
+def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
+    """What ``several_parts`` put together, apart again."""
+    shapes = [parts_shape(query) for query in queries]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(together, ends[:-1]), shapes, strict=True)]
 
 
 def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:

@@ -68,6 +68,11 @@ def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | Non
     return carried(np.stack(sums)).swapaxes(0, 1).reshape(2 * digits, inputs, 1)
 
 
+def mapped_shape(query: MappedQuery) -> tuple[int, int, int]:
+    """The shape of ``mapped_parts``: a pair for each of a weight's three digits."""
+    return 2 * _WEIGHT_BITS // _DIGIT_BITS, query.map.matrix.shape[1], 1
+
+
 def mapped_sum(query: MappedQuery, parts: Parts) -> NDArray[np.object_]:
     """What the parts of all blocks make together, in grid units of ``mapped_grid``."""
     return query.map.fine_matrix @ exact_sum(parts, _DIGIT_BITS)

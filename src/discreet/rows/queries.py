@@ -50,16 +50,17 @@ class PowerSums:
     def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:
         """Means from the released sums; a count that drowns in noise counts as the noise.
 
-        Where the number of rows is public it says more than a noisy count, which then only shows how many of them are
-        complete.
+        Where the number of rows is public, the noisy count shows how many of them are incomplete: as many as stand
+        clear of the noise.
         """
-        count = max(float(sums[0, 0]), noise_std) / self.count_weight
+        seen, count_noise = float(sums[0, 0]) / self.count_weight, noise_std / self.count_weight
+        count = max(seen, count_noise)
         if public_rows is not None:
-            doubt = (noise_std / self.count_weight / (0.1 * max(public_rows, 1))) ** 2
-            count = min((count + doubt * public_rows) / (1 + doubt), float(max(public_rows, 1)))
+            missing = max(public_rows - seen, 0.0)
+            count = max(public_rows - missing**3 / (missing**2 + count_noise**2), 1.0)
         means = sums[0, 1:] / count
         spread = self.x_radius * (float(means[2]) + self.x_radius / 2) if self.with_x else math.nan
-        return PowerMeans(count, noise_std / count, float(means[0]), float(means[1]) + 0.5, means[3:], spread)
+        return PowerMeans(count, noise_std / count, float(means[0]), float(means[1]) + 0.5, means[3:], spread, seen)
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class PowerMeans:
     y_square: float
     x: Floats
     x_square: float
+    # The noisy number of complete rows as it was released.
+    seen_count: float
 
 
 @dataclass(frozen=True)

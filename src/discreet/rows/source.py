@@ -27,6 +27,10 @@ class Source(Protocol):
         """
         ...
 
+    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:
+        """The answers that ``sum`` gives to several questions, from one pass over the rows."""
+        ...
+
     def noise_std(self, query: Query, cost: GDP) -> float:
         """The noise that ``sum`` would add, from public facts alone: asking this is free."""
         ...

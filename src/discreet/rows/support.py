@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.privacy import GDP
@@ -24,6 +25,9 @@ class OnSupport:
 
     def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
         return self.source.sum(Restricted(query, self.columns), cost, every=every)
+
+    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:
+        return self.source.sums([(Restricted(query, self.columns), cost) for query, cost in questions])
 
     def noise_std(self, query: Query, cost: GDP) -> float:
         return self.source.noise_std(query, cost)

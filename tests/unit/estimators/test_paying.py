@@ -111,13 +111,13 @@ def test_a_crash_leaves_the_reservation_spent_and_the_same_job_resumes_it(ledger
         with pytest.raises(Dies):
             model.fit(*rows(), job="nightly")
     (crashed,) = ledger.history
-    assert len(crashed.releases) == passes
+    assert len(crashed.releases) >= passes
     spent = ledger.spent
     resumed = model.fit(*rows(), job="nightly")
     (entry,) = ledger.history
     assert ledger.spent == spent
-    assert entry.releases[:passes] == crashed.releases
-    assert len(entry.releases) == len(resumed.privacy_.releases) > passes
+    assert entry.releases[: len(crashed.releases)] == crashed.releases
+    assert len(entry.releases) == len(resumed.privacy_.releases) > len(crashed.releases)
     with monkeypatch.context() as patched:
         dying_after(patched, 0)  # not one more look at the rows
         again = Ridge(epsilon=1, ledger=ledger, **BOUNDS).fit(*rows(), job="nightly")

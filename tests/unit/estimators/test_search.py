@@ -140,9 +140,7 @@ def test_a_job_is_paid_once_and_gives_the_same_answer_again(tmp_path):
     path = tmp_path / "budget"
     Ledger.create(path, epsilon=4.5, delta=1e-6)
     first, again = (
-        PrivateGridSearchCV(poisson(ledger=str(path), max_iter=2), {"alpha": [0.0, 1e7]}).fit(
-            X, y, exposure=times, job="rates"
-        )
+        PrivateGridSearchCV(poisson(ledger=str(path)), {"alpha": [0.0, 1e7]}).fit(X, y, exposure=times, job="rates")
         for _ in range(2)
     )
     assert np.array_equal(first.best_estimator_.coef_, again.best_estimator_.coef_)

@@ -100,7 +100,6 @@ def public_rows():
 
 
 USED = {
-    "linear gd": (lambda: LinearRegression(**LABELLED, solver="gd"), ["max_iter"]),
     "linear cost_gd": (lambda: LinearRegression(**LABELLED, solver="cost_gd"), ["max_iter", "step", "radius"]),
     "linear gd, printed": (
         lambda: LinearRegression(**LABELLED | {"epsilon": 5.0}, solver="gd", calibration="paper"),

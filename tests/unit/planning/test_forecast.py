@@ -37,8 +37,10 @@ def test_the_noise_is_what_the_fit_itself_reports(neighbours):
         math.sqrt(np.median([np.mean(np.diag(getattr(result, name))[1:]) for result in results]))
         for name in ("noise_covariance", "sampling_covariance")
     )
-    assert noise == pytest.approx(math.sqrt(told.noise), rel=0.35)
+    # The fit adds what it does not know of the curvature, which falls with more rows.
+    assert 0.75 < noise / math.sqrt(told.noise) < 2
     assert sampling == pytest.approx(math.sqrt(told.sampling), rel=0.25)
+    assert 0.75 < math.hypot(noise, sampling) / told.standard_error < 1.5
 
 
 def test_any_of_n_epsilon_and_error_is_solved_for():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.privacy import GDP
-from discreet.rows import Floats, PowerSums, Source
+from discreet.rows import Answer, Floats, PowerSums, Query, Source
 
 # What is expected of an encoded column before looking: a variance of about a uniform distribution's third.
 _PRIOR_VARIANCE = 0.11
@@ -41,36 +42,44 @@ class Scaling:
     # No less than so many rows, but for two standard deviations of the noise.
     least_count: float = 1.0
     count_noise_std: float = 0.0
+    # The noisy number of complete rows as it was released: an unbiased estimate.
+    seen_count: float = 0.0
     # The noisy means of y and y^2 themselves.
     y_mean: float = 0.0
     y_square: float = 0.0
 
 
-def first_look(
-    source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None, *, label_share: float = 0.0
-) -> Scaling:
+def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:
     """Count, centres and one common scale of x, centre and scale of y; each trusted only as far as the noise allows.
 
-    ``label_share`` of the cost is for a look at y and the number of rows alone, which needs less noise than one at x as
-    well. Where that number is private it gets more: all else will be divided by it.
-
-    Privacy: one sum, or two with a ``label_share``, whose costs together are ``cost``.
+    Privacy: one sum, at ``cost``.
     """
     query = PowerSums(width, x_radius, with_x=known is None)
-    if label_share == 0:
-        return _look(source, cost, query, known)
+    return _read(source, source.sum(query, cost), query, known)
+
+
+def look_twice(
+    source: Source, cost: GDP, width: int, x_radius: float, *, label_share: float, more: Sequence[tuple[Query, GDP]]
+) -> tuple[Scaling, Sequence[Answer]]:
+    """A first look, and one at y and the number of rows alone, which needs less noise than one at x as well.
+
+    The second has ``label_share`` of the cost, and more where the number of rows is private: all else will be divided
+    by it. ``more``: what else to ask in the same pass over the rows.
+
+    Privacy: two sums whose costs together are ``cost``; and those of ``more``.
+    """
+    query = PowerSums(width, x_radius)
     of_y = PowerSums(width, x_radius, with_x=False)
     if source.public_rows is None:
         of_y, label_share = replace(of_y, count_weight=_COUNT_WEIGHT), max(label_share, _COUNT_SHARE)
-    first = _look(source, GDP(cost.mu * math.sqrt(label_share)), of_y, XScaling(np.zeros(width), 1.0))
-    return _together(first, _look(source, GDP(cost.mu * math.sqrt(1 - label_share)), query, known))
+    costs = GDP(cost.mu * math.sqrt(label_share)), GDP(cost.mu * math.sqrt(1 - label_share))
+    first, second, *rest = source.sums([(of_y, costs[0]), (query, costs[1]), *more])
+    alone = _read(source, first, of_y, XScaling(np.zeros(width), 1.0))
+    return _together(alone, _read(source, second, query, None)), rest
 
 
-def _look(source: Source, cost: GDP, query: PowerSums, known: XScaling | None) -> Scaling:
-    width, x_radius = query.width, query.x_radius
-    every = look_at_every(source, query, cost)
-    answer = source.sum(query, cost, every=every)
-    rows = None if source.public_rows is None else -(-source.public_rows // every)
+def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | None) -> Scaling:
+    width, x_radius, rows = query.width, query.x_radius, source.public_rows
     seen = query.read(answer.value, answer.noise_std, rows)
     if known is None:
         x_centre = _shrunk(np.clip(seen.x, -1, 1), seen.noise_std)
@@ -81,17 +90,17 @@ def _look(source: Source, cost: GDP, query: PowerSums, known: XScaling | None) -
     # standard deviations of the noise in y^2 - (mean y)^2.
     variance_noise = seen.noise_std * math.sqrt(1 + 4 * seen.y**2)
     y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2 + 2 * variance_noise, variance_noise))
-    count = seen.count * every
-    least = count if rows is not None else max(1.0, count - 2 * answer.noise_std / query.count_weight)
+    count_noise_std = answer.noise_std / query.count_weight
     return Scaling(
-        count=count,
+        count=seen.count,
         x_centre=known.centre,
         x_scale=known.scale,
         y_centre=y_centre,
         y_scale=y_scale,
         y_noise_std=seen.noise_std,
-        least_count=least,
-        count_noise_std=0.0 if rows is not None else answer.noise_std / query.count_weight,
+        least_count=seen.count if rows is not None else max(1.0, seen.count - 2 * count_noise_std),
+        count_noise_std=count_noise_std,
+        seen_count=seen.seen_count,
         y_mean=seen.y,
         y_square=seen.y_square,
     )
@@ -116,6 +125,7 @@ def _together(of_y: Scaling, of_both: Scaling) -> Scaling:
         y_noise_std=y_noise_std,
         least_count=max(1.0, count - count_noise_std),
         count_noise_std=count_noise_std,
+        seen_count=count_trust * of_y.seen_count + (1 - count_trust) * of_both.seen_count,
         y_mean=y_mean,
         y_square=y_square,
     )
@@ -125,17 +135,6 @@ def _trust(one: float, other: float) -> tuple[float, float]:
     """How much of the first of two noisy numbers goes into their best mean, and the noise of that."""
     trust = other**2 / (one**2 + other**2) if one > 0 else 0.5
     return trust, math.sqrt(trust) * one
-
-
-def look_at_every(source: Source, query: PowerSums, cost: GDP) -> int:
-    """A first look needs no second pass over many rows: part of them, where their number is public, is as good.
-
-    Enough is where the noise moves a mean by less than a thousandth of its range, and 2^18 rows at least.
-    """
-    if source.public_rows is None:
-        return 1
-    enough = max(2**18, 1000 * source.noise_std(query, cost))
-    return max(1, int(source.public_rows / enough))
 
 
 def _shrunk(means: Floats, noise_std: float) -> Floats:

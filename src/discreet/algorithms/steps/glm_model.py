@@ -62,7 +62,14 @@ class GlmFit:
     iterations: int
     noise_covariance: Floats | None = None
     sampling_covariance: Floats | None = None
+    # The same if the model is true: labels vary as its family says.
+    model_covariance: Floats | None = None
     dispersion: float = 1.0
+    # How many rows contributed, as released, and the noise in that; None where the solver does not say.
+    used: float | None = None
+    used_noise_std: float = 0.0
+    # Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned".
+    signal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,8 @@ from discreet.rows import Floats, Labels, LinearMap, MappedMoment, Source
 # Labels are cut this many of their standard deviations from their mean, and weigh this much beside z.
 _LABEL_BOUND = 2.5
 _LABEL_LENGTH = 0.5
+# Directions whose second moments are this many times the edge of the noise's eigenvalues are known well enough.
+_FAR_OUT = 10.0
 # The mean weight of rows that are shortened to about their typical length.
 _TYPICAL_WEIGHT = 0.8
 
@@ -30,6 +32,8 @@ class LinearStart:
     coordinates: Coordinates
     phi: Floats
     residual_variance: float
+    # How many rounds it took.
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,15 @@ class LabelScale:
 def whiten(
     source: Source, cost: GDP, rounds: int, start: Coordinates, label: LabelScale, radius: float, count: float
 ) -> LinearStart:
-    """``rounds`` noisy second moments, each in the coordinates that the one before found.
+    """``rounds`` noisy second moments at most, each in the coordinates that the one before found.
 
-    Privacy: asks the source for as many sums, whose costs together are ``cost``.
+    No more are asked for once all directions stand far out of the noise.
+
+    Privacy: asks the source for up to as many sums, each at ``cost`` / rounds of mu^2.
     """
     coordinates = start
-    if rounds == 0:
-        return LinearStart(coordinates, np.zeros(coordinates.size), 1.0)
     each = GDP(cost.mu / math.sqrt(rounds))
-    for last in [False] * (rounds - 1) + [True]:
+    for number in range(1, rounds + 1):
         query = MappedMoment(
             map=LinearMap(coordinates.matrix),
             labels=label.labels,
@@ -67,9 +71,10 @@ def whiten(
         if coordinates.constant:
             moment[0, 0] = blended(float(moment[0, 0]), noise_std, _TYPICAL_WEIGHT)
         white = coordinates.whitened(moment[:-1, :-1], noise_std)
-        if last:
+        least = float(np.linalg.eigvalsh(moment[:-1, :-1])[0])
+        if number == rounds or least > _FAR_OUT * math.sqrt(2 * coordinates.size) * noise_std:
             phi, residual_variance = _regress(moment, noise_std, coordinates, query.y_weight)
-            return LinearStart(white, white.phi(coordinates.coefficients(phi)), residual_variance)
+            return LinearStart(white, white.phi(coordinates.coefficients(phi)), residual_variance, number)
         coordinates = white
     raise AssertionError("the last round returns")
 

@@ -1,0 +1,356 @@
+"""Noisy gradients read as measurements of the optimum: the default fit of every generalized linear model.
+
+1. A look: how many rows, where x and y lie.
+2. Rounds of noisy second moments: coordinates z in which rows are white, and a linear fit to start from.
+3. Where the link is curved, a cheap gradient or two.
+4. A histogram of the norms of scores. It predicts the error for every clip norm, and the best one is taken; octaves
+   above it that may hold more than noise are asked for on their own, and kept as far as they stand clear of it.
+5. Two gradients, and how they respond to a change of the coefficients (the curvature). Each says where the optimum is,
+   phi - curvature^-1 gradient; the estimate is their mean, weighed by what is known of each.
+6. The second moment of the clipped scores: with the curvature, the sandwich covariance.
+
+With more budget the clip norm grows, and the estimate becomes the plain one. docs/papers/descent.md has the
+sensitivities and measurements; every constant stands in parts/plan.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.labels import label_scale, octaves
+from discreet.algorithms.parts.measure import (
+    DOUBT,
+    LEVEL_SHARE,
+    Bounds,
+    Measurement,
+    level_curvature,
+    level_keeps,
+    measure,
+    secant,
+    together,
+)
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, relative_change, relative_edge
+from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
+from discreet.algorithms.parts.sizes import Sizes, longest_row
+from discreet.algorithms.parts.start import first_coordinates, lies_there, start
+from discreet.algorithms.steps.first_look import Scaling, look_twice
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.privacy import GDP, Budget
+from discreet.rows import Answer, ExposureSum, Floats, Query, Source
+from discreet.rows.gradient import WeightedMoment
+
+Question = tuple[Query, GDP]
+
+# The longest step where a link is curved, in standard deviations of eta.
+_LONGEST_STEP = 1.5
+# A point is far from the optimum if what is wrong besides noise adds this part to the noise's variance, and this part
+# to the sampling variance.
+_FAR, _FAR_FROM_SAMPLE = 0.5, 1e-4
+
+
+def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess | None = None) -> GlmFit:
+    """Fit the model.
+
+    Privacy: a number of sums that depends on public and released quantities alone, whose costs together are the budget.
+    """
+    plan = Plan(
+        budget,
+        model.size,
+        curved=not model.link.is_identity,
+        dispersion=not model.family.dispersion_known,
+        exposure=model.exposure is not None,
+        octaves=octaves(model) is not None,
+        public=guess is not None,
+    )
+    descent = _Descent(source, model, plan, guess)
+    with np.errstate(all="ignore"):  # noisy answers may be anything; what is made of them is bounded
+        descent.look(x_radius)
+        descent.whiten()
+        descent.warm_up()
+        descent.choose_bounds()
+        descent.measure()
+        return descent.fit()
+
+
+@dataclass
+class _Descent:
+    """What is known so far; each method is a step of the module's text and asks the source."""
+
+    source: Source
+    model: GlmModel
+    plan: Plan
+    guess: Guess | None
+
+    scaling: Scaling = None  # type: ignore[assignment]
+    label: LabelScale = None  # type: ignore[assignment]
+    offset: float = 0.0
+    frame: Frame = None  # type: ignore[assignment]
+    phi: Floats = None  # type: ignore[assignment]
+    doubt: float = 0.0
+
+    @property
+    def moved(self) -> float:
+        """How far one person can move a sum of unit vectors."""
+        return 1.0 if self.source.public_rows is None else 2.0
+
+    def look(self, x_radius: float) -> None:
+        """Number of rows, place of x and y, mean exposure: one pass."""
+        model = self.model
+        more: list[Question] = []
+        histogram = octaves(model)
+        if histogram is not None:
+            more.append((histogram, self.plan.part(shares.OCTAVES)))
+        if model.exposure is not None:
+            more.append((ExposureSum(model.exposure[1]), self.plan.part(shares.EXPOSURE)))
+        cost = self.plan.part(shares.LOOK)
+        self.scaling, rest = look_twice(
+            self.source, cost, model.width, x_radius, label_share=shares.LABEL_SHARE, more=more
+        )
+        answers = list(rest)
+        self.label = label_scale(model, self.scaling, None if histogram is None else answers.pop(0))
+        if model.exposure is not None:
+            low, high = model.exposure
+            mean = float(answers.pop(0).value[0, 0]) * high / self.scaling.count
+            self.offset = math.log(min(max(mean, low), high))
+
+    def whiten(self) -> None:
+        """Coordinates in which rows are white, and a start."""
+        count, model = self.scaling.least_count, self.model
+        if self.guess is not None and not lies_there(
+            self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
+        ):
+            self.guess = None
+        self.rounds = self.plan.rounds(count, self.moved)
+        linear = whiten(
+            self.source,
+            self.plan.part(shares.WHITENING),
+            self.rounds,
+            first_coordinates(model, self.scaling, self.guess),
+            self.label,
+            self.plan.row_length(count, self.moved),
+            self.scaling.count,
+        )
+        self.saved = shares.WHITENING * (1 - linear.rounds / self.rounds)
+        self.rounds = linear.rounds
+        self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
+        if np.any(model.penalty):  # the linear fit had no penalty
+            curve = self.frame.foresight.curvature(self.phi)
+            self.phi = np.asarray(np.linalg.solve(curve + self.frame.penalty, curve @ self.phi), dtype=np.float64)
+        self._consider_public_fit()
+
+    @property
+    def public_phi(self) -> Floats | None:
+        if self.guess is None or self.guess.coefficients is None:
+            return None
+        return self.frame.coordinates.phi(self.guess.coefficients)
+
+    def _consider_public_fit(self) -> None:
+        """Start from the public fit, if the scores there are smaller than at the linear fit."""
+        public = self.public_phi
+        if public is None:
+            return
+        frame, candidates = self.frame, (self.phi, public)
+        cost = self.plan.part(shares.PUBLIC / 4)
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(self.phi)
+        answers = frame.ask(*((frame.gradient(phi, clip), cost) for phi in candidates))
+        norms = [float(answer.value[:, 0] @ answer.value[:, 0]) for answer in answers]
+        self.phi = candidates[int(np.argmin(norms))]
+
+    @property
+    def caution(self) -> float:
+        """What a step is multiplied by, as the curvature is known only up to noise: E[c] / E[c^2].
+
+        Noise moves the curvature's eigenvalues by half of the edge in root mean square.
+        """
+        return 1 / (1 + (self.doubt / 2) ** 2)
+
+    def warm_up(self) -> None:
+        """Towards a point where the curvature is about that of the optimum."""
+        frame, phi = self.frame, self.phi
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
+        weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
+        noise_std = self.source.noise_std(frame.gradient(phi, clip), self.plan.part(shares.WARM_UP)) / frame.count
+        self.steps = self.plan.warm_up_steps(self.rounds, noise_std / weight * frame.root_size)
+        for _ in range(self.steps):
+            self._warm_up_step(self.plan.part(shares.WARM_UP))
+
+    def _warm_up_step(self, cost: GDP) -> None:
+        frame, phi = self.frame, self.phi
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
+        # The dispersion is needed early where a family's clipped mean depends on it.
+        part = 0.2 if self.plan.dispersion else 0.0
+        questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
+        if part:
+            questions.append((frame.squares(phi), GDP(cost.mu * math.sqrt(part))))
+        answers = frame.ask(*questions)
+        kept = frame.foresight.kept(phi, clip / frame.root_size, frame.dispersion)
+        gradient, noise_std = answers[0].value[:, 0] / frame.count, answers[0].noise_std / frame.count
+        self.phi = self._moved(gradient / kept, noise_std / kept)
+        if part:
+            self.frame = frame.with_squares(answers[1])
+
+    def _moved(self, gradient: Floats, noise_std: float) -> Floats:
+        """Where the foreseen curvature says that the optimum is, as far as the gradient stands clear of its noise."""
+        frame, phi = self.frame, self.phi
+        gradient = gradient + frame.penalty @ phi
+        gradient = gradient * clear(gradient, noise_std**2) * self.caution
+        if self.model.link == self.model.family.canonical_link:
+            return self._limited(phi, frame.foresight.solve(phi, gradient, self.label.scale**2))
+        return self._limited(phi, phi - np.linalg.solve(frame.foresight.curvature(phi) + frame.penalty, gradient))
+
+    def choose_bounds(self) -> None:
+        """The clip norm of least predicted error, and levels above it."""
+        frame, phi, plan = self.frame, self.phi, self.plan
+        unit = frame.typical_norm(phi)
+        questions: list[Question] = [
+            (frame.histogram(phi, unit), plan.part(shares.HISTOGRAM)),
+            (frame.lengths(phi), plan.part(shares.LENGTHS)),
+        ]
+        if plan.dispersion:
+            questions.append((frame.squares(phi), plan.part(shares.DISPERSION)))
+        histogram, lengths, *squares = frame.ask(*questions)
+        edge = plan.curvature_edge(frame.count, self.moved)
+        self.longest = longest_row(lengths.value[:, 0], lengths.noise_std, edge)
+        if squares:
+            self.frame = frame = frame.with_squares(squares[0])
+        label_free = self.model.family.label_free
+        self.sizes = sizes = Sizes.read(histogram.value[:, 0], histogram.noise_std, unit, label_free)
+        weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
+        variance = frame.dispersion * weight if label_free else sizes.mean_square() / frame.size
+        last = plan.gradients(1.0, self.steps, self.saved)
+        noise = self.source.noise_std(frame.gradient(phi, 1.0), last) / frame.count
+        clip = sizes.best_clip(noise, variance, frame.count)
+        self.sampling_variance = variance / frame.count
+        risk = sizes.risk(clip, noise, variance, frame.count) * sizes.kept(clip) ** 2
+        self.bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
+
+    def measure(self) -> None:
+        """Measurements of the optimum: two, or more where the start was far off; each nearer to it."""
+        plan = self.plan
+        seen: list[Measurement] = []
+        share, left = shares.FIRST, 1.0
+        while left > 0:
+            last = share == left
+            self._measure_once(seen, plan.gradients(share, self.steps, self.saved), last)
+            left -= share
+            if not last:
+                more = len(seen) + 2 <= plan.most_gradients and self._is_far(seen)
+                share = left * shares.SECOND if more else left
+                self.phi = self._next_point(seen)
+        curves = [self.frame.foresight.curvature(one.phi) for one in seen]
+        known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
+        wrong = [math.sqrt(known + relative_change(curve, curves[-1]) ** 2) for curve in curves]
+        said = [one.optimum(self.full, self.keeps) for one in seen]
+        self.estimate, self.noise, self.unsure = together(said, [one.phi for one in seen], wrong)
+        self.inverse, self.measurements = said[-1].inverse, len(seen)
+
+    def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
+        """One measurement, with the curvature at the first point and the scores' second moment at the last.
+
+        A straight link has the same curvature everywhere; that of a curved one is asked for at the second point, too.
+        """
+        frame, phi, plan, number = self.frame, self.phi, self.plan, len(seen)
+        curve = frame.foresight.curvature(phi)
+        more: list[Question] = []
+        if with_curvature := number <= int(plan.curved):
+            more.append((self._curvature_query(phi, curve), plan.curvature))
+        if last:
+            more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
+        measurement, answers = measure(frame, phi, self.bounds, cost, *more)
+        seen.append(measurement)
+        if number == 0:
+            self.response = curve * self.sizes.kept(self.bounds.clip)
+        else:
+            self.response = carried_over(self.response, frame.foresight.curvature(seen[-2].phi), curve)
+        if with_curvature:
+            self.response = corrected(answers[0], frame.count, self.response)
+        self.keeps = level_keeps(seen)
+        self.full = self.response + level_curvature(self.sizes, self.bounds, self.keeps) * curve
+        for earlier, later in pairwise(seen):
+            self.full = secant(self.full, earlier, later, self.keeps)
+        if last:
+            self.filling = self._filling(answers[-1])
+
+    def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
+        """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
+        frame, weight = self.frame, float(np.trace(curve)) / self.frame.size
+        norm = math.sqrt(frame.size * weight * self.longest)
+        query = frame.curvature(phi, self.bounds.clip, norm)
+        noise_std = self.source.noise_std(query, self.plan.curvature) / frame.count
+        self.doubt = relative_edge(noise_std, frame.size, weight * self.sizes.kept(self.bounds.clip))
+        return query
+
+    def _is_far(self, seen: list[Measurement]) -> bool:
+        """Whether one more measurement would still be off by more than its noise."""
+        said, phi = seen[-1].optimum(self.full, self.keeps), seen[-1].phi
+        change = relative_change(
+            self.frame.foresight.curvature(phi), self.frame.foresight.curvature(self._next_point(seen))
+        )
+        wrong = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2 + change**2
+        distance = float((said.phi - phi) @ (said.phi - phi)) / len(phi)
+        ahead = said.variance * shares.FIRST / (1 - shares.FIRST)
+        sampling = self.sampling_variance * float(np.trace(said.inverse @ said.inverse)) / len(phi)
+        return wrong * (said.variance + wrong * distance) > max(_FAR * ahead, _FAR_FROM_SAMPLE * sampling)
+
+    def _next_point(self, seen: list[Measurement]) -> Floats:
+        """As near to the optimum as the last measurement is clear of its noise."""
+        one, kept = seen[-1], self.sizes.kept(self.bounds.clip)
+        if self.plan.curved and self.doubt > 1:  # nothing is known of the curvature but what is foreseen
+            kept += level_curvature(self.sizes, self.bounds, self.keeps)
+            gradient, noise_std = one.gradient(self.keeps)
+            return self._moved(gradient / kept, noise_std / kept)
+        said = one.optimum(self.full, self.keeps)
+        step = said.phi - one.phi
+        return self._limited(one.phi, one.phi + step * clear(step, said.variance))
+
+    def _limited(self, phi: Floats, goal: Floats) -> Floats:
+        """Where a link is curved a step must not leave the place where its curvature is known."""
+        length = float(np.linalg.norm(goal - phi))
+        return phi + (goal - phi) * (min(1.0, _LONGEST_STEP / max(length, 1e-300)) if self.plan.curved else 1.0)
+
+    def _filling(self, answer: Answer) -> Floats:
+        """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""
+        frame, sizes, clip = self.frame, self.sizes, self.bounds.clip
+        ratio = sizes.score_variance_ratio(clip) * frame.dispersion
+        self.expected_filling = self.response * ratio
+        seen = corrected(answer, frame.count, self.expected_filling)
+        levels = zip(self.keeps, self.bounds.levels, strict=True)
+        above = sum(keep**2 * (sizes.mean_square(top) - sizes.mean_square(low)) for keep, (low, top) in levels)
+        return np.asarray(seen + above / frame.size * np.eye(frame.size))
+
+    def fit(self) -> GlmFit:
+        """Coefficients of (1, x): shrunk for prediction, and as estimated with what they vary by."""
+        frame, first = self.frame, int(self.frame.coordinates.constant)
+        goal = np.concatenate([self.estimate[:first], np.zeros(frame.size - first)])
+        public, free = self.public_phi, first
+        if public is not None and not nearer(self.estimate, self.noise, goal, public):
+            goal, free = public, 0
+        sampling = self.inverse @ self.filling @ self.inverse / frame.count
+        noise = self.noise + self.unsure * np.eye(frame.size)
+        turn = frame.coordinates.matrix.T
+        return GlmFit(
+            coef=turn @ shrunk(self.estimate, self.noise, goal, free),
+            estimate=turn @ self.estimate,
+            count=frame.count,
+            iterations=self.steps + self.measurements,
+            noise_covariance=turn @ noise @ turn.T,
+            sampling_covariance=turn @ sampling @ turn.T,
+            model_covariance=turn @ self.inverse @ self.expected_filling @ self.inverse @ turn.T / frame.count,
+            dispersion=frame.dispersion,
+            used=self._used(),
+            used_noise_std=self.scaling.count_noise_std,
+            signal=signal(self.estimate[first:], noise[first:, first:]),
+        )
+
+    def _used(self) -> float:
+        """The noisy number of rows that contributed; no more than there are, where that is public."""
+        rows = self.source.public_rows
+        return max(min(self.scaling.seen_count, math.inf if rows is None else rows), 0.0)

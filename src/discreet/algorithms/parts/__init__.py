@@ -1,0 +1,1 @@
+"""Parts that the algorithms share; algorithms themselves do not import each other."""

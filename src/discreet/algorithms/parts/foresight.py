@@ -1,0 +1,119 @@
+"""What a model would show on rows whose coordinates are standard normal: free of charge, from coefficients alone.
+
+In whitened coordinates the linear predictor is a sum of many parts, so it is about normal. Curvature, mean label and
+the sizes of scores are then integrals over one dimension, along the slopes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.rows import Floats
+
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(40)
+_MASSES = _MASSES / _MASSES.sum()
+# Where the start's slopes are sought: lengths in standard deviations of eta. Beyond the last, labels are certain.
+_LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 6.0, 80)])
+_HALVINGS = 60
+_FARTHEST_ETA = 50.0
+
+
+@dataclass(frozen=True, eq=False)
+class Foresight:
+    """``offset`` is what exposure adds to a typical predictor; ``constant`` says whether phi starts with one."""
+
+    model: GlmModel
+    constant: bool
+    offset: float = 0.0
+
+    def _split(self, phi: Floats) -> tuple[float, Floats]:
+        return (float(phi[0]), phi[1:]) if self.constant else (0.0, phi)
+
+    def _eta(self, phi: Floats) -> Floats:
+        middle, slopes = self._split(phi)
+        return middle + self.offset + float(np.linalg.norm(slopes)) * _NODES
+
+    def curvature(self, phi: Floats) -> Floats:
+        """The expected second derivative of a row's loss: different along the slopes from across them."""
+        weight = self._weight(self._eta(phi))
+        flat, tilt, along = (float(_MASSES @ (weight * _NODES**power)) for power in range(3))
+        _, slopes = self._split(phi)
+        way = slopes / max(float(np.linalg.norm(slopes)), 1e-300)
+        first, matrix = int(self.constant), flat * np.eye(len(phi))
+        matrix[first:, first:] += (along - flat) * np.outer(way, way)
+        if self.constant:
+            matrix[0, 1:] = matrix[1:, 0] = tilt * way
+        return matrix
+
+    def bend(self, phi: Floats) -> float:
+        """How fast the mean weight changes with the constant, relative to itself."""
+        eta = self._eta(phi)
+        here, there = (float(_MASSES @ self._weight(eta + shift)) for shift in (-0.01, 0.01))
+        return (there - here) / (0.01 * (there + here))
+
+    def typical_size(self, phi: Floats, dispersion: float) -> float:
+        """The root mean square of what a bound on scores is compared with."""
+        size = self.model.family.typical_size(self._eta(phi), self.model.link, dispersion)
+        return max(math.sqrt(float(_MASSES @ size**2)), 1e-30)
+
+    def kept(self, phi: Floats, bound: float, dispersion: float) -> float:
+        """The part of the curvature that a bound on scores leaves, for rows of typical length."""
+        part = self.model.family.typical_kept(self._eta(phi), self.model.link, dispersion, bound)
+        return max(float(_MASSES @ part), 0.05)
+
+    def start(self, mean: float, cross: Floats, label_variance: float) -> Floats:
+        """Coefficients whose mean label and covariances with the coordinates are these (Stein's lemma).
+
+        E[z y] = E[mean'(eta)] slopes for normal z, so slopes lie along ``cross``; how long they are and the constant
+        solve two equations in one dimension each. Means cannot vary more than labels do, which bounds the length.
+        """
+        link, length = self.model.link, float(np.linalg.norm(cross))
+        middle = self._middle(mean) if self.constant else np.zeros(len(_LENGTHS))
+        eta = middle[:, np.newaxis] + self.offset + _LENGTHS[:, np.newaxis] * _NODES
+        covariance = _LENGTHS * (link.slope(eta) @ _MASSES)
+        means = link.mean(eta)
+        spread = means**2 @ _MASSES - (means @ _MASSES) ** 2
+        allowed = np.maximum.accumulate(spread) <= label_variance * (1 + 1e-9)
+        found = int(np.argmax(~allowed | (covariance >= length))) or len(_LENGTHS) - 1
+        if length <= 0:
+            return np.concatenate([[middle[0]], 0 * cross]) if self.constant else 0 * cross
+        low, high = covariance[found - 1], covariance[found]
+        part = min(max((length - low) / max(high - low, 1e-300), 0.0), 1.0)
+        reach = _LENGTHS[found - 1] + part * (_LENGTHS[found] - _LENGTHS[found - 1])
+        slopes = cross * (reach / length)
+        constant = middle[found - 1] + part * (middle[found] - middle[found - 1])
+        return np.concatenate([[constant], slopes]) if self.constant else slopes
+
+    def moments(self, phi: Floats) -> tuple[float, Floats]:
+        """The mean label and its covariances with the coordinates, by Stein's lemma."""
+        eta = self._eta(phi)
+        _, slopes = self._split(phi)
+        return float(_MASSES @ self.model.link.mean(eta)), float(_MASSES @ self.model.link.slope(eta)) * slopes
+
+    def solve(self, phi: Floats, gradient: Floats, label_variance: float) -> Floats:
+        """Where the optimum is if the mean score of a canonical link at phi is this gradient, however far off.
+
+        The gradient is what the moments under phi exceed those of the labels by.
+        """
+        mean, cross = self.moments(phi)
+        first = int(self.constant)
+        seen = self.model.sensible_mean(mean - float(gradient[0])) if self.constant else mean
+        return self.start(seen, cross - gradient[first:], label_variance)
+
+    def _middle(self, mean: float) -> Floats:
+        """For each length of the slopes, the constant that gives this mean label."""
+        link = self.model.link
+        low, high = np.full(len(_LENGTHS), -_FARTHEST_ETA), np.full(len(_LENGTHS), _FARTHEST_ETA)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            eta = middle[:, np.newaxis] + self.offset + _LENGTHS[:, np.newaxis] * _NODES
+            below = link.mean(eta) @ _MASSES < mean
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+    def _weight(self, eta: Floats) -> Floats:
+        return np.clip(self.model.family.weight(eta, self.model.link), 1e-12, 1e12)

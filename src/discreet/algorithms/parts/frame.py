@@ -1,0 +1,139 @@
+"""A model in whitened coordinates, and the questions that a descent asks about it there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.sizes import EDGES
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.glm import ClippedScore
+from discreet.privacy import GDP
+from discreet.rows import Answer, Floats, Query, Source
+from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
+
+# Squared residuals are cut at this many times the dispersion.
+_SQUARES = 9.0
+_HALVINGS = 50
+_LEAST_DISPERSION = 1e-9
+_LEAST_NORM, _MOST_NORM = 1e-60, 1e60
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Coordinates, the (noisy) number of rows, and the dispersion of labels as far as it is known."""
+
+    source: Source
+    model: GlmModel
+    coordinates: Coordinates
+    foresight: Foresight
+    count: float
+    dispersion: float
+
+    @property
+    def size(self) -> int:
+        return self.coordinates.size
+
+    @property
+    def root_size(self) -> float:
+        """The typical length of a row."""
+        return math.sqrt(self.size)
+
+    @property
+    def penalty(self) -> Floats:
+        """The second derivative of the user's penalty, per row."""
+        matrix = self.coordinates.matrix[:, 1:]
+        return np.asarray((matrix * self.model.penalty) @ matrix.T / self.count)
+
+    def ask(self, *questions: tuple[Query, GDP]) -> Sequence[Answer]:
+        """All answers from one pass over the rows."""
+        return self.source.sums(questions)
+
+    def typical_norm(self, phi: Floats) -> float:
+        """The root mean square of the norms of scores; a number that squares, whatever noise has made of the labels."""
+        return min(max(self.foresight.typical_size(phi, self.dispersion) * self.root_size, _LEAST_NORM), _MOST_NORM)
+
+    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> GradientSum:
+        """The sum of scores clipped at ``top``, less that of scores clipped at ``bottom``."""
+        score = self._score
+
+        def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
+            if bottom > 0:
+                return score.between(y, eta, bottom / length, top / length)
+            return score.score(y, eta, top / length)
+
+        label = "gradient" if bottom == 0 else "gradient above the clip norm"
+        return GradientSum(self.coordinates.map(phi), self.model.labels, weight, top - bottom, self.root_size, label)
+
+    def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
+        """How large the norms of scores are, in cells of ``EDGES`` units."""
+        score = self._score
+        return SizeHistogram(
+            self.coordinates.map(phi),
+            self.model.labels,
+            lambda y, eta, length: score.size(y, eta) * length / unit,
+            EDGES,
+        )
+
+    def lengths(self, phi: Floats) -> SizeHistogram:
+        """How long rows are, in typical lengths."""
+        return SizeHistogram(
+            self.coordinates.map(phi),
+            self.model.labels,
+            lambda y, eta, length: length / self.root_size + 0 * y,
+            EDGES,
+            label="lengths of rows",
+        )
+
+    def curvature(self, phi: Floats, clip: float, norm: float) -> WeightedMoment:
+        """How the gradient of clipped scores responds to a change of phi."""
+        score = self._score
+        return WeightedMoment(
+            self.coordinates.map(phi),
+            self.model.labels,
+            lambda y, eta, length: np.sqrt(score.slope(y, eta, clip / length)),
+            norm,
+        )
+
+    def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
+        """The second moment of clipped scores: the filling of the sandwich."""
+        score = self._score
+        return WeightedMoment(
+            self.coordinates.map(phi),
+            self.model.labels,
+            lambda y, eta, length: score.score(y, eta, clip / length),
+            clip,
+            label="second moment of scores",
+        )
+
+    def squares(self, phi: Floats) -> BoundedSum:
+        """Squared residuals, each over the variance function, cut where they tell nothing of the dispersion."""
+        family, link = self.model.family, self.model.link
+
+        def value(y: Floats, eta: Floats, length: Floats) -> Floats:
+            return family.score(y, eta, link) ** 2 / np.maximum(family.weight(eta, link), 1e-300)
+
+        return BoundedSum(self.coordinates.map(phi), self.model.labels, value, _SQUARES * self.dispersion)
+
+    def with_squares(self, answer: Answer) -> Frame:
+        """The dispersion under which cut squares have the mean that was seen, as far as the noise lets it be seen."""
+        bound = _SQUARES * self.dispersion
+        mean, noise = float(answer.value[0, 0]) / self.count + bound / 2, answer.noise_std / self.count
+        low, high = 0.02 * self.dispersion, 20 * self.dispersion
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(low * high)
+            below = middle * self.model.family.capped_square(bound / middle, middle) < mean
+            low, high = (middle, high) if below else (low, middle)
+        trust = self.dispersion**2 / (self.dispersion**2 + (3 * noise) ** 2)
+        mixed = self.dispersion ** (1 - trust) * middle**trust
+        return replace(self, dispersion=max(mixed, _LEAST_DISPERSION))
+
+    @property
+    def _score(self) -> ClippedScore:
+        labels = self.model.labels
+        return ClippedScore(self.model.family, self.model.link, labels.low, labels.high, self.dispersion)

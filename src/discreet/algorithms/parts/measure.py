@@ -1,0 +1,147 @@
+"""Gradients as measurements of the optimum, and how several of them make one estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.shrink import clear
+from discreet.algorithms.parts.sizes import Sizes
+from discreet.privacy import GDP
+from discreet.rows import Answer, Floats, Query
+
+# Of a gradient's cost, what the levels above the clip norm get where there are any.
+LEVEL_SHARE = 0.3
+# The response to a change of phi is taken to be off by this part of itself, besides what is known of its error.
+DOUBT = 0.1
+# ... and along a step no less than this part of what was expected.
+_LEAST_RESPONSE = 0.2
+# A step says how the gradient responds if the response that was expected is this many times its noise.
+_TELLING = 2.0
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A clip norm, and octaves above it whose gradients are asked for on their own (bottom, top)."""
+
+    clip: float
+    levels: tuple[tuple[float, float], ...]
+
+    def costs(self, cost: GDP) -> list[GDP]:
+        """The clip norm's gradient and each level's."""
+        if not self.levels:
+            return [cost]
+        level = GDP(cost.mu * math.sqrt(LEVEL_SHARE / len(self.levels)))
+        return [GDP(cost.mu * math.sqrt(1 - LEVEL_SHARE)), *([level] * len(self.levels))]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Mean scores at a point: below the clip norm, and what each level above it adds."""
+
+    frame: Frame
+    phi: Floats
+    base: Answer
+    levels: tuple[Answer, ...]
+
+    def gradient(self, keeps: Sequence[float]) -> tuple[Floats, float]:
+        """The mean score with as much of each level, and the noise in every entry of it."""
+        both = list(zip(keeps, self.levels, strict=True))
+        value = self.base.value[:, 0] + sum((keep * level.value[:, 0] for keep, level in both), np.zeros(len(self.phi)))
+        variance = self.base.noise_std**2 + sum((keep * level.noise_std) ** 2 for keep, level in both)
+        return value / self.frame.count, math.sqrt(variance) / self.frame.count
+
+    def optimum(self, response: Floats, keeps: Sequence[float]) -> Said:
+        """Where the optimum is, if the gradient responds in this way: one Newton step."""
+        penalty = self.frame.penalty
+        gradient, noise_std = self.gradient(keeps)
+        inverse = np.asarray(np.linalg.inv(response + penalty), dtype=np.float64)
+        return Said(self.phi - inverse @ (gradient + penalty @ self.phi), noise_std**2 * inverse @ inverse.T, inverse)
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """Where a measurement says that the optimum is, and the covariance of the noise in that."""
+
+    phi: Floats
+    noise: Floats
+    inverse: Floats
+
+    @property
+    def variance(self) -> float:
+        """The noise in a coordinate, on average."""
+        return float(np.trace(self.noise)) / len(self.phi)
+
+
+def measure(
+    frame: Frame, phi: Floats, bounds: Bounds, cost: GDP, *more: tuple[Query, GDP]
+) -> tuple[Measurement, Sequence[Answer]]:
+    """A measurement at a point, and the answers to ``more`` questions from the same pass.
+
+    Privacy: sums whose costs together are ``cost`` and those of ``more``.
+    """
+    queries = [frame.gradient(phi, bounds.clip), *(frame.gradient(phi, top, low) for low, top in bounds.levels)]
+    answers = frame.ask(*zip(queries, bounds.costs(cost), strict=True), *more)
+    count = len(queries)
+    return Measurement(frame, phi, answers[0], tuple(answers[1:count])), answers[count:]
+
+
+def level_keeps(measurements: Sequence[Measurement]) -> list[float]:
+    """How much of each level stands clear of its noise, by all measurements together."""
+    levels = zip(*(one.levels for one in measurements), strict=True)
+    return [clear(level.value[:, 0], level.noise_std**2) for level in map(_mean, levels)]
+
+
+def level_curvature(sizes: Sizes, bounds: Bounds, keeps: Sequence[float]) -> float:
+    """The part of the curvature that the levels kept add to that below the clip norm."""
+    return sum(keep * sizes.share(low, top) for keep, (low, top) in zip(keeps, bounds.levels, strict=True))
+
+
+def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Sequence[float]) -> Floats:
+    """The response, corrected by how the gradient changed between two points where that is clear of the noise.
+
+    Powell's damped BFGS update, which stays positive definite. It mends a response that is wrong just where it matters,
+    along the way from the start to the optimum.
+    """
+    step = later.phi - earlier.phi
+    (before, first_noise), (after, second_noise) = earlier.gradient(keeps), later.gradient(keeps)
+    expected, variance = response @ step, first_noise**2 + second_noise**2
+    length = float(np.linalg.norm(expected))
+    if length <= _TELLING * math.sqrt(len(step) * variance):
+        return response
+    rest = after - before - expected
+    rest = rest * clear(rest, variance)
+    rest = rest * min(1.0, 2 * length / max(float(np.linalg.norm(rest)), 1e-300))
+    along, more = float(expected @ step), float(rest @ step)
+    if more < -(1 - _LEAST_RESPONSE) * along:
+        rest = rest * (-(1 - _LEAST_RESPONSE) * along / more)
+    seen = expected + rest
+    return np.asarray(
+        response - np.outer(expected, expected) / along + np.outer(seen, seen) / max(float(seen @ step), 1e-300)
+    )
+
+
+def together(said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float]) -> tuple[Floats, Floats, float]:
+    """The best mean of several measurements, the noise's covariance in it, and the variance of what is wrong besides.
+
+    Each is off by its noise, and by the part of the response that is ``wrong`` times how far its point lies from the
+    optimum, which the last measurement knows best.
+    """
+    size, last = len(points[0]), said[-1].phi
+    doubts = [part**2 * float((last - phi) @ (last - phi)) / size for part, phi in zip(wrong, points, strict=True)]
+    trusts = [1 / max(one.variance + doubt, 1e-300) for one, doubt in zip(said, doubts, strict=True)]
+    weights = [trust / sum(trusts) for trust in trusts]
+    estimate = sum((weight * one.phi for weight, one in zip(weights, said, strict=True)), np.zeros(size))
+    noise = sum((weight**2 * one.noise for weight, one in zip(weights, said, strict=True)), np.zeros((size, size)))
+    return estimate, noise, sum(weight**2 * doubt for weight, doubt in zip(weights, doubts, strict=True))
+
+
+def _mean(answers: Sequence[Answer]) -> Answer:
+    """Several answers to about the same question, each weighed by its noise."""
+    trusts = [answer.noise_std**-2 for answer in answers]
+    value = sum((trust * answer.value for trust, answer in zip(trusts, answers, strict=True)), 0 * answers[0].value)
+    return Answer(value / sum(trusts), sum(trusts) ** -0.5)

@@ -1,0 +1,55 @@
+"""Symmetric matrices seen through symmetric noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.rows import Answer, Floats
+
+# No direction of a curvature or covariance is taken to be flatter than this part of a typical one ...
+_FLATTEST = 1e-4
+# ... nor than this part of what noise alone makes of nothing, up to this part of a typical one.
+_SAFE, _SAFE_AT_MOST = 0.5, 0.5
+
+
+def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
+    """The mean of a released sum of squares: what was expected, corrected where the noise leaves no doubt.
+
+    Noise alone has eigenvalues up to edge = sqrt(2 size) noise_std. An eigenvalue d of the difference beyond that is
+    best estimated by sqrt(d^2 - edge^2) (spiked Wigner matrices, Frobenius loss), one within it by 0.
+    """
+    size, noise_std = len(expected), answer.noise_std / count
+    edge = math.sqrt(2 * size) * noise_std
+    values, vectors = np.linalg.eigh((answer.value + answer.value.T) / (2 * count) - expected)
+    values = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
+    typical = float(np.trace(expected)) / size
+    return positive(expected + (vectors * values) @ vectors.T, min(_SAFE * edge, _SAFE_AT_MOST * typical))
+
+
+def relative_edge(noise_std: float, size: int, typical: float) -> float:
+    """How far noise in its entries moves the eigenvalues of a matrix, in units of a typical one."""
+    return math.sqrt(2 * size) * noise_std / max(typical, 1e-300)
+
+
+def positive(matrix: Floats, floor: float = 0.0) -> Floats:
+    """The matrix with no eigenvalue below the floor, or below a small part of its typical one."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    typical = max(float(np.mean(np.abs(values))), 1e-300)
+    return np.asarray((vectors * np.maximum(values, max(floor, _FLATTEST * typical))) @ vectors.T)
+
+
+def carried_over(response: Floats, here: Floats, there: Floats) -> Floats:
+    """A response seen at one point, at another: changed as the foreseen curvature changes between them."""
+    turn = _root(there) @ np.linalg.inv(_root(here))
+    return np.asarray(turn @ response @ turn.T)
+
+
+def relative_change(one: Floats, other: Floats) -> float:
+    return float(np.linalg.norm(one - other) / max(float(np.linalg.norm(other)), 1e-300))
+
+
+def _root(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, _FLATTEST * values[-1]))) @ vectors.T)

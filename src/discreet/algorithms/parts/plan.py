@@ -1,0 +1,112 @@
+"""How a descent shares its budget: every constant of it, with its reason, in one table.
+
+What depends on the rows (clip norms, levels, the number of warm-up steps) is not here but predicted from released
+quantities, by the same functions that ``discreet plan`` asks (parts/sizes.py). The shares were chosen on simulated
+designs alone: normal, skewed and heavy-tailed columns, condition 1 to 10,000, rates of 2 to 50 %, 500 to 200,000 rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet.privacy import GDP, Budget
+
+# Shares of mu^2, before those of questions that a model does not need go to the last gradients.
+LOOK = 0.05  # where x and y lie: errors of a tenth of a standard deviation are mended later
+EXPOSURE = 0.01  # one number
+OCTAVES = 0.01  # a histogram of labels
+PUBLIC = 0.02  # whether public rows lie where private ones do, and whether their fit is nearer than the linear one
+WHITENING = 0.13  # noise here only makes coordinates less white; below a tenth it made starts too poor
+WARM_UP = 0.08  # steps towards a point where the curvature is the right one
+HISTOGRAM = 0.015  # counts, whose noise is far below that of gradients
+LENGTHS = 0.005  # the same, and less depends on it
+DISPERSION = 0.03  # one number, on which the mean of clipped skewed scores depends
+CURVATURE = 0.04  # a matrix, which decides the last steps and the standard errors; twice where the link is curved
+MOMENT = 0.03  # a matrix, for the standard errors only
+FIRST = 1 / 4  # of what is left: the first of the last gradients, taken farther from the optimum than the others
+SECOND = 1 / 3  # of what is left then: the second one, where a third is needed
+# Gradients at the end: three keep a fit within eight passes. A budget of this mu protects nobody, and passes are spent
+# on exactness.
+_GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
+# Of the look, what a look at y and the number of rows alone gets.
+LABEL_SHARE = 0.25
+# Rounds of whitening by their predicted noise, in units of the eigenvalues sought: more rounds reach flatter directions
+# but each has less budget.
+_ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
+# Rows are shortened to this multiple of their typical length in second moments, and to more as noise falls.
+_LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
+# Clip norm of warm-up gradients, in typical norms of scores.
+WARM_UP_CLIP = 1.2
+# A warm-up step pays if its noise, in standard deviations of the linear predictor, is below this.
+_WARM_UP_NOISE = 0.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Costs of every question, for a model of so many coefficients and a (noisy) number of rows."""
+
+    budget: Budget
+    size: int
+    curved: bool
+    dispersion: bool
+    exposure: bool
+    octaves: bool
+    public: bool
+
+    def part(self, share: float) -> GDP:
+        return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
+
+    @property
+    def most_gradients(self) -> int:
+        return _NOMINAL_GRADIENTS if self.budget.mu > _NOMINAL_MU else _GRADIENTS
+
+    @property
+    def curvature(self) -> GDP:
+        """The cost of one curvature."""
+        return self.part(CURVATURE)
+
+    @property
+    def early(self) -> float:
+        """The share of everything before the last gradients."""
+        asked = (
+            (LOOK, True),
+            (EXPOSURE, self.exposure),
+            (OCTAVES, self.octaves),
+            (PUBLIC, self.public),
+            (WHITENING, True),
+            (HISTOGRAM + LENGTHS, True),
+            (DISPERSION, self.dispersion),
+            (CURVATURE, True),
+            (CURVATURE, self.curved),
+            (MOMENT, True),
+        )
+        return sum(share for share, needed in asked if needed)
+
+    def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
+        """The cost of a part of the last gradients, which get all that is left, and what earlier steps have saved."""
+        left = 1 - self.early + saved - (WARM_UP if warm_up_steps else 0.0)
+        return self.part(share * left)
+
+    def _noise(self, count: float, moved: float) -> float:
+        """The noise of a second moment of whole rows that has a fifth of the budget, in units of its eigenvalues."""
+        reach = math.sqrt(moved) * 2.25 * self.size
+        return reach * math.sqrt(2 * self.size) / (math.sqrt(0.2) * self.budget.mu * count)
+
+    def rounds(self, count: float, moved: float) -> int:
+        """Rounds of whitening; ``moved``: how far one person moves a sum of unit vectors."""
+        noise = self._noise(count, moved)
+        return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else 3
+
+    def row_length(self, count: float, moved: float) -> float:
+        """What rows are shortened to in second moments."""
+        growth = (self.budget.mu * count / (100 * self.size * moved)) ** _LENGTH_GROWTH
+        return _LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size)
+
+    def warm_up_steps(self, rounds: int, step_noise: float) -> int:
+        """None where the link is straight, where a step would be noise, or after so many passes that eight are near."""
+        return int(self.curved and step_noise <= _WARM_UP_NOISE and rounds < 3)
+
+    def curvature_edge(self, count: float, moved: float) -> float:
+        """How far noise moves a curvature's eigenvalues, relative to them, if rows are cut at their typical length."""
+        return math.sqrt(moved) * self.size * math.sqrt(2 * self.size) / (self.curvature.mu * count)

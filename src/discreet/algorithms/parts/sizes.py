@@ -1,0 +1,163 @@
+"""How large scores are: a noisy histogram of their norms, and the clip norm that it makes best.
+
+A row's contribution to the gradient is score z, of norm size |z|. A smaller clip norm means less noise and more
+sampling error; the histogram predicts both for every clip norm, so that nothing needs to be guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erf
+
+from discreet.rows import Floats
+
+# Cell edges in units of a typical norm: half octaves. Norms beyond the last edge are as good as never kept.
+EDGES = 2.0 ** np.arange(-4.0, 9.01, 0.5)
+_LOW = np.concatenate([[0.0], EDGES])
+_MIDDLES = np.concatenate([[EDGES[0] / 2], np.sqrt(EDGES[1:] * EDGES[:-1]), [EDGES[-1] * 1.2]])
+# Clip norms that are tried, in the same units.
+_CLIPS = 2.0 ** np.arange(-3.0, 9.01, 0.25)
+# A larger clip norm biases less where the model is wrong: the largest that costs no more than this part of the risk.
+SLACK = 0.05
+# The least clip norm, in root mean squares: below it the noise falls no more, and the response is less well known.
+_LEAST = 0.7
+# What is lost of a curvature lies along few directions: it weighs as so many times its part of the trace.
+_LOST = 4.0
+# Cells count as empty unless they stand this many standard deviations of the noise clear of 0; a cell apart from the
+# others, which noise makes once in so many histograms, unless it stands this many clear.
+CLEAR, _CLEAR_ALONE = 3.0, 6.0
+# Of all that lies beyond a clip norm, at most this part is taken to point one way: skewed errors; or, where only the
+# weights of rows depend on it, what probabilities are wrong by. It matters from this part of the error on.
+_LOPSIDED, _LOPSIDED_WEIGHTS = 0.3, 0.05
+_MATTERS = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """Shares of rows by the norm of their scores, in units of ``unit``.
+
+    ``label_free``: whether sizes are bounds that no label exceeds (two classes), rather than the sizes themselves.
+    """
+
+    unit: float
+    shares: Floats
+    top: float
+    label_free: bool
+
+    @classmethod
+    def read(cls, counts: Floats, noise_std: float, unit: float, label_free: bool) -> Sizes:
+        """From noisy counts; with so few rows that noise hides them, sizes are taken to be those of normal scores."""
+        expected = _expected(label_free)
+        seen = np.maximum(counts, 0.0)
+        total = max(float(counts.sum()), noise_std)
+        trust = total**2 / (total**2 + (3 * noise_std) ** 2 * len(counts))
+        # What noise makes of empty cells far out would pass for heavy tails: beyond the last clear cell there is none.
+        last = last_clear(counts, noise_std, int(np.searchsorted(EDGES, 1.0)))
+        seen[last + 1 :] = 0.0
+        seen /= max(float(seen.sum()), 1e-300)
+        shares = trust * seen + (1 - trust) * expected
+        top = float(EDGES[min(last, len(EDGES) - 1)])
+        return cls(unit, shares, max(top, 1.0) * unit, label_free)
+
+    @classmethod
+    def of(cls, norms: Floats, label_free: bool) -> Sizes:
+        """The same of norms that are known."""
+        unit = math.sqrt(float(np.mean(norms**2)))
+        counts = np.bincount(np.searchsorted(EDGES, norms / unit), minlength=len(EDGES) + 1).astype(np.float64)
+        return cls.read(counts, 1e-9, unit, label_free)
+
+    def mean_square(self, clip: float = math.inf) -> float:
+        """E min(norm, clip)^2."""
+        return float(self.shares @ np.minimum(_MIDDLES, clip / self.unit) ** 2) * self.unit**2
+
+    def kept(self, clip: float) -> float:
+        """The part of the curvature that the clip norm leaves."""
+        c = clip / self.unit
+        if self.label_free:
+            square = float(self.shares @ _MIDDLES**2)
+            return float(self.shares @ (_MIDDLES * np.minimum(_MIDDLES, c))) / max(square, 1e-300)
+        inside = np.clip((c - _LOW) / np.maximum(np.append(EDGES, EDGES[-1] * 1.44) - _LOW, 1e-300), 0.0, 1.0)
+        return float(self.shares @ inside)
+
+    def beyond(self, clip: float) -> float:
+        """The mean of what a clip norm takes off: E max(norm - clip, 0), an upper limit of the bias it leaves."""
+        return float(self.shares @ np.maximum(_MIDDLES - clip / self.unit, 0.0)) * self.unit
+
+    def risk(self, clip: float, noise_per_clip: float, variance: float, rows: float) -> float:
+        """The predicted variance of a coordinate of the estimate, times the squared curvature.
+
+        ``noise_per_clip``: the noise's standard deviation in a mean of scores clipped at 1. ``variance``: that of a
+        coordinate of the score without a clip.
+        """
+        kept = max(self.kept(clip), 0.02)
+        # A clip norm that estimates better than no clip at all (heavy tails) estimates something else.
+        sampling = max(self.mean_square(clip) / max(self.mean_square(), 1e-300) / kept**2, 1.0) * variance / rows
+        return sampling + (noise_per_clip * clip / kept) ** 2
+
+    def best_clip(self, noise_per_clip: float, variance: float, rows: float) -> float:
+        """The largest clip norm whose predicted risk is nearly the least, and no larger than the largest size."""
+        risks = np.array([self.risk(c * self.unit, noise_per_clip, variance, rows) for c in _CLIPS])
+        good = np.flatnonzero((risks <= (1 + SLACK) * risks.min()) & (_CLIPS * self.unit <= self.top * (1 + 1e-9)))
+        best = good[-1] if len(good) else int(np.argmin(risks))
+        return max(float(_CLIPS[best]) * self.unit, _LEAST * math.sqrt(self.mean_square()))
+
+    def score_variance_ratio(self, clip: float) -> float:
+        """The variance of clipped scores over their curvature, in units of that without a clip."""
+        if self.label_free:
+            crossed = float(self.shares @ (_MIDDLES * np.minimum(_MIDDLES, clip / self.unit))) * self.unit**2
+            return self.mean_square(clip) / max(crossed, 1e-300)
+        return self.mean_square(clip) / max(self.mean_square() * self.kept(clip), 1e-300)
+
+    def levels(self, clip: float, noise_per_norm: float, variance: float, size: int) -> list[tuple[float, float]]:
+        """Octaves above the clip norm whose bias could matter, as pairs (bottom, top).
+
+        It matters if it may exceed the noise with which it can be seen, and half of the error that there is anyway
+        (``variance``: that of a coordinate of the mean score, noise and sampling).
+        """
+        found, bottom = [], clip
+        while bottom < self.top * (1 - 1e-9):
+            top = 2 * bottom
+            bias = (_LOPSIDED_WEIGHTS if self.label_free else _LOPSIDED) * (self.beyond(bottom) - self.beyond(top))
+            if bias > math.sqrt(size) * max(noise_per_norm * (top - bottom), _MATTERS * math.sqrt(variance)):
+                found.append((bottom, top))
+            bottom = top
+        return found
+
+    def share(self, bottom: float, top: float) -> float:
+        """The part of the curvature that rows between two norms have."""
+        return max(self.kept(top) - self.kept(bottom), 0.0)
+
+
+def longest_row(counts: Floats, noise_std: float, edge: float) -> float:
+    """What rows are shortened to in a curvature, in squares of their typical length, from a histogram of lengths.
+
+    ``edge``: how far noise would move eigenvalues, relative to them, if rows were cut at their typical length. Rows
+    that are cut make the curvature too small in the directions where they lie, and steps too long.
+    """
+    shares = Sizes.read(counts, noise_std, 1.0, label_free=True).shares
+    square = _MIDDLES**2 / max(float(shares @ _MIDDLES**2), 1e-300)
+    caps = 2.0 ** np.arange(0.5, 8.01, 0.25)
+    lost = np.array([float(shares @ np.maximum(square - cap, 0.0)) for cap in caps])
+    return float(caps[int(np.argmin((_LOST * lost) ** 2 + (edge * caps) ** 2))])
+
+
+def last_clear(counts: Floats, noise_std: float, otherwise: int) -> int:
+    """The uppermost cell of a histogram that holds more than noise."""
+    last = -1
+    for i, count in enumerate(counts):
+        near = last < 0 or i - last <= 2
+        if count > (CLEAR if near else _CLEAR_ALONE) * noise_std:
+            last = i
+    return last if last >= 0 else otherwise
+
+
+def _expected(label_free: bool) -> Floats:
+    """Shares for normal scores on rows of equal length, or for sizes that are all typical."""
+    if label_free:
+        shares = np.zeros(len(_MIDDLES))
+        shares[int(np.searchsorted(EDGES, 1.0))] = 1.0
+        return shares
+    return np.diff(np.concatenate([[0.0], erf(EDGES / math.sqrt(2)), [1.0]]))

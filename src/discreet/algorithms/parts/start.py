@@ -1,0 +1,83 @@
+"""Where a descent starts: coordinates in which rows are white, and a point from the linear fit that comes with them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import Scaling
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.algorithms.steps.whitening import LabelScale, LinearStart
+from discreet.privacy import GDP
+from discreet.rows import Floats, LinearMap, MappedMoment, Source
+
+# Public rows lie elsewhere if private ones, shortened to this, keep less than this of their constants' squares; labels
+# weigh nothing there.
+_LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
+
+
+def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
+    """Public rows' white coordinates, or each feature centred and all divided by one scale."""
+    if guess is not None and guess.coordinates is not None:
+        return guess.coordinates
+    if model.origin is None:
+        return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
+    distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
+    return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+
+
+def start(
+    source: Source, model: GlmModel, label: LabelScale, linear: LinearStart, offset: float, count: float
+) -> tuple[Frame, Floats]:
+    """The frame, and the coefficients that explain the linear fit of labels; ``offset``: log of the mean exposure."""
+    constant = linear.coordinates.constant
+    foresight = Foresight(model, constant, offset)
+    slopes = linear.phi[int(constant) :] * label.scale
+    if model.link.is_identity:
+        middle = label.centre + label.scale * float(linear.phi[0]) if constant else 0.0
+        phi = np.concatenate([[middle], slopes]) if constant else slopes
+    else:
+        phi = foresight.start(model.sensible_mean(label.centre), slopes, label.scale**2)
+    dispersion = 1.0
+    if not model.family.dispersion_known:
+        eta = (float(phi[0]) if constant else 0.0) + offset
+        gain = float(model.family.gain(eta, model.link))
+        weight = max(float(model.family.weight(eta, model.link)), 1e-12)
+        dispersion = max((gain * label.scale) ** 2 * linear.residual_variance / weight, 1e-9)
+    return Frame(source, model, linear.coordinates, foresight, count, dispersion), phi
+
+
+def lies_there(
+    source: Source, cost: GDP, model: GlmModel, scaling: Scaling, label: LabelScale, guess: Guess | None
+) -> bool:
+    """Whether the private rows lie about where the public ones do: of length sqrt(size) in coordinates that these gave.
+
+    Beside a constant of 1 the row is given half its length over sqrt(size), and all is shortened to 1.25: a row as
+    expected keeps its constant, one that is three times too long keeps half of its square. The noise is that of a few
+    numbers, however many columns there are. In doubt they do: the share of rows that keep their constants must be known
+    well enough that it is not mistaken more than once in a hundred times.
+
+    Privacy: asks the source for one sum, if the guess has coordinates.
+    """
+    if guess is None or guess.coordinates is None:
+        return True
+    coordinates = guess.coordinates
+    matrix = coordinates.matrix / (2 * math.sqrt(coordinates.size))
+    matrix[0] = np.eye(1, matrix.shape[1])[0]
+    query = MappedMoment(
+        map=LinearMap(matrix),
+        labels=label.labels,
+        y_centre=label.centre,
+        y_scale=label.scale,
+        y_bound=1.0,
+        y_weight=_NO_LABEL,
+        radius=_LONGEST,
+        label="second moment where public rows lie",
+    )
+    answer = source.sum(query, cost)
+    seen, noise_std = float(answer.value[0, 0]) / scaling.count, answer.noise_std / scaling.count
+    return noise_std > _DOUBT or seen + noise_std > _KEPT

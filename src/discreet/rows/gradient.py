@@ -1,0 +1,147 @@
+"""What a descent asks of the rows: sums of weighted rows, second moments of them, and histograms of their sizes.
+
+All look at a row through a linear map: its first output is the linear predictor eta, the others are coordinates z in
+which rows have about equal spread in every direction. What differs between models is a function of (label, eta, |z|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.rows.histograms import one_hot
+from discreet.rows.kernels import scratch
+from discreet.rows.linear_map import LinearMap, with_offset
+from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.scores import Labels
+
+# Elementwise in labels, eta and the length of z.
+RowFunction = Callable[[Floats, Floats, Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class GradientSum:
+    """The sum of weight z. Whatever the weight, a row's contribution is cut to the norm ``clip``.
+
+    Privacy: contributions of two rows may be opposite, so a replaced row moves the sum by at most 2 clip, an added one
+    by clip (rows/mapped.py has the proof for the grid).
+    """
+
+    map: LinearMap
+    labels: Labels
+    weight: RowFunction
+    clip: float
+    # The length of z that is usual, to within many powers of two: it only sets the grid.
+    radius: float
+    label: str = "gradient"
+    geometry: Geometry = "mapped"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return self.clip
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs - 1, 1
+
+    def weights(self, block: Block, eta: Floats, length: Floats) -> Floats:
+        return self.weight(self.labels.of(block), eta, np.maximum(length, 1e-100))
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped, length = self.map.with_norms(block, skipped=1)
+        return mapped[1:], self.weights(block, with_offset(mapped[0], block), length)[np.newaxis]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedMoment:
+    """The second moment of weight z, each row cut to the norm ``clip``.
+
+    Privacy: a sum of squares w w^T with |w| <= clip, so a replaced row moves it by at most sqrt(2) clip^2.
+    """
+
+    map: LinearMap
+    labels: Labels
+    weight: RowFunction
+    clip: float
+    label: str = "curvature"
+    geometry: Geometry = "square"
+
+    @property
+    def left_norm(self) -> float:
+        return self.clip
+
+    right_norm = left_norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.map.outputs - 1, self.map.outputs - 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped, length = self.map.with_norms(block, skipped=1)
+        weight = self.weight(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
+        weight = weight * (self.clip / np.maximum(np.abs(weight) * length, self.clip))
+        row = scratch("factor", (self.map.outputs - 1, block.records))
+        np.multiply(mapped[1:], weight, out=row)
+        return row, row
+
+
+@dataclass(frozen=True, eq=False)
+class SizeHistogram:
+    """How many rows have a size in each cell of these edges; a row whose size is no number is in none.
+
+    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    """
+
+    map: LinearMap
+    labels: Labels
+    size: RowFunction
+    edges: Floats
+    label: str = "sizes of scores"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped, length = self.map.with_norms(block, skipped=1)
+        size = self.size(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
+        row = np.empty((self.shape[0], block.records))
+        one_hot(size, self.edges, row)
+        return row, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedSum:
+    """The sum of one number a row, between 0 and ``bound``, each less bound / 2: add that again for every row.
+
+    Privacy: a number has at most bound / 2 to the middle, so a replaced row moves the sum by at most ``bound``.
+    """
+
+    map: LinearMap
+    labels: Labels
+    value: RowFunction
+    bound: float
+    label: str = "dispersion"
+    geometry: Geometry = "free"
+    shape: tuple[int, int] = (1, 1)
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return self.bound / 2
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        mapped, length = self.map.with_norms(block, skipped=1)
+        value = self.value(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
+        middled = np.minimum(value, self.bound) - self.bound / 2
+        return middled[np.newaxis], np.ones((1, block.records))
+
+    def mean(self, total: float, count: float) -> float:
+        """The mean that a released sum over so many rows stands for."""
+        return total / count + self.bound / 2
