@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ from sklearn.base import BaseEstimator
 
 import discreet
 from discreet.audit.frames import frame_of
-from discreet.domain import Domain
+from discreet.curator import listening
+from discreet.domain import Domain, Public
+from discreet.local import local_guarantee, new_task
+from discreet.local.client import reports
+from discreet.local.columns import encoded_columns
+from discreet.privacy import GDP, Guarantee, Release, Split
 
 
 class CollectedMoments(BaseEstimator):
@@ -105,4 +111,49 @@ class ThresholdOfLabels(BaseEstimator):
         return self
 
 
-MODELS: dict[str, type] = {kind.__name__: kind for kind in (CollectedMoments, SecondMoment, ThresholdOfLabels)}
+class LocalReports(BaseEstimator):
+    """One local report by each row's own device, as `discreet.local` makes them: the whole row stays there."""
+
+    def __init__(self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, public: Any = None) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.public = public
+
+    def fit(self, X: Any, y: Any) -> Any:
+        columns = Domain.from_bounds([f"x{place}" for place in range(X.shape[1])], self.bounds_X).columns
+        (target,) = Domain.from_bounds(["y"], self.bounds_y).columns
+        known = None if self.public is None else tuple(map(tuple, np.asarray(self.public.rows).tolist()))
+        task = _local_task(self.epsilon, columns, target, known)
+        cost = local_guarantee(task).releases[0].cost
+        split = Split(0, len(y), cost, GDP(cost.mu))
+        encoded = encoded_columns(task, dict(zip([c.name for c in task.columns], np.asarray(X).T, strict=True)), len(y))
+        labels = task.target.encode(y)
+        self.reports_ = [
+            self._report(task, Release("local report", 2.0, 0.0, cost, split, part), encoded[part], labels[part])
+            for part in range(len(y))
+        ]
+        self.privacy_ = Guarantee(tuple(release for _, release in self.reports_), "replace_one")
+        return self
+
+    def _report(self, task: Any, release: Release, row: Any, label: float) -> tuple[tuple[bytes, int], Release]:
+        body = reports(task, row[np.newaxis], np.array([label]))[0]
+        made = body[12:28], int.from_bytes(body[28:30], "little")
+        tape = listening.get()
+        if tape is not None:
+            vector = task.statistic.vectors(row[np.newaxis], task.target.scaled(np.array([label])))[0]
+            law = partial(task.randomizer.chances, bytes.fromhex(task.digest), vector)
+            made = tape.report(release, law, *made)  # type: ignore[attr-defined]  # the audit's own tapes
+        return made, release
+
+
+@lru_cache(maxsize=16)
+def _local_task(epsilon: float, columns: Any, target: Any, known: Any) -> Any:
+    """The task of an audit: its many fits ask for the same one."""
+    public = None if known is None else Public(rows=np.array(known))
+    return new_task("audit", domain=Domain(columns), target=target, epsilon=epsilon, goal=100_000, public=public)
+
+
+_KINDS = (CollectedMoments, SecondMoment, ThresholdOfLabels, LocalReports)
+MODELS: dict[str, type] = {kind.__name__: kind for kind in _KINDS}

@@ -25,6 +25,7 @@ from scipy.special import chdtr, chdtrc
 
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues, recorded_choice
 from discreet.audit.replay_objective import RecordedMinimum
+from discreet.audit.replay_report import Law, RecordedReport
 from discreet.audit.secret_order import Order, mu_given_the_order
 from discreet.curator import listening
 from discreet.curator.choice import Choice
@@ -53,8 +54,8 @@ class Recorded:
     drawn: Integers | None = None  # the noise of this very fit, also where an older output was handed out
 
 
-Heard = Recorded | RecordedChoice | RecordedValues | RecordedMinimum
-NotASum = (RecordedChoice, RecordedValues, RecordedMinimum)
+Heard = Recorded | RecordedChoice | RecordedValues | RecordedMinimum | RecordedReport
+NotASum = (RecordedChoice, RecordedValues, RecordedMinimum, RecordedReport)
 
 
 @dataclass
@@ -79,6 +80,10 @@ class Recorder:
     def minimise(self, minimum: Minimum, whole: Integers) -> Integers:
         self.heard.append(RecordedMinimum.at(minimum.theta, minimum, whole))
         return whole
+
+    def report(self, release: Release, law: Law, identity: bytes, index: int) -> tuple[bytes, int]:
+        self.heard.append(RecordedReport(release, identity, law(identity), index))
+        return identity, index
 
 
 @dataclass
@@ -116,6 +121,13 @@ class Replayer:
             point, whole = before.point, before.noisy
         self.heard.append(RecordedMinimum.at(point, minimum, whole))
         return whole
+
+    def report(self, release: Release, law: Law, identity: bytes, index: int) -> tuple[bytes, int]:
+        before = self.recorded[len(self.heard)] if len(self.heard) < len(self.recorded) else None
+        if isinstance(before, RecordedReport):
+            identity, index = before.identity, before.index
+        self.heard.append(RecordedReport(release, identity, law(identity), index))
+        return identity, index
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 from discreet.audit.replay import Data, Heard, Recorded, Recorder, Replayer, comparable, fit_listening
 from discreet.audit.replay_choice import RecordedChoice, RecordedValues
 from discreet.audit.replay_objective import RecordedMinimum
+from discreet.audit.replay_report import RecordedReport
 from discreet.audit.visible import visible_numbers
 
 # A ratio that is certain: a release on one data set that the other does not make.
@@ -68,6 +69,8 @@ def _log_ratio(here: Heard, there: Heard) -> float:
     if isinstance(here, RecordedValues) and isinstance(there, RecordedValues):
         far, near = (np.abs((here.noisy - exact).astype(np.float64)) for exact in (there.exact, here.exact))
         return float(np.sum(far - near)) / here.scale
+    if isinstance(here, RecordedReport) and isinstance(there, RecordedReport):
+        return here.log_ratio(there)
     assert isinstance(here, Recorded)
     assert isinstance(there, Recorded)
     seen = here.independent

@@ -130,6 +130,16 @@ class Unit:
         keys = [codebook_key(digest, one) for one in identities]
         return [self._choose(row, bits).to_bytes(2, "little") for row in scores(keys, rounded, self.candidates)]
 
+    def chances(self, digest: bytes, vector: Floats, identity: bytes) -> Floats:
+        """The probability of each candidate for one record and one id: what an audit compares."""
+        length = min(float(np.sqrt(ordered_sum(vector * vector))), 1.0)
+        directed = vector if length > 0 else np.eye(1, self.dimension)[0]
+        key = codebook_key(digest, identity)
+        both = scores([key, key], np.stack([directed, -directed]), self.candidates)
+        weights = [np.where(self._favoured(side), self.high, self.low) for side in both]
+        keep = (1 + length) / 2
+        return (keep * weights[0] + (1 - keep) * weights[1]) / self.total
+
     def _rounded(self, vectors: Floats, bits: Bits) -> Floats:
         """Each vector or its opposite, by 53 random bits; in place of 0, which has no direction, the first axis."""
         lengths = np.minimum(np.sqrt(ordered_sum(vectors * vectors)), 1.0)
@@ -139,13 +149,18 @@ class Unit:
 
     def _choose(self, scores: Floats, bits: Bits) -> int:
         draw = below(self.total, bits)
+        favoured = self._favoured(scores)
+        if draw < self.top * self.high:
+            return int(np.flatnonzero(favoured)[draw // self.high])
+        return int(np.flatnonzero(~favoured)[(draw - self.top * self.high) // self.low])
+
+    def _favoured(self, scores: Floats) -> NDArray[np.bool_]:
+        """Which candidates are the top: always exactly as many."""
         edge = np.partition(scores, self.candidates - self.top)[self.candidates - self.top]
         favoured = scores > edge
         ties = np.flatnonzero(scores == edge)  # the smaller numbers are in the top
         favoured[ties[: self.top - int(np.count_nonzero(favoured))]] = True
-        if draw < self.top * self.high:
-            return int(np.flatnonzero(favoured)[draw // self.high])
-        return int(np.flatnonzero(~favoured)[(draw - self.top * self.high) // self.low])
+        return favoured
 
     def decode(self, digest: bytes, identity: bytes, payload: bytes) -> Integers | None:
         """The chosen candidate in units of 2^-20; None if there is no such candidate."""
