@@ -36,6 +36,7 @@ def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None
         from discreet.cli.local_demo_data import FORM, NAME, demo_task
         from discreet.service.app import create_app
         from discreet.service.form import Form
+        from discreet.service.limits import Limits
         from discreet.service.serving import serve
         from discreet.service.storage import create_store
         from discreet.service.tokens import Keys, Role
@@ -44,7 +45,8 @@ def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None
         try:
             task, keys = demo_task(people, epsilon), Keys.create(folder / "key")
             store = create_store(str(folder / "reports.db"), task, keys)
-            app = create_app(task, store, keys, form=Form.of(task, FORM))
+            limits = Limits(publish_seconds=2.0)  # to be watched
+            app = create_app(task, store, keys, limits=limits, form=Form.of(task, FORM))
             shown = f"http://{_reached_at(host)}:{port}"
             click.echo(f"task       {NAME} epsilon {epsilon:g}, {people:,} reports planned")
             click.echo(f"take part  {shown}/join#{keys.issue(Role.DEVICE)}")
@@ -54,7 +56,7 @@ def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None
                 click.echo("           open to your network without encryption: for trying only")
             arguments = (task, keys, people, rate, f"http://{_this_machine(host)}:{port}")
             threading.Thread(target=_report, args=arguments, daemon=True).start()
-            serve(app, host=host, port=port)
+            serve(app, host=host, port=port, limits=limits)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

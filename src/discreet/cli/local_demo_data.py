@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,13 @@ def demo_task(people: int, epsilon: float) -> Task:
     import pyarrow as pa
 
     return new_task(
-        NAME, domain=_DOMAIN, target=_RESTED, epsilon=epsilon, goal=people, public=Public(rows=pa.table(rows))
+        NAME,
+        domain=_DOMAIN,
+        target=_RESTED,
+        epsilon=epsilon,
+        goal=people,
+        closes=str(date.today() + timedelta(days=30)),  # and not at the goal: you may come last
+        public=Public(rows=pa.table(rows)),
     )
 
 
