@@ -1,0 +1,234 @@
+"""The default descent and its parts: what they compute from exact and from noisy answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.algorithms.descent import descend
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.measure import Bounds, Said, together
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
+from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.shrink import clear, shrunk, signal
+from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.curator import Curator
+from discreet.domain import Encoder, Numeric
+from discreet.domain.domain import Domain
+from discreet.engines import MemoryEngine
+from discreet.glm import family, link
+from discreet.privacy import GDP, Budget
+from discreet.rows import Answer, Labels
+
+
+def model_of(name: str, link_name: str, low: float, high: float, d: int = 3) -> GlmModel:
+    return GlmModel(family(name), link(link_name), Labels((low + high) / 2, (high - low) / 2), penalty=np.zeros(d))
+
+
+# Foresight: what normal rows would show.
+
+
+@pytest.mark.parametrize(
+    ("name", "link_name", "low", "high"), [("bernoulli", "logit", 0, 1), ("poisson", "log", 0, 20)]
+)
+def test_the_foreseen_curvature_is_that_of_normal_rows(name, link_name, low, high):
+    model = model_of(name, link_name, low, high)
+    phi = np.array([-0.7, 0.5, -0.3, 0.2])
+    Z = np.column_stack([np.ones(400_000), np.random.default_rng(0).standard_normal((400_000, 3))])
+    weight = model.family.weight(Z @ phi, model.link)
+    expected = (Z * weight[:, np.newaxis]).T @ Z / len(Z)
+    assert Foresight(model, True).curvature(phi) == pytest.approx(expected, abs=0.01 * expected[0, 0] + 0.003)
+
+
+@pytest.mark.parametrize(
+    ("name", "link_name", "low", "high"), [("bernoulli", "logit", 0, 1), ("poisson", "log", 0, 50)]
+)
+@pytest.mark.parametrize("length", [0.0, 0.5, 1.2])
+def test_the_start_inverts_the_moments(name, link_name, low, high, length):
+    """Stein's equations: mean and covariances of labels give back the coefficients, near 0 or far from it."""
+    foresight = Foresight(model_of(name, link_name, low, high), True)
+    phi = np.concatenate([[-1.5], length * np.array([0.6, -0.8, 0.0])])
+    mean, cross = foresight.moments(phi)
+    assert foresight.start(mean, cross, math.inf) == pytest.approx(phi, abs=0.01)
+
+
+# Sizes: the clip norm with the least predicted error.
+
+
+def normal_sizes(n: int = 200_000) -> Sizes:
+    rng = np.random.default_rng(1)
+    return Sizes.of(np.abs(rng.standard_normal(n)) * math.sqrt(9), label_free=False)
+
+
+def test_the_clip_norm_grows_with_the_budget_until_nothing_is_clipped():
+    sizes = normal_sizes()
+    clips = [sizes.best_clip(noise, 1.0, 20_000) for noise in (1e-2, 1e-3, 1e-4, 1e-6)]
+    assert clips == sorted(clips)
+    assert clips[0] < 1.5 * sizes.unit
+    assert sizes.kept(clips[-1]) > 0.999
+
+
+def test_heavy_tails_are_not_clipped_for_efficiency_alone():
+    """With next to no noise the fit is the plain one, even where a smaller clip norm would vary less."""
+    rng = np.random.default_rng(2)
+    sizes = Sizes.of(np.abs(rng.standard_t(2, 100_000)) * 3, label_free=False)
+    assert sizes.kept(sizes.best_clip(1e-9, 1.0, 10_000)) > 0.99
+
+
+def test_a_lone_noisy_cell_far_out_is_no_tail():
+    counts = np.zeros(len(EDGES) + 1)
+    counts[5:9] = 1000.0
+    counts[-2] = 400.0  # four standard deviations of the noise
+    assert last_clear(counts, 100.0, -1) == 8
+    counts[-2] = 700.0
+    assert last_clear(counts, 100.0, -1) == len(counts) - 2
+
+
+def test_levels_are_asked_for_only_where_their_bias_could_matter():
+    sizes = normal_sizes()
+    assert sizes.levels(0.5 * sizes.unit, 1e-9, 1e-12, 9)
+    assert not sizes.levels(0.5 * sizes.unit, 10.0, 1e-12, 9)
+    assert not sizes.levels(0.5 * sizes.unit, 1e-9, 1e6, 9)
+
+
+def test_rows_are_cut_less_where_some_are_long_and_noise_is_small():
+    counts = np.zeros(len(EDGES) + 1)
+    counts[8], counts[13] = 10_000, 100
+    assert longest_row(counts, 1.0, 1e-4) > longest_row(counts, 1.0, 1.0)
+
+
+# Matrices seen through noise.
+
+
+def test_a_matrix_without_noise_is_taken_as_it_is():
+    seen = np.diag([1.0, 2.0, 0.5])
+    assert corrected(Answer(seen * 10, 1e-12, True), 10.0, np.eye(3)) == pytest.approx(seen)
+
+
+def test_noise_alone_corrects_nothing():
+    rng = np.random.default_rng(3)
+    noise = rng.standard_normal((12, 12))
+    noise = np.triu(noise, 1) / math.sqrt(2)
+    noise = noise + noise.T + np.diag(rng.standard_normal(12))
+    seen = corrected(Answer(np.eye(12) + 0.05 * noise, 0.05, True), 1.0, np.eye(12))
+    assert np.linalg.norm(seen - np.eye(12)) < 0.5 * np.linalg.norm(0.05 * noise)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**31))
+@settings(max_examples=50, deadline=None)
+def test_any_answer_gives_a_positive_matrix(size, seed):
+    rng = np.random.default_rng(seed)
+    wild = rng.standard_normal((size, size)) * 10.0 ** rng.integers(-8, 12)
+    seen = corrected(Answer(wild + wild.T, 1.0, True), 3.0, np.eye(size))
+    assert np.linalg.eigvalsh(seen)[0] > 0
+    assert np.linalg.eigvalsh(positive(wild + wild.T))[0] > 0
+
+
+def test_a_response_changes_as_the_foreseen_curvature_does():
+    here, there, seen = np.diag([1.0, 2.0]), np.diag([4.0, 2.0]), np.diag([1.5, 1.0])
+    assert carried_over(seen, here, there) == pytest.approx(np.diag([6.0, 1.0]))
+
+
+# Shrinkage and signal.
+
+
+def test_noise_is_rarely_clear_and_a_signal_is():
+    """Of 2,000 noise vectors of 9 entries about 3 % exceed their mean square by two deviations; seeded."""
+    rng = np.random.default_rng(4)
+    kept = [clear(rng.standard_normal(9), 1.0) > 0 for _ in range(2000)]
+    assert np.mean(kept) < 0.05
+    assert clear(np.full(9, 30.0), 1.0) > 0.95
+
+
+def test_an_estimate_is_drawn_to_its_goal_as_far_as_it_is_noise():
+    estimate, goal = np.array([2.0, 0.1, -0.1, 0.05]), np.array([2.0, 0.0, 0.0, 0.0])
+    assert shrunk(estimate, np.eye(4), goal, 1) == pytest.approx(goal, abs=0.05)
+    assert shrunk(estimate, 1e-8 * np.eye(4), goal, 1) == pytest.approx(estimate, abs=1e-3)
+
+
+def test_the_signal_is_told_in_words():
+    assert signal(np.full(6, 10.0), np.eye(6)) == "clear"
+    assert signal(np.full(6, 1.8), np.eye(6)) == "faint"
+    assert signal(np.full(6, 0.5), np.eye(6)) == "drowned"
+
+
+# Measurements together.
+
+
+def test_measurements_are_weighed_by_what_is_known_of_each():
+    exact = Said(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
+    noisy = Said(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
+    estimate, noise, _ = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1])
+    assert estimate == pytest.approx([1.0, 1.0], abs=1e-3)
+    assert float(np.trace(noise)) < 1e-5
+
+
+def test_a_point_far_off_with_a_doubtful_response_weighs_little():
+    far, near = (Said(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
+    estimate, _, unsure = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1])
+    assert estimate[0] == pytest.approx(1.0, abs=0.01)
+    assert unsure < 1e-3
+
+
+@given(st.floats(0.01, 5), st.integers(0, 4))
+def test_levels_and_clip_norm_cost_together_what_a_gradient_costs(mu, levels):
+    bounds = Bounds(1.0, tuple((2.0**j, 2.0 ** (j + 1)) for j in range(levels)))
+    assert sum(cost.mu**2 for cost in bounds.costs(GDP(mu))) == pytest.approx(mu**2)
+
+
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize("public", [True, False])
+def test_a_plan_never_costs_more_than_its_budget(curved, public):
+    plan = Plan(Budget.of(1.0, 1e-6), 9, curved, True, True, True, public)
+    for steps in (0, 1):
+        left = plan.gradients(1.0, steps).mu ** 2 / plan.budget.mu**2
+        assert plan.early + left + (0.08 if steps else 0.0) <= 1.0 + 1e-12
+        assert left > 0.5
+
+
+# The whole.
+
+
+def source_of(X: np.ndarray, y: np.ndarray, bounds_y: tuple[float, float], **asked) -> Curator:
+    columns = tuple(Numeric(f"x{j}", -4, 4) for j in range(X.shape[1]))
+    encoder = Encoder(Domain(columns), Numeric("y", *bounds_y))
+    return Curator(MemoryEngine(encoder.encode, X, y), **asked)
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+def test_a_fit_spends_its_budget_and_reads_the_rows_at_most_eight_times(neighbours):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((3000, 4))
+    for name, link_name, bounds_y, y in (
+        ("gaussian", "identity", (-6, 6), X.sum(axis=1) / 2 + rng.standard_normal(3000)),
+        ("poisson", "log", (0, 20), rng.poisson(1.0, 3000).astype(float)),
+    ):
+        source = source_of(X, y, bounds_y, neighbours=neighbours)
+        passes, real = [], source._engine.sum_rows
+        source._engine.sum_rows = lambda *a, real=real, passes=passes: passes.append(1) or real(*a)
+        budget = Budget.of(1.0, 1e-6)
+        descend(source, budget, model_of(name, link_name, *bounds_y, d=4), x_radius=2.0)
+        assert source.guarantee.mu == pytest.approx(budget.mu, rel=1e-6)
+        assert len(passes) <= 8
+
+
+def test_estimates_come_near_to_least_squares():
+    """n 20,000, 8 columns, epsilon 3: the squared error is about that of least squares (1.05 is the limit).
+
+    The ratio of one set spreads by about .47, so the mean of 6 below 2 fails by chance less than once in 10^5 times.
+    """
+    ratios = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, beta = rng.standard_normal((20_000, 8)), rng.standard_normal(8) / math.sqrt(8)
+        y = 1 + X @ beta + rng.standard_normal(20_000)
+        model = model_of("gaussian", "identity", -8.0, 10.0, d=8)
+        fit = descend(source_of(X, y, (-8, 10)), Budget.of(3.0, 1e-6), model, x_radius=math.sqrt(8))
+        away = fit.estimate * np.concatenate([[1.0], np.full(8, 0.25)]) - np.concatenate([[1.0], beta])
+        ratios.append(float(away @ away) * 20_000 / 9)
+    assert np.mean(ratios) < 2.0
