@@ -37,7 +37,9 @@ def printed_ridge(
     refuse_weaker([gram_cost, cross_cost], budget)
     gram = source.sum(second, gram_cost)
     moment = source.sum(cross, cross_cost)
-    return PrintedRidge(np.asarray(np.linalg.solve(gram.value + np.diag(penalty), moment.value[:, 0])))
+    # Least squares, as noise can make any matrix of it, a singular one included.
+    coef = np.linalg.lstsq(gram.value + np.diag(penalty), moment.value[:, 0], rcond=None)[0]
+    return PrintedRidge(np.asarray(coef))
 
 
 def _cost(source: Source, query: CrossMoment, noise_std: float) -> GDP:

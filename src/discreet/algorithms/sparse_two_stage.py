@@ -166,7 +166,7 @@ def _curved_fit(
 
 def _covariance(coordinates: SupportCoordinates, keep: Indices, variance: float) -> Floats:
     """That of (intercept, slopes) on the kept columns, where each coordinate of phi has this variance."""
-    slopes = np.linalg.inv(coordinates.covariance[np.ix_(keep, keep)])
+    slopes = np.linalg.pinv(coordinates.covariance[np.ix_(keep, keep)])
     size = len(keep) + 1
     covariance = np.zeros((size, size))
     centre = coordinates.centre[keep]
@@ -197,7 +197,7 @@ def _without_the_rest(coordinates: SupportCoordinates, phi: Floats, keep: Indice
     slopes = coef[1 + keep]
     if len(dropped):
         covariance = coordinates.covariance
-        taken = np.linalg.solve(covariance[np.ix_(keep, keep)], covariance[np.ix_(keep, dropped)])
+        taken = np.linalg.lstsq(covariance[np.ix_(keep, keep)], covariance[np.ix_(keep, dropped)], rcond=None)[0]
         slopes = slopes + taken @ coef[1 + dropped]
     return centred - float(slopes @ coordinates.centre[keep]), slopes
 
@@ -221,7 +221,7 @@ def _stein_start(model: Model, moment: SupportMoment, coordinates: SupportCoordi
         middle = float(np.clip(middle - (model.mean_over(middle, variance) - mean) / slope, -15, 15))
         stretch = 0.5 * stretch + 0.5 / slope
     stretch = min(stretch, 7.0 / max(length, 1e-300))
-    unturn = np.linalg.solve(coordinates.root.T, fitted.noise_covariance[1:, 1:])
-    variance = float(np.trace(np.linalg.solve(coordinates.root.T, unturn.T))) / len(fitted.slopes)
+    turn = np.linalg.pinv(coordinates.root.T)
+    variance = float(np.trace(turn @ fitted.noise_covariance[1:, 1:] @ turn.T)) / len(fitted.slopes)
     start = np.concatenate([[middle], stretch * linear[1:]])
     return start, variance * (half * stretch) ** 2 + _START_ERROR * float(start[1:] @ start[1:]) / len(fitted.slopes)

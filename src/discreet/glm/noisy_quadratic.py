@@ -75,11 +75,7 @@ class NoisyQuadratic:
         return self.features @ self.moment @ self.features.T
 
     def _inverse(self, ridge: float) -> Floats:
-        matrix = self._gram() + np.diag(self.penalty + ridge * self.penalised)
-        try:
-            return np.linalg.inv(matrix)
-        except np.linalg.LinAlgError:  # noise can make anything, a singular matrix included
-            return np.linalg.pinv(matrix, hermitian=True)
+        return _inverse_of(self._gram() + np.diag(self.penalty + ridge * self.penalised))
 
     def _residual(self, coefficients: Floats) -> Floats:
         return self.features.T @ coefficients - self.target
@@ -103,7 +99,7 @@ class NoisyQuadratic:
         block = gram[np.ix_(inner, inner)]
         if free.any():
             cross = gram[np.ix_(inner, free)]
-            block = block - cross @ np.linalg.solve(gram[np.ix_(free, free)], cross.T)
+            block = block - cross @ _inverse_of(gram[np.ix_(free, free)]) @ cross.T
         return np.asarray((block + block.T) / 2)
 
     def _restricted(self, ridge: float) -> tuple[Floats, Floats]:
@@ -116,7 +112,7 @@ class NoisyQuadratic:
         kernel: Floats = np.zeros_like(self.moment)
         if free.any():
             rows = self.features[free]
-            inverse = np.asarray(np.linalg.inv(rows @ self.moment @ rows.T))
+            inverse = _inverse_of(rows @ self.moment @ rows.T)
             coefficients[free] = inverse @ (rows @ self.moment @ self.target)
             kernel = rows.T @ inverse @ rows
         return coefficients, kernel
@@ -163,3 +159,11 @@ class NoisyQuadratic:
         noise = noise + np.outer(shrunk_by, shrunk_by)
         gram = self._gram()
         return estimate, noise, (gram + gram.T) / 2, inverse
+
+
+def _inverse_of(matrix: Floats) -> Floats:
+    """The inverse, or what comes closest to one: noise, and rounding beside it, can make a matrix singular."""
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True))

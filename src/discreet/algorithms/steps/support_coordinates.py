@@ -39,7 +39,7 @@ class SupportCoordinates:
         return self.matrix.T @ phi
 
     def phi(self, coefficients: Floats) -> Floats:
-        return np.asarray(np.linalg.solve(self.matrix.T, coefficients))
+        return np.asarray(np.linalg.lstsq(self.matrix.T, coefficients, rcond=None)[0])
 
     def map(self, phi: Floats) -> LinearMap:
         """The predictor phi^T (1, z), then (1, z) itself."""
@@ -48,7 +48,7 @@ class SupportCoordinates:
     @property
     def covariance(self) -> Floats:
         """What these coordinates take the covariance of x to be: that of z is the identity."""
-        return np.asarray(np.linalg.inv(self.root.T @ self.root))
+        return np.asarray(np.linalg.pinv(self.root.T @ self.root))
 
 
 def whitened(centre: Floats, scale: float, moment: Floats, noise_std: float) -> SupportCoordinates:
