@@ -51,7 +51,10 @@ def table(rows: int = ROWS, seed: int = 0) -> pa.Table:
         "sick": pa.array(np.where(random.random(rows) < 1 / (1 + np.exp(-(age - 55) / 20)), "yes", "no")),
         "claims": pa.array(random.poisson(age / 40), pa.int16()),
         "years": pa.array(random.uniform(0.2, 4, rows)),
-        "person": pa.array(random.integers(0, rows // 6 + 1, rows) * 10**15, pa.int64()),
+        # Some rows belong to nobody who is known.
+        "person": pa.array(
+            random.integers(0, rows // 6 + 1, rows) * 10**15, pa.int64(), mask=random.random(rows) < 0.05
+        ),
     }
     made = pa.table(columns)
     return pa.concat_tables([made.slice(0, rows - rows // 10), made.slice(0, rows // 10)]).combine_chunks()

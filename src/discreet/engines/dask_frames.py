@@ -149,7 +149,8 @@ def _blocks(read: Any, layout: Layout, partition: Any) -> list[Chunk]:
 def _candidates(partition: Any, read: Any, layout: Layout) -> Any:
     given = read(layout, partition)
     used = used_rows(layout, given)
-    return partition[used].assign(**{_BUCKET: buckets(given)[used]})
+    assert used is not None
+    return partition[used].assign(**{_BUCKET: buckets(given, used)})
 
 
 def _add_up(sums: list[PassSum]) -> PassSum:

@@ -65,12 +65,12 @@ def used_rows(layout: Layout, given: Cells) -> Mask | None:
     return least_rows(given.persons[0], np.concatenate(ranks), layout.rows_per_person)
 
 
-def buckets(given: Cells) -> NDArray[np.int64]:
-    """A number for each row that is the same for all rows of a person, on every machine: where to bring them together.
+def buckets(given: Cells, used: Mask) -> NDArray[np.int64]:
+    """A number for each row that is used, the same for all rows of a person, on every machine: where they are to meet.
 
     Persons may share one, as they are told apart again where they meet.
     """
     assert given.persons is not None
     codes, names = given.persons
     digests = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
-    return (np.frombuffer(digests, dtype=np.int64) >> 1)[codes]
+    return (np.frombuffer(digests, dtype=np.int64) >> 1)[codes[used]]

@@ -51,7 +51,7 @@ def open_table(table: Any, *, keep: bool = False) -> Table:
     """
     if isinstance(table, (str, PathLike, CsvFiles)):
         return _files(table, keep)
-    if type(table).__module__.startswith("discreet.engines."):
+    if type(table).__module__.startswith("discreet."):
         return table
     classes = [(kind.__module__.split(".")[0].lstrip("_"), kind.__name__) for kind in type(table).__mro__]
     for library, name, module, opener in _KINDS:

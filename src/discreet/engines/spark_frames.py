@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.domain import Kind
@@ -139,9 +138,10 @@ def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
 def _candidates(layout: Layout, decimal: str | None, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         given = batch_cells(layout, batch, decimal)
-        used = np.flatnonzero(np.asarray(used_rows(layout, given)))
-        where = pa.array(buckets(given)[used])
-        yield pa.RecordBatch.from_arrays([*batch.take(pa.array(used)).columns, where], [*batch.schema.names, _BUCKET])
+        used = used_rows(layout, given)
+        assert used is not None
+        where = pa.array(buckets(given, used))
+        yield pa.RecordBatch.from_arrays([*batch.filter(pa.array(used)).columns, where], [*batch.schema.names, _BUCKET])
 
 
 def use_this_python(session: Any) -> None:

@@ -1,4 +1,4 @@
-"""Another look at the same rows."""
+"""Another look at the same rows, or at some of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.engine import Engine, Function
+from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
 
@@ -34,3 +35,48 @@ class SeenThrough:
 
 def _seen(function: Function, see: Callable[[Any], Any], block: Any, used: NDArray[np.bool_] | None) -> Parts:
     return function(see(block), used)
+
+
+class Positions:
+    """The rows of an engine at these positions, as if there were no others; they have no positions of their own."""
+
+    ordered = False
+
+    def __init__(self, engine: Engine, chosen: Residues) -> None:
+        self._engine = engine
+        self._chosen = chosen
+
+    @property
+    def rows(self) -> int:
+        return self._chosen.count(self._engine.rows)
+
+    def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
+        if part is not None:
+            raise DomainError("rows of a part have no positions")
+        return self._engine.sum_rows(function, self._chosen)
+
+
+class Chosen:
+    """The rows of an engine that a rule chooses, which looks at one row of a block at a time."""
+
+    ordered = False
+
+    def __init__(self, engine: Engine, rule: Callable[[Any], NDArray[np.bool_]]) -> None:
+        self._engine = engine
+        self._rule = rule
+
+    @property
+    def rows(self) -> int:
+        raise DomainError("how many rows a rule chooses is private")
+
+    def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
+        if part is not None:
+            raise DomainError("rows of a part have no positions")
+        return self._engine.sum_rows(partial(_chosen, function, self._rule))
+
+
+def _chosen(
+    function: Function, rule: Callable[[Any], NDArray[np.bool_]], block: Any, used: NDArray[np.bool_] | None
+) -> Parts:
+    chosen = rule(block)
+    return function(block, chosen if used is None else used & chosen)

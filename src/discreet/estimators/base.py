@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
-from discreet.engines import Arrays, Layout, open_engine, open_table
+from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators.table_input import table_features, table_layout
 from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
@@ -84,14 +84,18 @@ class PrivateEstimator(BaseEstimator):
 
     def _open(self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None) -> tuple[Curator, Encoder]:
         """The curator over these rows, and the encoding that it applies to them."""
+        engine, encoder = self._rows_engine(X, y, groups, exposure)
+        return self._curator(engine, encoder, groups is not None, job), encoder
+
+    def _rows_engine(self, X: Any, y: Any, groups: Any, exposure: Any = None) -> tuple[Engine, Encoder]:
+        """The engine over these rows, and the encoding that it applies to them."""
         table = check_table(self, X, reset=True)
         target, declared, labels = self._read_labels(table, y, exposure)
         encoder = Encoder(feature_domain(self, feature_names(self)), target, declared)
         check_types(table, encoder.domain)
         ids = check_groups(groups, len(labels))
         layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
-        engine = open_engine(Arrays(table, labels, ids), layout)
-        return self._curator(engine, encoder, groups is not None, job), encoder
+        return open_engine(Arrays(table, labels, ids), layout), encoder
 
     def fit_table(
         self,
@@ -130,6 +134,18 @@ class PrivateEstimator(BaseEstimator):
         exposure: str | None = None,
     ) -> tuple[Curator, Any]:
         """The curator over a table's rows, which are read as they are summed, and their encoding."""
+        engine, encoder = self._table_engine(table, target, features, groups, exposure)
+        return self._curator(engine, encoder, groups is not None, job), encoder
+
+    def _table_engine(
+        self,
+        table: Any,
+        target: str,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+    ) -> tuple[Engine, Encoder]:
+        """The engine over a table's rows, and the encoding that it applies to them."""
         opened = open_table(table)
         names = table_features(self.domain, opened.names, target, features, groups, exposure)
         column = self._target(target)
@@ -146,7 +162,7 @@ class PrivateEstimator(BaseEstimator):
         engine = opened.engine(layout)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        return self._curator(engine, encoder, groups is not None, job), encoder
+        return engine, encoder
 
     def _without_secrets(self) -> PrivateEstimator:
         """What may travel to workers on other machines, to read labels there: no ledger, no seed, no public rows."""

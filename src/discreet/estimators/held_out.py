@@ -13,6 +13,7 @@ are then replaced by another's, which its noise hides; and no part can be seen t
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from discreet.domain import Encoder
+from discreet.engines import Engine
 from discreet.engines.person_ids import person_key
 from discreet.estimators.tables import check_table, feature_domain, feature_names
 from discreet.estimators.vectors import NamedCells, check_groups
@@ -50,6 +52,10 @@ class Rows:
         more = {} if self.exposure is None else {"exposure": self.exposure}
         return estimator.fit(self.X, self.y, self.groups, **more)
 
+    def engine(self, estimator: Any) -> tuple[Engine, Encoder]:
+        """The engine over these rows, and their encoding."""
+        return estimator._rows_engine(self.X, self.y, self.groups, self.exposure)
+
     def _cut(self, places: NDArray[np.intp]) -> Rows:
         X, groups, exposure = (
             None if part is None else _safe_indexing(part, places) for part in (self.X, self.groups, self.exposure)
@@ -70,8 +76,14 @@ def held_out_rows(estimator: Any, X: Any, y: NamedCells, groups: Any, one_in: in
             raise ValueError(f"n_samples={len(y)} rows are too few to hold one in {one_in} out")
         return np.asarray(np.arange(len(y)) % one_in == one_in - 1)
     ids = check_groups(groups, len(y))
-    words = _encoded(clone(estimator), X, y) if ids is None else [_spelled(ids)]
-    return np.asarray(row_hashes(words, len(y)) % np.uint64(one_in) == 0)
+    if ids is not None:
+        return held_out_ids(ids.tolist(), one_in)
+    return np.asarray(row_hashes(_encoded(clone(estimator), X, y), len(y)) % np.uint64(one_in) == 0)
+
+
+def held_out_ids(ids: Sequence[Any], one_in: int) -> NDArray[np.bool_]:
+    """True for all rows of about one person in so many, by the id alone."""
+    return np.asarray(row_hashes([_spelled(ids)], len(ids)) % np.uint64(one_in) == 0)
 
 
 def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
@@ -86,8 +98,8 @@ def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
     return list(cells)
 
 
-def _spelled(ids: Any) -> Words:
+def _spelled(ids: Sequence[Any]) -> Words:
     """Ids by how they are written, the same from every type; rows without one are used nowhere."""
-    texts = ((person_key(value) or "").encode(errors="surrogatepass") for value in ids.tolist())
+    texts = ((person_key(value) or "").encode(errors="surrogatepass") for value in ids)
     digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype=np.uint64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant
 from discreet.domain import as_floats
-from discreet.engines import Arrays, Layout, SeenThrough, open_engine
+from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
+from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table
-from discreet.estimators.vectors import NamedCells, check_groups, check_target
+from discreet.estimators.vectors import NamedCells, check_target
 from discreet.privacy import Budget, Guarantee, joint, picks_within
 from discreet.rows.loss_ranking import LossRanking
 
@@ -98,13 +100,35 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         budget, candidates = self._check()
         if exposure is not None:
             self.estimator._exposure(getattr(exposure, "name", None))  # refuses where there is none, or none declared
-        X, y = self._cells(X, y)
-        accountant = self._accountant(budget, job, Rows(X, y, groups, exposure))
+        return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job)
+
+    def fit_table(
+        self,
+        table: Any,
+        *,
+        target: str,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+        job: str | None = None,
+    ) -> Any:
+        """Search and refit on a table, as the estimators' ``fit_table`` takes it.
+
+        Where a row is replaced the rows are parted by their positions, so the table must have an order.
+
+        Privacy: as ``fit``, with the same bits on the same rows.
+        """
+        budget, candidates = self._check()
+        rows = TableRows.of(table, target, features, groups, exposure)
+        rows.engine(clone(self.estimator))  # refuses columns that are not there, or not as declared
+        return self._search(rows, budget, candidates, job)
+
+    def _search(self, rows: Rows | TableRows, budget: Budget, candidates: list[dict[str, Any]], job: str | None) -> Any:
+        accountant = self._accountant(budget, job, rows)
         if self.verbose > 0:
             from discreet.estimators.search_price import price_of_search
 
             print(price_of_search(self))
-        rows = Rows(X, y, groups, exposure)
         rest, kept = rows.parted(self.estimator, self.held_out)
         made = [clone(self.estimator).set_params(**params) for params in candidates]
         plan = Planner(made, budget, self.shares, rest, rows, accountant.keeps).plan()
@@ -147,21 +171,23 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_comparable(made, self.loss_bound)
         return budget, candidates
 
-    def _accountant(self, budget: Budget, job: str | None, rows: Rows) -> Accountant:
+    def _accountant(self, budget: Budget, job: str | None, rows: Rows | TableRows) -> Accountant:
         """Who pays for the search: all of it at once, before its first look at a row."""
         ledger = open_ledger(self.estimator.ledger)
         if ledger is None and job is not None:
             raise ValueError("job names a search in a ledger: pass ledger= to the estimator as well")
         if job is not None:
             opener = clone(self.estimator).set_params(ledger=None, random_state=None)
-            _, encoder = opener._open(rows.X, rows.y, rows.groups, None, rows.exposure)
+            _, encoder = rows.engine(opener)
             # Another grid or other shares are another search: what was stored for this one does not answer it.
             asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
             asked += self.estimator._asked(encoder) + ("" if self.random_state is None else " with random_state")
             job = f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
         return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
 
-    def _fitted(self, rows: Rows, params: dict[str, Any], part: Accountant, allowed: Allowance, number: int) -> Any:
+    def _fitted(
+        self, rows: Rows | TableRows, params: dict[str, Any], part: Accountant, allowed: Allowance, number: int
+    ) -> Any:
         made = self._candidate(params, part, number).set_params(epsilon=allowed.epsilon, delta=allowed.delta)
         return rows.fit(made).set_params(ledger=self.estimator.ledger)
 
@@ -184,13 +210,12 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
             made.set_params(random_state=int(seed) + number)
         return made
 
-    def _choose(self, fitted: list[Any], rows: Rows, accountant: Accountant, plan: SearchPlan) -> tuple[int, Guarantee]:
+    def _choose(
+        self, fitted: list[Any], rows: Rows | TableRows, accountant: Accountant, plan: SearchPlan
+    ) -> tuple[int, Guarantee]:
         part = accountant.part("choice", [plan.choice])
         opener, encoder = self._candidate({}, part, len(fitted)), fitted[0]._encoder
-        table = check_table(opener, rows.X, reset=True)
-        _, _, labels = opener._read_labels(table, rows.y, rows.exposure)
-        layout = Layout(encoder.encode, rows_per_person=opener.rows_per_person, width=encoder.width)
-        engine = open_engine(Arrays(table, labels, check_groups(rows.groups, len(labels))), layout)
+        engine, _ = rows.engine(opener)
         see = Comparison.of(encoder, fitted, self.loss_bound).see
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
         picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1))

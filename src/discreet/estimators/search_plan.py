@@ -20,6 +20,7 @@ from sklearn.base import clone
 from discreet.curator import Rehearsal, Rehearsed, telling
 from discreet.errors import GuaranteeError
 from discreet.estimators.held_out import Rows
+from discreet.estimators.table_parts import TableRows
 from discreet.privacy import GDP, Approximate, Budget, Composition, Unit, gaussian_cover
 
 Shares = tuple[float, float, float]
@@ -75,8 +76,8 @@ class Planner:
     candidates: Sequence[Any]
     budget: Budget
     shares: Shares
-    rest: Rows
-    rows: Rows
+    rest: Rows | TableRows
+    rows: Rows | TableRows
     kept: bool = False
 
     def plan(self) -> SearchPlan:
@@ -112,7 +113,7 @@ class Planner:
         slack = max(gaussian_cover(allowed.costs).slack for allowed in covered)
         return SearchPlan(fits, choice, covered, (refit, telling(slack)))
 
-    def _allowed(self, made: Any, rows: Rows, cost: GDP) -> Allowance:
+    def _allowed(self, made: Any, rows: Rows | TableRows, cost: GDP) -> Allowance:
         """The fit at the epsilon that this mu is worth, and what it would reserve; what it refuses, it refuses here."""
         delta = self.budget.delta
         costs = self._rehearsed(made, rows, _epsilon(cost, delta), delta)
@@ -136,7 +137,7 @@ class Planner:
             "Nothing was spent"
         )
 
-    def _rehearsed(self, made: Any, rows: Rows, epsilon: float, delta: float) -> tuple[Unit, ...]:
+    def _rehearsed(self, made: Any, rows: Rows | TableRows, epsilon: float, delta: float) -> tuple[Unit, ...]:
         rehearsal = Rehearsal(Budget.of(epsilon, delta), keeps=self.kept)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself warns
