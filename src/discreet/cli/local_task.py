@@ -32,6 +32,7 @@ def task() -> None:
 @click.option("--design", type=click.Choice(["gaussian", "bounded"]), default="gaussian", help="Of 'paper' only.")
 @click.option("--link", help="Of 'paper' only: the link of algorithms 3 and 4; without it, a GLM's 1 and 2.")
 @click.option("--noise-bound", type=float, default=0.05, show_default=True, help="With --link: |y - f(x)| at most.")
+@click.option("--covariance-norm", type=float, help="Of 'paper' with --rounds 2 (algorithm 5): the largest eigenvalue.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
 @click.option(
     "--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="2: a pilot, then `task second`."
@@ -53,6 +54,7 @@ def new(
     design: str,
     link: str | None,
     noise_bound: float,
+    covariance_norm: float | None,
     intercept: bool,
     rounds: int,
     out: str | None,
@@ -66,7 +68,11 @@ def new(
         from discreet.domain import Domain, Public
         from discreet.local import PrintedLink, new_task, pilot_task, printed_task
 
-        if rounds == 2 and (public is not None or calibration == "paper" or randomizer != "unit" or reports == "cross"):
+        if (
+            rounds == 2
+            and calibration == "tight"
+            and (public is not None or randomizer != "unit" or reports == "cross")
+        ):
             raise click.UsageError(
                 "two rounds are for the unit randomizer without public rows: with public rows one round is better"
             )
@@ -80,12 +86,13 @@ def new(
             "closes": closes,
             "public": None if public is None else Public(rows=read_frame(public)),
         }
-        if rounds == 2:
+        if calibration == "paper":
+            printed: dict[str, Any] = {"link": None if link is None else PrintedLink(link, noise_bound)}
+            printed |= {"design": design, "rounds": rounds, "covariance_norm": covariance_norm}
+            made = printed_task(name, **common, **printed, delta=1e-6 if delta is None else delta)
+        elif rounds == 2:
             common.pop("public")
             made = pilot_task(name, **common, positive=positive, fit_intercept=intercept)
-        elif calibration == "paper":
-            printed = None if link is None else PrintedLink(link, noise_bound)
-            made = printed_task(name, **common, delta=1e-6 if delta is None else delta, design=design, link=printed)
         else:
             options: dict[str, Any] = {"delta": delta, "positive": positive, "fit_intercept": intercept}
             made = new_task(name, **common, **options, reports=reports, randomizer=randomizer)
@@ -126,13 +133,18 @@ def second(
     closes: str,
     out: str,
 ) -> None:
-    """Make the second round's task from the PILOT and its REPORTS (or --store); devices answer one of the two."""
+    """Make the second round's task from the PILOT and its REPORTS (or --store); devices answer one of the two.
+
+    Of a printed first round (calibration paper) it makes NLDP's second, which the same devices answer.
+    """
     with clean_errors():
         from discreet.cli.local_fit import collected
-        from discreet.local import Task, second_task
+        from discreet.local import Task, printed_second, second_task
 
         loaded = Task.load(pilot)
-        made = second_task(loaded, collected(loaded, reports, place, batch), goal, closes)
+        collection = collected(loaded, reports, place, batch)
+        printed = loaded.calibration == "paper"
+        made = printed_second(loaded, collection) if printed else second_task(loaded, collection, goal, closes)
         _write(made, out)
         click.echo(f"task       {made.digest[:16]} written to {out}, continues {loaded.digest[:16]}")
 

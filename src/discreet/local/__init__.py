@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.local.make import new_task
     from discreet.local.models import LocalGLM, LocalRegression
     from discreet.local.pilot import pilot_task, second_task
-    from discreet.local.printed import PrintedLink, printed_task
+    from discreet.local.printed import PrintedLink, printed_second, printed_task
     from discreet.local.results import LocalResult
     from discreet.local.simulation import simulate
     from discreet.local.task import Task
@@ -41,6 +41,7 @@ _HOMES = {
     "local_guarantee": "guarantee",
     "new_task": "make",
     "pilot_task": "pilot",
+    "printed_second": "printed",
     "printed_task": "printed",
     "second_task": "pilot",
     "shuffled_epsilon": "guarantee",
@@ -64,6 +65,7 @@ __all__ = [
     "local_guarantee",
     "new_task",
     "pilot_task",
+    "printed_second",
     "printed_task",
     "second_task",
     "shuffled_epsilon",

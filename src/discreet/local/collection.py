@@ -16,6 +16,7 @@ class Collection:
         self._task = task
         self._sum: NDArray[np.object_] = np.array([0] * task.report_entries, dtype=object)
         self._count = 0
+        self._values: list[NDArray[np.int64]] = []
 
     @property
     def task(self) -> Task:
@@ -34,6 +35,15 @@ class Collection:
     def add(self, values: NDArray[np.int64]) -> None:
         """Add one decoded report."""
         self.add_sum(values, 1)
+        if self._task.statistic.kind == "predictor":
+            self._values.append(values)
+
+    @property
+    def values(self) -> Floats:
+        """Every report of NLDP's second round, which no sum can stand for; others are added and forgotten."""
+        if len(self._values) != self._count:
+            raise ValueError("this model needs every report of its own: fit it from a file of reports, not from sums")
+        return np.array(self._values, dtype=np.float64).reshape(-1) * self._task.randomizer.unit
 
     def add_sum(self, total: NDArray[np.int64] | NDArray[np.object_], count: int) -> None:
         """Add the sum of ``count`` decoded reports."""

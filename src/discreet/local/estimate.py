@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
-from discreet.local.design import Pooling, Reported, coefficient_map, collected_points, known_points
+from discreet.local.design import Pooling, Reported, coefficient_map, collected_points, known_points, raw_map
 from discreet.local.known_design import KnownDesign
 from discreet.local.links import Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points, solve
 from discreet.local.results import LocalResult
-from discreet.local.stein import NoisyMoments, scaled_least_squares
+from discreet.local.stein import NoisyMoments, scaled_least_squares, stein_scale
 from discreet.local.task import Task
 
 
@@ -48,9 +48,31 @@ def fit(
         raise ValueError("a pilot's reports tell scales only; make the second task from them (`local task second`)")
     if models is None:
         models = [default_model(task)]
+    if task.statistic.kind == "predictor":
+        return [_printed_second(task, collection, as_model(model)) for model in models]
     evidence = gather(task, collection)
     ridge = 0.0 if prior_std is None else prior_ridge(task, collection.count, prior_std)
     return [_fit_one(task, collection, as_model(model), evidence, ridge) for model in models]
+
+
+def _printed_second(task: Task, collection: Collection, model: Model) -> LocalResult:
+    """NLDP's algorithm 5, lines 17 to 23: the scale of the first round's w_ols; the paper gives no standard errors."""
+    coef = task.statistic.transform[0, 1:] / np.diag(raw_map(task)[:, 1:])  # w_ols, which the task carries
+    estimates = stein_scale(collection.values, model.mean_function) * coef
+    unknown = np.full((len(coef), len(coef)), np.nan)
+    return LocalResult(
+        model=model.name,
+        names=task.names,
+        estimates=estimates,
+        covariance=unknown,
+        response=np.full((len(coef), task.report_entries), np.nan),
+        count=collection.count,
+        task=task,
+        link=model.mean_function,
+        usable=1.0,
+        usable_std=0.0,
+        assumption="features are Gaussian; standard errors are not printed",
+    )
 
 
 def default_model(task: Task) -> str:

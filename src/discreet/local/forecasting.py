@@ -31,6 +31,9 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
         raise ValueError(f"n must be >= 1, got {n}")
     if task.statistic.kind == "pilot":
         return _pilot_forecast(task, n)
+    if task.statistic.kind == "predictor":
+        unknown = {"std_errors": [math.nan] * len(task.names), "squared_relative_error": math.nan}
+        return {"reports": n, "names": task.names, **unknown, "supposes": "nothing: NLDP prints no standard errors"}
     link = as_model(default_model(task) if model is None else model).mean_function
     evidence, straight, coef, moment = _typical(task, link, n)
     covariance = estimate_covariance(task, evidence, straight, coef)

@@ -153,6 +153,8 @@ def joint_reach(statistic: Statistic) -> float:
     outer, cross = statistic.outer, statistic.cross
     if statistic.kind == "pilot":
         return 2.0
+    if statistic.kind == "predictor":
+        return 1.0
     if cross**2 <= 2 * outer**2:
         both = math.sqrt(2) * outer * (1 + cross**2 / (2 * outer**2)) if outer > 0 else 0.0
     else:
@@ -169,7 +171,7 @@ def _spent(statistic: Statistic, made: Gaussian) -> float:
     pairs = [(math.sqrt(2) * statistic.outer, outer), (2 * statistic.cross, cross)]
     apart = math.hypot(*((part / made.unit + slack) / scale for part, scale in pairs if part > 0))
     # A missing record moves the flag as well: only the joint bound covers that.
-    return joint if statistic.flagged else min(joint, apart * _MARGIN)
+    return min(joint, apart * _MARGIN) if statistic.kind == "printed" else joint
 
 
 def _slack(entries: int) -> float:

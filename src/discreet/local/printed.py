@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.domain import Domain, Numeric, Public
-from discreet.errors import DomainError
+from discreet.errors import DomainError, GuaranteeError
+from discreet.local.collection import Collection
 from discreet.local.columns import Floats, declared
+from discreet.local.design import Reported
 from discreet.local.gaussian import Gaussian
 from discreet.local.make import known_design
 from discreet.local.statistic import Statistic
@@ -35,6 +37,11 @@ class PrintedLink:
         return (radius**2 if math.isinf(slope) else slope) * radius + abs(start) + self.noise_bound
 
 
+# sigma for a sensitivity of 1 at a share of epsilon and half of delta: sqrt(2 log(2.5 / delta)) / (share epsilon).
+def _spread(epsilon: float, delta: float, share: float) -> float:
+    return math.sqrt(2 * math.log(2.5 / delta)) / (share * epsilon)
+
+
 def printed_task(
     name: str,
     *,
@@ -47,22 +54,33 @@ def printed_task(
     design: str = "gaussian",
     link: PrintedLink | None = None,
     closes: str = "goal",
+    rounds: int = 1,
+    covariance_norm: float | None = None,
 ) -> Task:
     """A task of algorithm 1 or 3 (design "gaussian") or 2 or 4 ("bounded"), with the noise as printed.
 
     link: None for a GLM (algorithms 1 and 2), whose |y| is bounded by the declared range.
+    rounds: 2 for algorithm 5, which has no public rows but knows the covariance's largest eigenvalue,
+    ``covariance_norm``; ``printed_second`` makes its second task, and both together must keep (epsilon, delta).
     """
+    if (rounds == 2) != (covariance_norm is not None) or (rounds == 2 and (public is not None or link is not None)):
+        raise DomainError("algorithm 5 has two rounds, covariance_norm=, and neither public rows nor a link")
     columns = tuple(declared(column) for column in domain.columns)
     known = None if public is None else known_design(Domain(columns), public)
     raw = _raw(columns)
-    radius = _radius(raw, None if known is None else known.moment, design, goal)
+    if covariance_norm is None:
+        radius = _radius(raw, None if known is None else known.moment, design, goal)
+    else:
+        radius = math.sqrt(10 * len(raw) * covariance_norm * math.log(goal))
     bound = max(abs(target.low), abs(target.high)) if link is None else link.label_bound(radius)
     share = math.sqrt(0.5)
     statistic = Statistic("printed", outer=share, cross=share, radius=radius, transform=raw)
-    # Both parts get half of epsilon and delta: sigma = 2 sqrt(2 log(2.5/delta)) / epsilon times the printed
-    # sensitivities 2 r^2 and 2 r B, here in units of the vector.
-    spread = 2 * math.sqrt(2 * math.log(2.5 / delta)) / epsilon
-    randomizer = Gaussian.with_noise(statistic, len(raw), outer=spread * 2 * share, cross=spread * 2 * share)
+    # Both parts get half of epsilon, in algorithm 5 a quarter; the printed sensitivities are 2 r^2 and 2 r B, here in
+    # units of the vector.
+    noise = 2 * share * _spread(epsilon, delta, 0.5 / rounds)
+    randomizer = Gaussian.with_noise(statistic, len(raw), outer=noise, cross=noise)
+    if rounds == 2 and not randomizer.gives(epsilon, delta, _predictor_noise(epsilon, delta).mu):
+        raise GuaranteeError(f"the printed noise of two rounds does not give epsilon {epsilon:g} at delta {delta:g}")
     return Task(
         name=name,
         epsilon=float(epsilon),
@@ -77,6 +95,24 @@ def printed_task(
         fit_intercept=False,
         design=known,
     )
+
+
+def printed_second(first: Task, collection: Collection) -> Task:
+    """The second round of algorithm 5: every device tells <x, w_ols>, cut to [0, 1], with the printed noise."""
+    if first.calibration != "paper" or first.statistic.kind != "printed" or collection.task.digest != first.digest:
+        raise DomainError("a second round needs the first round's printed task and the collection of its reports")
+    reported = Reported.of(first, collection.mean)
+    assert reported.second is not None
+    coef = np.linalg.solve(reported.second, reported.cross * first.target.scale)
+    statistic = Statistic("predictor", transform=(coef @ first.statistic.transform)[np.newaxis])
+    randomizer = _predictor_noise(first.epsilon, first.delta)
+    return replace(first, statistic=statistic, randomizer=randomizer, parent=first.digest)
+
+
+def _predictor_noise(epsilon: float, delta: float) -> Gaussian:
+    """N(0, 8 log(2.5/delta) / epsilon^2) for a number in [0, 1]."""
+    noise = _spread(epsilon, delta, 0.5)
+    return Gaussian.with_noise(Statistic("predictor", transform=np.ones((1, 2))), 1, outer=noise, cross=noise)
 
 
 def _raw(columns: tuple[object, ...]) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats, encoded_columns
+from discreet.local.gaussian import Gaussian
 from discreet.local.task import Task
 
 _CHUNK = 50_000
@@ -31,6 +32,8 @@ def simulate_rows(task: Task, rows: Floats, labels: Any, rng: np.random.Generato
 def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Generator) -> Collection:
     """The same for encoded rows (1, x) and labels in their own units."""
     n, size = len(labels), task.report_entries
+    if task.statistic.kind == "predictor":
+        return _one_by_one(task, rows, labels, rng)
     total, inputs, directions = np.zeros(size), np.zeros((size, size)), np.zeros((size, size))
     for start in range(0, n, _CHUNK):
         chunk = slice(start, start + _CHUNK)
@@ -45,4 +48,15 @@ def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Ge
     total += axes @ (np.sqrt(np.maximum(values, 0.0)) * rng.normal(size=size))
     collection = Collection(task)
     collection.add_sum(np.rint(total / task.randomizer.unit).astype(np.int64), n)
+    return collection
+
+
+def _one_by_one(task: Task, rows: Floats, labels: Floats, rng: np.random.Generator) -> Collection:
+    """Every report on its own, where no sum can stand for them."""
+    assert isinstance(task.randomizer, Gaussian)
+    exact = task.randomizer.exact(task.statistic.vectors(rows, task.target.scaled(labels)))
+    noisy = exact + np.rint(rng.normal(size=exact.shape) * task.randomizer.entry_scales).astype(np.int64)
+    collection = Collection(task)
+    for values in noisy:
+        collection.add(values)
     return collection

@@ -6,6 +6,7 @@ A record is encoded to (1, x), mapped by the task's matrix to z, and shortened t
     "both"       (flag, outer svec(h h^T) / radius^2, cross w h c / radius),   w = min(1, radius / |z|)
     "pilot"      (flag, first x / sqrt(p), second x^2 / sqrt(p))               of encoded features, before any map
     "printed"    (outer triu(h h^T) / radius^2, cross h c / radius)            as NLDP prints it
+    "predictor"  (z_1 cut to [0, 1])                                           NLDP's second round: z_1 = <x, w_ols>
 
 with c in [-1, 1] the label, triu the upper triangle and svec the same with off-diagonal entries times sqrt(2). The
 weights' squares add up to at most 1, so the vector lies in the unit ball. A record with anything missing has the
@@ -29,7 +30,7 @@ from discreet.local.fields import matrix, number
 
 Floats = NDArray[np.float64]
 
-KINDS = ("cross", "both", "pilot", "printed")
+KINDS = ("cross", "both", "pilot", "printed", "predictor")
 _LARGEST_TRANSFORM = 1e12
 _LARGEST_DIMENSION = 10_000
 # The squares of weights are decimal fractions that add up to 1 on paper.
@@ -83,8 +84,9 @@ class Statistic:
         """Raise unless this fits so many encoded features."""
         if self.kind != "pilot":
             self._check_transform(features + 1)
-        if not 2 <= self.dimension(features) <= _LARGEST_DIMENSION:
-            raise DomainError(f"a report must be of 2 to {_LARGEST_DIMENSION:,} numbers")
+        least = 1 if self.kind == "predictor" else 2
+        if not least <= self.dimension(features) <= _LARGEST_DIMENSION:
+            raise DomainError(f"a report must be of {least} to {_LARGEST_DIMENSION:,} numbers")
 
     def _check_transform(self, columns: int) -> None:
         shape = self.transform.shape
@@ -114,7 +116,7 @@ class Statistic:
     @property
     def flagged(self) -> bool:
         """Whether the first entry counts usable records."""
-        return self.kind != "printed"
+        return self.kind not in ("printed", "predictor")
 
     @property
     def has_outer(self) -> bool:
@@ -130,7 +132,10 @@ class Statistic:
         """One vector a record, from encoded rows (1, x) and labels c; 0 where anything is missing."""
         usable = np.isfinite(rows).all(axis=1) & np.isfinite(labels)
         rows, labels = np.where(usable[:, np.newaxis], rows, 0.0), np.where(usable, labels, 0.0)
-        made = self._pilot(rows) if self.kind == "pilot" else self._moments(rows, labels)
+        if self.kind == "predictor":
+            made = np.clip(self.mapped(rows), 0.0, 1.0)
+        else:
+            made = self._pilot(rows) if self.kind == "pilot" else self._moments(rows, labels)
         made[~usable] = 0.0
         return made
 
@@ -175,4 +180,5 @@ _WEIGHTS = {
     "both": ("flag", "outer", "cross"),
     "pilot": ("flag", "first", "second"),
     "printed": ("outer", "cross"),
+    "predictor": (),
 }

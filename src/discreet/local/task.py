@@ -125,7 +125,8 @@ class Task:
     @property
     def question(self) -> str:
         """What a device answers once, in whatever form it is asked."""
-        return self.parent or self.digest
+        # Of NLDP's two printed rounds the same device answers both, each once.
+        return f"{self.parent}/2" if self.statistic.kind == "predictor" else self.parent or self.digest
 
     @property
     def report_entries(self) -> int:

@@ -11,6 +11,7 @@ from local_tasks import PUBLIC, kind, make_task, mixed_task, paper_task
 from discreet.domain import Domain, Numeric, Public
 from discreet.errors import DomainError, NoSolutionError
 from discreet.local import (
+    Client,
     Collection,
     Link,
     LocalGLM,
@@ -21,6 +22,8 @@ from discreet.local import (
     forecast,
     influence,
     new_task,
+    printed_second,
+    printed_task,
     simulate,
 )
 from discreet.local.columns import encoded_columns
@@ -326,3 +329,43 @@ def test_a_rehearsal_of_categories_draws_them():
 def test_unknown_models_are_refused_by_name(wrong):
     with pytest.raises(ValueError, match="one of"):
         wrong()
+
+
+def test_algorithm_5_runs_as_printed_from_its_tasks(tmp_path):
+    rng = np.random.default_rng(21)
+    n = 30_000
+    domain = Domain.from_bounds(["a", "b", "c"], (-5.0, 5.0))
+    rows = rng.normal(size=(n, 3)).clip(-5, 5)
+    labels = GLMS["logistic"].mean(rows @ TRUTH)
+    options = {"domain": domain, "target": Numeric("y", 0.0, 1.0), "goal": n, "delta": 1e-5, "rounds": 2}
+    first = printed_task("t", epsilon=20.0, covariance_norm=1.0, **options)
+    radius = np.sqrt(10 * 3 * np.log(n))
+    assert first.statistic.radius == pytest.approx(radius)
+    noise = first.randomizer.scales[1] * first.randomizer.unit / first.statistic.outer * radius**2
+    assert noise == pytest.approx(np.sqrt(128 * radius**4 * np.log(2.5 / 1e-5)) / 20, rel=1e-3)
+    second = printed_second(first, exact_collection(first, rows, labels))
+    spread = second.randomizer.scales[2] * second.randomizer.unit
+    assert spread == pytest.approx(np.sqrt(8 * np.log(2.5 / 1e-5)) / 20, rel=1e-3)
+    assert Task.from_dict(second.to_dict()).digest == second.digest
+    # The same device answers both rounds, each once.
+    record = {"a": 1.0, "b": 0.0, "c": 2.0, "y": 1}
+    for task in (first, second):
+        body = Client(task, tmp_path, cap=(40.0, 1e-4)).report(record)
+        assert Client(task, tmp_path, cap=(40.0, 1e-4)).report(record) == body
+    # Without noise, the paper's server finds the scale of w_ols from what devices tell.
+    exact = Collection(second)
+    for value in second.randomizer.exact(np.clip(rows @ np.linalg.solve(rows.T @ rows, rows.T @ labels), 0, 1)):
+        exact.add(np.array([value]))
+    (result,) = fit(second, exact, ["logistic"])
+    direction = result.coef_ / np.linalg.norm(result.coef_)
+    assert direction @ TRUTH / np.linalg.norm(TRUTH) > 0.999
+    with pytest.raises(ValueError, match="every report"):
+        fit(second, summed(exact), ["logistic"])
+    with pytest.raises(DomainError, match="algorithm 5"):
+        printed_task("t", epsilon=20.0, **options)
+
+
+def summed(collection):
+    made = Collection(collection.task)
+    made.add_sum(collection.total, collection.count)
+    return made
