@@ -1,28 +1,22 @@
-"""A private gradient descent of 20 steps against 20 plain gradient passes in numpy, one thread, in one run."""
+"""The default fits against scikit-learn's own on the same rows, one thread, in one run.
+
+python -m benchmarks.descent_speed
+"""
 
 from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from rich.progress import track
 from threadpoolctl import threadpool_limits
 
-COMMAND = "python -m benchmarks.descent_speed"
 TARGET = Path(__file__).parent / "results" / "descent_speed.md"
-ROWS, COLUMNS, STEPS = 1_000_000, 20, 20
-ROUNDS = 5
-
-
-def plain_passes(x: np.ndarray, y: np.ndarray) -> None:
-    """What a gradient costs without privacy: two products and an elementwise function."""
-    beta = np.zeros(COLUMNS)
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-(x @ beta)))
-        beta = beta - 0.1 * (x.T @ (chance - y)) / len(x)
+ROWS, COLUMNS, ROUNDS = 1_000_000, 20, 3
 
 
 def cpu_seconds(action: Callable[[], object]) -> float:
@@ -34,43 +28,52 @@ def cpu_seconds(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Time both in turns and write the ratios."""
-    from discreet import LogisticRegression  # after the affinity is set: it decides the number of workers
+    from sklearn import linear_model as plain
 
-    random = np.random.default_rng(0)
-    x = random.uniform(-1, 1, (ROWS, COLUMNS))
-    y = (random.random(ROWS) < 1 / (1 + np.exp(-x @ np.linspace(-1, 1, COLUMNS)))).astype(float)
-    lines = []
-    for neighbours in ("replace_one", "add_or_remove_one"):
-        model = LogisticRegression(
-            epsilon=1.0, delta=1e-6, bounds_X=(-1.0, 1.0), solver="gd", max_iter=STEPS, neighbours=neighbours
-        )
-        model.fit(x, y)  # compiles
-        with threadpool_limits(1):
-            plain_passes(x, y)
-            pairs = [
-                (cpu_seconds(lambda: plain_passes(x, y)), cpu_seconds(lambda m=model: m.fit(x, y)))
-                for _ in track(range(ROUNDS), description=neighbours)
-            ]
-        ratios = sorted(fit / plain for plain, fit in pairs)
-        plain, fit = min(pairs, key=lambda pair: pair[1])
-        middle = ratios[ROUNDS // 2]
-        lines.append(f"| {neighbours} | {plain:.2f} | {fit:.2f} | {middle:.1f} | {ratios[0]:.1f} to {ratios[-1]:.1f} |")
-    text = [
-        f"`{COMMAND}`",
+    import discreet  # after the affinity is set: it decides the number of workers
+
+    rng = np.random.default_rng(0)
+    X, beta = rng.standard_normal((ROWS, COLUMNS)), rng.standard_normal(COLUMNS) / np.sqrt(COLUMNS)
+    eta = X @ beta
+    asked = {"epsilon": 1.0, "delta": 1e-7, "bounds_X": (-4, 4)}
+    pairs = {
+        "linear": (
+            discreet.LinearRegression(**asked, bounds_y=(-6, 6)),
+            plain.LinearRegression(),
+            eta + rng.standard_normal(ROWS),
+        ),
+        "logistic": (
+            discreet.LogisticRegression(**asked),
+            plain.LogisticRegression(),
+            (rng.random(ROWS) < 1 / (1 + np.exp(-eta))).astype(int),
+        ),
+        "Poisson": (
+            discreet.PoissonRegressor(**asked, bounds_y=(0, 20)),
+            plain.PoissonRegressor(),
+            rng.poisson(np.exp(-0.5 + 0.5 * eta)),
+        ),
+    }
+    lines = [f"| {ROWS:,} x {COLUMNS} | discreet (s) | scikit-learn (s) | ratio |", "|---|---|---|---|"]
+    for name, (ours, theirs, y) in pairs.items():
+        ours.fit(X[:400_000], y[:400_000])  # compiles the loops
+        fits = (partial(ours.fit, X, y), partial(theirs.fit, X, y))
+        times = [[cpu_seconds(fit) for fit in fits] for _ in range(ROUNDS)]
+        first, second = np.median(times, axis=0)
+        lines.append(f"| {name} | {first:.2f} | {second:.2f} | {first / second:.1f} |")
+        print(lines[-1], flush=True)
+    head = [
+        "# Speed of the default fits",
         "",
-        f"Logistic regression, {ROWS:,} x {COLUMNS}, {STEPS} gradient steps (and the first look, three second moments",
-        "and the curvature) against as many plain passes in numpy: one thread, one run, processor seconds.",
-        "",
-        "| neighbours | plain | private | ratio, median | range |",
-        "|---|---|---|---|---|",
-        *lines,
+        f"`python -m benchmarks.descent_speed`, {time.strftime('%Y-%m-%d')}. Processor time, one thread, the median of",
+        f"{ROUNDS} rounds in one run.",
         "",
     ]
-    TARGET.write_text("\n".join(text))
-    print("\n".join(text))
+    TARGET.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    main()
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        main()

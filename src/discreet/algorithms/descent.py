@@ -16,7 +16,7 @@ sensitivities and measurements; every constant stands in parts/plan.py.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -48,6 +48,9 @@ from discreet.rows import Answer, ExposureSum, Floats, Query, Source
 from discreet.rows.gradient import WeightedMoment
 
 Question = tuple[Query, GDP]
+
+# Noise that moves the curvature's eigenvalues by so many times their size hides it.
+_HIDDEN = 4.0
 
 # The longest step where a link is curved, in standard deviations of eta.
 _LONGEST_STEP = 1.5
@@ -249,6 +252,7 @@ class _Descent:
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
         wrong = [math.sqrt(known + relative_change(curve, curves[-1]) ** 2) for curve in curves]
         said = [one.optimum(self.full, self.keeps) for one in seen]
+        said = [replace(one, phi=self._limited(there.phi, one.phi)) for one, there in zip(said, seen, strict=True)]
         self.estimate, self.noise, self.unsure = together(said, [one.phi for one in seen], wrong)
         self.inverse, self.measurements = said[-1].inverse, len(seen)
 
@@ -337,7 +341,7 @@ class _Descent:
         noise = self.noise + self.unsure * np.eye(frame.size)
         turn = frame.coordinates.matrix.T
         return GlmFit(
-            coef=turn @ shrunk(self.estimate, self.noise, goal, free),
+            coef=turn @ self._prediction(goal, free),
             estimate=turn @ self.estimate,
             count=frame.count,
             iterations=self.steps + self.measurements,
@@ -349,6 +353,22 @@ class _Descent:
             used_noise_std=self.scaling.count_noise_std,
             signal=signal(self.estimate[first:], noise[first:, first:]),
         )
+
+    def _prediction(self, goal: Floats, free: int) -> Floats:
+        """The estimate drawn to its goal by noise, and by what is wrong besides as far as noise hides the curvature.
+
+        There the look's mean label knows the constant better than the gradients do.
+        """
+        hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
+        noise = self.noise + hidden * self.unsure * np.eye(self.frame.size)
+        phi = shrunk(self.estimate, noise, goal, free)
+        if self.frame.coordinates.constant:
+            mean = self.model.sensible_mean(self.label.centre)
+            eta = self.frame.foresight.constant_for(mean, phi[1:])
+            slope = max(float(self.model.link.slope(eta + self.offset)), 1e-12)
+            variance = (self.model.labels.half_width * self.scaling.y_noise_std / slope) ** 2
+            phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
+        return phi
 
     def _used(self) -> float:
         """The noisy number of rows that contributed; no more than there are, where that is public."""

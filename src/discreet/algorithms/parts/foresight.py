@@ -104,13 +104,22 @@ class Foresight:
         seen = self.model.sensible_mean(mean - float(gradient[0])) if self.constant else mean
         return self.start(seen, cross - gradient[first:], label_variance)
 
+    def constant_for(self, mean: float, slopes: Floats) -> float:
+        """The constant that gives this mean label beside these slopes."""
+        if self.model.link.is_identity:
+            return mean
+        return float(self._middles(mean, np.array([float(np.linalg.norm(slopes))]))[0])
+
     def _middle(self, mean: float) -> Floats:
         """For each length of the slopes, the constant that gives this mean label."""
+        return self._middles(mean, _LENGTHS)
+
+    def _middles(self, mean: float, lengths: Floats) -> Floats:
         link = self.model.link
-        low, high = np.full(len(_LENGTHS), -_FARTHEST_ETA), np.full(len(_LENGTHS), _FARTHEST_ETA)
+        low, high = np.full(len(lengths), -_FARTHEST_ETA), np.full(len(lengths), _FARTHEST_ETA)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            eta = middle[:, np.newaxis] + self.offset + _LENGTHS[:, np.newaxis] * _NODES
+            eta = middle[:, np.newaxis] + self.offset + lengths[:, np.newaxis] * _NODES
             below = link.mean(eta) @ _MASSES < mean
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
