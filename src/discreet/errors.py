@@ -17,9 +17,27 @@
 
     PrivacyLeakWarning(UserWarning)  an explicit opt-out of privacy, such as ``random_state``
     RollbackWarning(UserWarning)     nothing would notice an older copy of the ledger
+    StoredResultWarning(UserWarning) answers come from the ledger, as an earlier fit of this name was given them
+    WeakGuaranteeWarning(UserWarning) an epsilon or delta that protects next to nobody
 
 A message names public facts only (a parameter, its value, the rule it breaks), never a row's value.
 """
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """A warning that points to the line outside of discreet from which it was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class DiscreetError(Exception):
@@ -88,3 +106,11 @@ class PrivacyLeakWarning(UserWarning):
 
 class RollbackWarning(UserWarning):
     """A ledger was charged where nothing outside its folder remembers it: a restored copy would spend twice."""
+
+
+class StoredResultWarning(UserWarning):
+    """A fit was given answers that an earlier one of the same name had paid for, whatever the rows are now."""
+
+
+class WeakGuaranteeWarning(UserWarning):
+    """A guarantee with this epsilon or delta is worth next to nothing."""

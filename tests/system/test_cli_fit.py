@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -263,9 +264,30 @@ def test_what_is_said_about_a_table_must_fit_together(call):
         assert message in refused(call(*words, "--sql", query))
 
 
-def test_passes_are_told_on_standard_error(call, monkeypatch):
-    monkeypatch.setattr("discreet.engines.kept.MOST_BYTES", 0)
-    result = fit(call, "--neighbours", "add_or_remove_one")
-    told = result.stderr.splitlines()
-    assert told == [f"pass {number} over the rows is done" for number in range(1, len(told) + 1)]
-    assert len(told) > 2
+def test_an_interrupted_fit_explains_itself_and_the_same_command_resumes_it(run, tmp_path):
+    """A real process and a real Ctrl+C, sent once the charge is on disk."""
+    random = np.random.default_rng(0)
+    rows = pa.table({"age": random.uniform(0, 100, 500_000), "cost": random.uniform(0, 1000, 500_000)})
+    rows.to_pandas().to_csv(tmp_path / "long.csv", index=False)
+    (tmp_path / "long.toml").write_text(
+        '[[columns]]\nname = "age"\nlow = 0\nhigh = 100\n[[columns]]\nname = "cost"\nlow = 0\nhigh = 1000\n'
+    )
+    ledger = Ledger(tmp_path / "a.ledger")
+    words = ["fit", "long.csv", "--domain", "long.toml", "--target", "cost", *BUDGET, "--ledger", "a.ledger"]
+    words += ["--job", "night"]
+    with subprocess.Popen(
+        [COMMAND, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not ledger.charges and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=120)
+    assert (process.returncode, shown) == (130, "")
+    assert "is reserved in ledger" in said
+    assert "the same command goes on from there, at no further cost" in said
+    assert "over the rows" not in said  # no terminal, no progress
+    spent = ledger.spent
+    again = run(*words)
+    assert again.returncode == 0, again.stderr
+    assert ledger.spent == spent

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.watching import watched
 from discreet.errors import LedgerError
 
 _DELTA = 1e-6
@@ -46,7 +47,8 @@ def demo(out: str, epsilon: float) -> None:
         )
         _write_data(folder, table, DOMAIN.to_toml())
         ledger = _fresh_ledger(folder, 3 * epsilon)
-        model = _private_fit(folder, epsilon, ledger)
+        with watched():
+            model = _private_fit(folder, epsilon, ledger)
         _compare(model, table, held_out, epsilon)
         _tell(folder, model, ledger)
         _plot(folder, model, table)
@@ -66,10 +68,10 @@ def _fresh_ledger(folder: Path, epsilon: float) -> Any:
 
     path = folder / "budget.ledger"
     if path.exists():
-        if Ledger(path).note != _NOTE:
+        if Ledger.read_only(path).note != _NOTE:
             raise LedgerError(f"{path} is no ledger of the demo; choose another folder with --out")
-        for file in (path, path.with_name(path.name + ".mark"), path.with_name(path.name + ".lock")):
-            file.unlink(missing_ok=True)
+        for ending in ("", "-journal", ".mark", ".lock"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
     return Ledger.create(path, epsilon=epsilon, delta=_DELTA, note=_NOTE)
 
 

@@ -11,7 +11,8 @@ import click
 
 from discreet.cli.model import FAMILIES, make_estimator
 from discreet.cli.printing import clean_errors
-from discreet.cli.tables import Given, show_progress, table_options
+from discreet.cli.tables import Given, table_options
+from discreet.cli.watching import watched
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Job:
 @click.option("--groups", metavar="COLUMN", help="Column of person ids: the guarantee is then about a person.")
 @click.option("--rows-per-person", type=int, default=1, show_default=True, help="Rows used of each person.")
 @click.option("--ledger", type=click.Path(dir_okay=False), help="Budget file to pay from (discreet budget create).")
-@click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same name never pays twice.")
+@click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same fit under it is paid once.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the model to this JSON file.")
 @click.option("--dry-run", is_flag=True, help="Show the price and stop: no row is read, nothing is spent.")
 @table_options
@@ -111,7 +112,6 @@ def fit(
             rows_per_person=rows_per_person,
         )
         given = Given(data, sql, database, engine, scheduler, master, sep, decimal, encoding)
-        show_progress()
         task = Job(given.table(), target, groups, exposure, ledger, job, out)
         if dry_run:
             from discreet.cli.price import echo_price
@@ -128,7 +128,8 @@ def _fit(estimator: Any, task: Job) -> None:
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
     more = {} if task.exposure is None else {"exposure": task.exposure}
-    estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)
+    with watched():
+        estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))
     click.echo()
     echo_guarantee(estimator)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.watching import watched
 
 _FILE = click.Path(dir_okay=False)
 
@@ -44,7 +45,8 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
             raise ValueError(f"there is no folder {Path(out).parent} to write {Path(out).name} to")
         account = _ledger_for(agreed, party, data, ledger)
         spent = account.spent
-        released = release_party(agreed, party, data, ledger=account, key=signing)
+        with watched():
+            released = release_party(agreed, party, data, ledger=account, key=signing)
         released.save(out)
         again = account.spent == spent
         click.echo(f"released   {out}" + (": the stored release of this plan, given again at no cost" if again else ""))

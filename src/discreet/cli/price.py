@@ -28,7 +28,10 @@ def echo_price(
     budget = estimator._check_parameters()
     # Checks names and types of the columns; the curator that it makes is asked nothing.
     source, encoder = estimator._open_table(table, target, None, groups, job, exposure)
-    click.echo("dry run    no row is read and nothing is spent")
+    counted = "" if job is None else " (rows may be counted: their number is part of the job)"
+    click.echo(f"dry run    no row is read and nothing is spent{counted}")
+    for doubt in budget.doubts():
+        click.echo(f"Warning: {doubt}", err=True)
     click.echo(f"model      {target} on {', '.join(encoder.names)}")
     click.echo(f"price      {budget}")
     click.echo(f"holds for  {source.guarantee.in_words}")

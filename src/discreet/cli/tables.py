@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -76,19 +75,3 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def show_progress() -> None:
-    """Tell on standard error how far passes over the rows have come: on one line at a terminal, else a line a pass."""
-    from discreet.engines.progress import listener
-
-    live = sys.stderr.isatty()
-
-    def tell(number: int, tenths: int) -> None:
-        if live:
-            wiped = f"\r{' ' * 20}\r" if tenths == 10 else ""
-            click.echo(f"\rpass {number}: {tenths * 10:3d} %{wiped}", err=True, nl=False)
-        elif tenths == 10:
-            click.echo(f"pass {number} over the rows is done", err=True)
-
-    listener.set(tell)

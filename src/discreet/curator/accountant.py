@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from discreet.errors import BudgetError, GuaranteeError
+from discreet.curator.watch import watching
+from discreet.errors import BudgetError, GuaranteeError, StoredResultWarning, warn_user
 from discreet.privacy import (
     GDP,
     Approximate,
@@ -35,18 +36,28 @@ class Accountant:
 
     asked: the budget of a fit, which is reserved as a whole; without one, every release is a charge of its own.
     job: the name under which answers are kept; the same job gets them again and pays nothing.
+    quiet: whoever asks says themselves that stored answers were handed out.
     """
 
     def __init__(
-        self, ledger: Ledger | None = None, *, job: str | None = None, asked: Budget | None = None, label: str = "fit"
+        self,
+        ledger: Ledger | None = None,
+        *,
+        job: str | None = None,
+        asked: Budget | None = None,
+        label: str = "fit",
+        quiet: bool = False,
     ) -> None:
         self._ledger = ledger
         self.job = job
         self._asked = asked
         self._label = label
+        self._quiet = quiet
         self._reservation = None if asked is None else Reservation([GDP(asked.mu)])
         self._key: str | None = None
         self._made: list[tuple[str, Unit]] = []
+        # For each answer of a job, whether it was kept by an earlier one.
+        self._asked_for: list[bool] = []
         self._whole: Accountant | None = None
         self._name = ""
 
@@ -60,6 +71,11 @@ class Accountant:
         """The largest Gaussian release that what is reserved still has room for."""
         assert self._reservation is not None
         return self._reservation.left
+
+    def warn_if_weak(self, rows: int | None) -> None:
+        """Say what the guarantee that was asked for is worth, where that is next to nothing."""
+        if self._asked is not None and self._whole is None:
+            self._asked.warn(rows)
 
     def reserve(self, costs: Sequence[Unit]) -> None:
         """Reserve these costs in the place of all of the budget's mu, for a fit that is not all Gaussian.
@@ -120,6 +136,8 @@ class Accountant:
         if self._key is None and self._ledger is not None:
             assert self._reservation is not None
             self._key = self._ledger.reserve(self._reservation.costs, label=self._label, key=self.job)
+            if (watch := watching.get()) is not None and self._asked is not None:
+                watch.reserved(self._asked, self._ledger, kept=self.job is not None)
         return self._key
 
     def _note(self, label: str, cost: Unit) -> None:
@@ -131,7 +149,10 @@ class Accountant:
         """The answer that this job was given before."""
         if self._ledger is None or self.job is None or key is None:
             return None
-        return self._ledger.stored(key, part=f"{self._name}{place}", releases=_paid(releases))
+        found = self._ledger.stored(key, part=f"{self._name}{place}", releases=_paid(releases))
+        whole = self if self._whole is None else self._whole
+        whole._asked_for.append(found is not None)
+        return found
 
     def keep(self, key: str | None, place: str, releases: Sequence[Release], result: dict[str, Any]) -> dict[str, Any]:
         """Keep an answer; returns the one that was kept first, which is the one to hand out."""
@@ -143,6 +164,13 @@ class Accountant:
         """Write into the ledger what a fit has drawn from its charge."""
         if self._ledger is not None and self._key is not None:
             self._ledger.finish(self._key, tuple(self._made))
+            if any(self._asked_for) and not self._quiet:
+                since, kept = self._ledger.paid(self._key), f"{sum(self._asked_for)} of {len(self._asked_for)} answers"
+                warn_user(
+                    f"{kept} come from ledger {self._ledger.path}, which has them since {since}, when this job was "
+                    "paid for, whatever the rows are now; another name makes, and pays for, a new fit",
+                    StoredResultWarning,
+                )
 
 
 class Rehearsed(Exception):

@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from discreet.curator.accountant import Accountant
 from discreet.curator.choice import Choice
 from discreet.curator.minimum import ObjectiveNoise, find_minimum, smoothed
 from discreet.curator.noise import GridNoise, Integers
 from discreet.curator.parts import Part
+from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, Codec, Hear, Held, listening
-from discreet.engines import Engine
+from discreet.curator.watch import answered, passed, unheard
+from discreet.engines.engine import Engine, Function
 from discreet.noise import Bits, SystemBits
 from discreet.noise.order import random_order
 from discreet.noise.ranking import RankNoise
@@ -47,13 +47,11 @@ from discreet.rows import (
     Residues,
     candidates,
     exact_sum,
-    parts_of_each,
     product_parts,
     query_sum,
     ranked_parts,
     ranking_reach,
     ranking_unit,
-    several_parts,
 )
 from discreet.rows.logistic_loss import WholeTheta
 
@@ -134,14 +132,14 @@ class Curator:
             self.require_positions()
         (cost,) = self._accountant.grant([cost])
         part = None if every == 1 else Residues(every, 0, 1)
-        add_up = partial(self._engine.sum_rows, partial(product_parts, query), part)
+        add_up = partial(self._summed, partial(product_parts, query), part)
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
         """Several sums over all rows from one pass, each with noise of its own and at its own cost."""
         queries = [query for query, _ in questions]
         costs = self._accountant.grant([cost for _, cost in questions])
-        add_up = _OnePass(self._engine, queries)
+        add_up = OnePass(self._summed, queries)
         return [
             self._noisy_sum(
                 query, cost, self._noise(query, cost).release(query.label, cost), partial(add_up.parts, number)
@@ -179,7 +177,7 @@ class Curator:
         planned = noise.releases(query.label, unit, cost, values)
 
         def look() -> tuple[Picked, Hear[Picked]]:
-            sums = exact_sum(self._engine.sum_rows(partial(ranked_parts, query)))
+            sums = exact_sum(self._summed(partial(ranked_parts, query)))
             indices, exact = candidates(query, sums)
             choice = Choice(tuple(planned), query, noise, noise.rounded(sums), indices, noise.coarse(exact))
             picked = Picked(indices[noise.choose(choice.scores, self._bits)], unit)
@@ -208,7 +206,9 @@ class Curator:
             return query.read(exact_sum(self._engine.sum_rows(partial(query.parts, theta))))
 
         def look() -> tuple[Integers, Hear[Integers]]:
-            minimum = find_minimum(release, noise, gradient, self._bits)
+            with unheard():  # how many passes it takes is private
+                minimum = find_minimum(release, noise, gradient, self._bits)
+            passed()
             whole = smoothed(minimum, self._bits)
             return whole, lambda tape: tape.minimise(minimum, whole)
 
@@ -263,7 +263,7 @@ class Curator:
 
         A row stands in one piece and all queries have one bound, so its reach is that of a single query.
         """
-        first, engine = queries[0], self._engine
+        first = queries[0]
         if len({(query.geometry, query.shape, query.left_norm, query.right_norm) for query in queries}) > 1:
             raise ValueError("queries that are added up must have the same shape and bounds")
         if first.geometry == "mapped" and len(queries) > 1:
@@ -272,9 +272,15 @@ class Curator:
 
         def add_up() -> Parts:
             asked = zip(queries, pieces, strict=True)
-            return sum_of([engine.sum_rows(partial(product_parts, query), piece) for query, piece in asked])
+            return sum_of([self._summed(partial(product_parts, query), piece) for query, piece in asked])
 
         return self._noisy_sum(first, cost, release, add_up)
+
+    def _summed(self, function: Function, part: Residues | None = None) -> Parts:
+        """One pass over the rows."""
+        parts = self._engine.sum_rows(function, part)
+        passed()
+        return parts
 
     def _noisy_sum(self, query: Query, cost: GDP, release: Release, add_up: Callable[[], Parts]) -> Answer:
         noise = self._noise(query, cost)
@@ -294,6 +300,8 @@ class Curator:
         ``look`` draws the answer and says how a tape hears it. Answers of a job are stored before anybody sees them,
         and the first one stored is the one handed out; parts of the rows were paid for when they were made.
         """
+        if not self._releases:
+            self._accountant.warn_if_weak(self.public_rows)
         place, split = str(len(self._releases)), planned[0].split
         if split is None:
             paid = [(release.label, release.cost) for release in planned]
@@ -304,28 +312,9 @@ class Curator:
         if (stored := self._accountant.stored(key, place, planned)) is not None:
             return codec.unpack(stored)
         found, hear = look()
+        answered()
         if (tape := listening.get()) is not None:
             found = hear(tape)
         if self._accountant.keeps:
             found = codec.unpack(self._accountant.keep(key, place, planned, codec.pack(found)))
         return found
-
-
-class _OnePass:
-    """The exact sums of several queries, from one pass over the rows that is made when the first is needed."""
-
-    def __init__(self, engine: Engine, queries: Sequence[Query]) -> None:
-        self._engine = engine
-        self._queries = queries
-        self._parts: list[Parts] | None = None
-
-    def parts(self, number: int) -> Parts:
-        if self._parts is None:
-            together = self._engine.sum_rows(partial(several_parts, self._queries))
-            self._parts = parts_of_each(self._queries, together)
-        return self._parts[number]
-
-
-def sum_of(parts: Sequence[Parts]) -> Parts:
-    """Two 64-bit integers for each sum, worth 2^26 and 1, hold far more rows than there are: no carry is needed."""
-    return np.asarray(np.sum(np.stack(parts), axis=0))

@@ -45,6 +45,10 @@ class ArrowTable:
         return list(self._schema.names)
 
     @property
+    def types(self) -> dict[str, str]:
+        return {field.name: str(field.type) for field in self._schema}
+
+    @property
     def rows_ahead(self) -> int | None:
         return None
 

@@ -12,6 +12,7 @@ from discreet.domain import cells, kind_of_series, objects
 from discreet.engines.engine import Engine
 from discreet.engines.layout import Layout, check_kinds, check_names
 from discreet.engines.memory import Arrays
+from discreet.engines.types import types_of
 from discreet.rows import Columns
 
 
@@ -25,6 +26,10 @@ class FrameRows(Columns):
     @property
     def arrays(self) -> list[Any]:  # type: ignore[override]
         return [self._frame[name] for name in self._names]
+
+    @property
+    def types(self) -> Any:
+        return types_of(self._frame)
 
     def __len__(self) -> int:
         return len(self._frame)

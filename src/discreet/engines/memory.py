@@ -15,6 +15,7 @@ from discreet.engines.person_ids import person_codes
 from discreet.engines.persons import Mask, least_rows, row_ranks
 from discreet.engines.threads import available_cores, compile_if_it_pays, sum_in_threads
 from discreet.engines.total import PassSum, Seen
+from discreet.engines.types import types_of
 from discreet.rows import Parts, Residues
 
 # So few rows are summed sooner than threads are started.
@@ -77,6 +78,11 @@ class MemoryEngine:
     @property
     def rows(self) -> int:
         return len(self._table)
+
+    @property
+    def types(self) -> Any:
+        """The columns and their types, as far as the table tells."""
+        return types_of(self._table)
 
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
         """The exact sum of the function over all rows, or over a part of them."""

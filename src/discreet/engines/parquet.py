@@ -39,6 +39,10 @@ class ParquetTable:
     def names(self) -> list[str]:
         return list(self._schemas[0].names)
 
+    @property
+    def types(self) -> dict[str, str]:
+        return {field.name: str(field.type) for field in self._schemas[0]}
+
     def engine(self, layout: Layout) -> Engine:
         for file, schema in zip(self._files, self._schemas, strict=True):
             check_schema(layout, schema, str(file))

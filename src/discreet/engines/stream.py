@@ -94,6 +94,12 @@ class StreamEngine:
     def ordered(self) -> bool:
         return self._batches.ordered
 
+    @property
+    def types(self) -> dict[str, str | None]:
+        """The columns that are read and their types, as far as the table tells."""
+        types = getattr(self._batches, "types", {})
+        return {name: types.get(name) for name in self._layout.read}
+
     @cached_property
     def rows(self) -> int:
         rows = reading(self._batches.what, self._batches.count)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -17,6 +16,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.job import job_key
 from discreet.estimators.table_input import table_features, table_layout
 from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
 from discreet.estimators.vectors import check_groups, check_target, check_vector
@@ -177,6 +177,9 @@ class PrivateEstimator(BaseEstimator):
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
+        if job is not None:
+            rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
+            job = job_key(job, self._asked(encoder), getattr(engine, "types", None), grouped, rows)
         return Curator(
             engine,
             neighbours=self.neighbours,
@@ -193,9 +196,6 @@ class PrivateEstimator(BaseEstimator):
         ledger = open_ledger(self.ledger)
         if job is not None and ledger is None:
             raise ValueError("job names a fit in a ledger: pass ledger= as well")
-        if job is not None:
-            # An answer stored under other declarations or to other questions means other numbers: it is another job.
-            job = f"{job}/{hashlib.sha256(self._asked(encoder).encode()).hexdigest()[:16]}"
         label = self._what() if encoder.target is None else f"{self._what()} of {encoder.target.name}"
         return Accountant(ledger, job=job, asked=Budget.of(self.epsilon, self.delta), label=label)
 
@@ -207,14 +207,13 @@ class PrivateEstimator(BaseEstimator):
         """What the ledger calls this kind of fit."""
         return type(self).__name__
 
-    def _asked(self, encoder: Encoder) -> str:
+    def _asked(self, encoder: Encoder) -> Any:
         """All that decides what is asked of the rows, apart from the answers themselves."""
         parameters = {
             name: value for name, value in self.get_params().items() if name not in ("ledger", "random_state")
         }
         # What was drawn with random_state is not private, and must not be handed out as if it were.
-        seeded = "" if self.random_state is None else " with random_state"
-        return f"{type(self).__name__} {encoder!r} {sorted(parameters.items())!r}{seeded}"
+        return type(self).__name__, encoder, parameters, self.random_state is not None
 
     def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
         """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""

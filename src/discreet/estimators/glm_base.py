@@ -120,8 +120,9 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
         exposure: how long or how much each row was observed (log link); its range is declared as bounds_exposure.
-        job: a name for this one fit in the ledger. Fitting again under the same name, as after a crash, returns the
-        stored releases instead of paying twice.
+        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
+        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
+        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
 
         Privacy: a fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
         """

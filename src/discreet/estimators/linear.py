@@ -90,8 +90,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         """Fit on private rows.
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        job: a name for this one fit in the ledger. Fitting again under the same name, as after a crash, returns the
-        stored releases instead of paying twice.
+        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
+        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
+        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
 
         Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
         """
@@ -117,10 +118,14 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     def _what(self) -> str:
         return "moments" if self.solver == "moments" else super()._what()
 
-    def _asked(self, encoder: Encoder) -> str:
+    def _asked(self, encoder: Encoder) -> Any:
         # The moments answer for every penalty, with or without an intercept.
         free = self.solver == "moments" and self.calibration == "tight"
-        return repr(encoder) if free else super()._asked(encoder)
+        kind, encoder, parameters, seeded = super()._asked(encoder)
+        if free:
+            kind = "moments"
+            parameters = {name: value for name, value in parameters.items() if name not in ("alpha", "fit_intercept")}
+        return kind, encoder, parameters, seeded
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         if self.calibration == "paper" and self.solver == "pmt":

@@ -60,7 +60,9 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         """Fit on private rows.
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        job: a name for this one fit in the ledger; fitting again under it returns the stored releases.
+        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
+        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
+        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
 
         Privacy: sums over all rows, or over disjoint parts of them, at ``epsilon`` and ``delta`` together.
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.held_out import Rows
+from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
 from discreet.estimators.table_parts import TableRows
@@ -91,7 +91,7 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
         exposure: how long or how much each row was observed, for models with a log link.
-        job: a name for this one search in the ledger; searching again under it returns what was stored.
+        job: a name for this one search in the ledger; the same search under it is given what was stored, and warns.
 
         Privacy: all candidates' releases, one choice and the refit's, at the estimator's epsilon and delta together.
         The rows are parted by a rule that looks at one row (or person) at a time (held_out.py), so a neighbour of the
@@ -177,12 +177,13 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         if ledger is None and job is not None:
             raise ValueError("job names a search in a ledger: pass ledger= to the estimator as well")
         if job is not None:
-            opener = clone(self.estimator).set_params(ledger=None, random_state=None)
-            _, encoder = rows.engine(opener)
+            opener = clone(self.estimator).set_params(random_state=None)
+            engine, encoder = rows.engine(opener)
+            source = opener._curator(engine, encoder, rows.groups is not None, f"{job}/search")
             # Another grid or other shares are another search: what was stored for this one does not answer it.
-            asked = repr((self.param_grid, self.held_out, tuple(self.shares), self.loss_bound))
-            asked += self.estimator._asked(encoder) + ("" if self.random_state is None else " with random_state")
-            job = f"{job}/search {hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+            asked = (self.param_grid, self.held_out, tuple(self.shares), self.loss_bound)
+            seeded = self.random_state is not None or self.estimator.random_state is not None
+            job = job_key(str(source.job), asked, seeded)
         return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
 
     def _fitted(

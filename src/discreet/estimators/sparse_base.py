@@ -57,7 +57,9 @@ class SparseModel(PrivateEstimator):
         """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        job: a name for this one fit in the ledger; fitting again under it returns the stored releases.
+        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
+        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
+        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
 
         Privacy: sums and selections of columns, at ``epsilon`` and ``delta`` together.
         """
@@ -76,7 +78,8 @@ class SparseModel(PrivateEstimator):
             block_rows=wide_block_rows(len(names)),
         )
         arrays = Arrays(table, labels, check_groups(groups, len(labels)))
-        source = self._curator(open_engine(arrays, layout), Encoder(domain, target), groups is not None, job)
+        engine, encoder = open_engine(arrays, layout), Encoder(domain, target)
+        source = self._curator(engine, encoder, groups is not None, job)
         return self._fit_source(source, encoding, budget)
 
     def _open_table(
@@ -110,7 +113,8 @@ class SparseModel(PrivateEstimator):
         )
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        source = self._curator(opened.engine(layout), Encoder(domain, column), groups is not None, job)
+        encoder = Encoder(domain, column)
+        source = self._curator(opened.engine(layout), encoder, groups is not None, job)
         return source, encoding
 
     def _fit_source(self, source: Curator, encoder: WideEncoding, budget: Budget) -> Any:

@@ -53,6 +53,7 @@ def release(
             asked=_price(plan, member),
             # A release of another number of rows, or with a seed, is not the stored one: it has another label.
             label=f"release of {party}, {engine.rows} rows" + ("" if bits is None else ", with random_state"),
+            quiet=True,
         )
         return ask(SlotCurator(engine, accountant=accountant, bits=bits), plan, member, engine.rows, key=signing)
 

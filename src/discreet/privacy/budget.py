@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.errors import GuaranteeError
+from discreet.errors import GuaranteeError, WeakGuaranteeWarning, warn_user
 from discreet.privacy.profile import check_delta, check_finite_epsilon, gaussian_mu
 from discreet.privacy.units import GDP, Unit
+
+# Beyond these a guarantee says next to nothing.
+_LARGE_DELTA, _LARGE_EPSILON = 0.01, 50.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,37 @@ class Budget:
         check_delta(delta)
         if delta == 0:
             raise ValueError("delta must be > 0: discreet adds Gaussian noise, which no pure guarantee covers; got 0")
+        if delta >= 1:
+            raise ValueError(
+                f"delta must be below 1: it is the chance that anything at all may show, and at 1 the guarantee would "
+                f"hold for the raw rows; choose it well below 1 / number of people; got {delta:g}"
+            )
         return cls(float(epsilon), float(delta), gaussian_mu(epsilon, delta))
+
+    def doubts(self, rows: int | None = None) -> list[str]:
+        """What this guarantee is worth, where that is next to nothing; ``rows`` if their number is public."""
+        said = []
+        if rows is not None and rows > 0 and self.delta >= 1 / rows:
+            said.append(
+                f"delta {self.delta:g} is not below one over the number of rows, 1 / {rows:,}: to publish one row, "
+                f"picked at random, would keep such a promise; choose it well below, such as {0.01 / rows:.0e}"
+            )
+        elif self.delta >= _LARGE_DELTA:
+            said.append(
+                f"with delta {self.delta:g} anything about a person may show, with a chance of {self.delta:.0%}; "
+                "choose it well below one over the number of people, such as 1e-6"
+            )
+        if self.epsilon > _LARGE_EPSILON:
+            said.append(
+                f"epsilon {self.epsilon:g} lets the odds of any guess about a person change by a factor of "
+                f"e^{self.epsilon:g}, so it protects nobody; usual values are below 10"
+            )
+        return said
+
+    def warn(self, rows: int | None = None) -> None:
+        """Warn about each of ``doubts``."""
+        for doubt in self.doubts(rows):
+            warn_user(doubt, WeakGuaranteeWarning)
 
     @classmethod
     def from_mu(cls, mu: float, delta: float) -> Budget:

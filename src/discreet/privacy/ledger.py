@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import uuid
 import warnings
@@ -12,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.errors import BudgetError, LedgerError, RollbackWarning
+from discreet.errors import BudgetError, LedgerError, RollbackWarning, warn_user
 from discreet.privacy.budget import Budget
 from discreet.privacy.composition import Composition
 from discreet.privacy.ledger_account import (
@@ -61,8 +60,7 @@ class Ledger:
     def create(cls, path: str | os.PathLike[str], *, epsilon: float, delta: float, note: str = "") -> Ledger:
         """A new ledger; never overwrites one."""
         total = Budget.of(epsilon, delta)
-        if not math.isfinite(total.mu):
-            raise ValueError(f"a ledger's epsilon must be finite and its delta < 1, got {epsilon!r} and {delta!r}")
+        total.warn()
         opening = opening_entry(total, ledger_id=uuid.uuid4().hex, note=str(note), time=_now())
         file = LedgerFile(Path(path).resolve(), Account)
         file.create(opening)
@@ -248,12 +246,11 @@ class ReadOnlyLedger(Ledger):
 
 def _warn_if_forgotten(file: LedgerFile) -> None:
     if file.forgotten is not None:
-        warnings.warn(
+        warn_user(
             f"nothing outside of its folder remembers ledger {file.path} ({file.forgotten}): if the ledger and its "
             "mark were restored from an older copy, it would spend the same budget twice, unnoticed; set "
             "DISCREET_STATE to a folder that lasts and is not restored with it",
             RollbackWarning,
-            stacklevel=4,
         )
 
 
