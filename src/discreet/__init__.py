@@ -14,6 +14,7 @@ _HOMES = {
     "CsvFiles": "discreet.engines",
     "DiscreetError": "discreet.errors",
     "Domain": "discreet.domain",
+    "DomainEncoder": "discreet.estimators",
     "DomainError": "discreet.errors",
     "Categorical": "discreet.domain",
     "GammaRegressor": "discreet.estimators",

@@ -15,7 +15,7 @@
         ├── StoreCorrupt             a stored report or sum is not what was written
         └── StoreFull                no room is left for another report
 
-    PrivacyLeakWarning(UserWarning)  an explicit opt-out of privacy, such as ``random_state``
+    PrivacyLeakWarning(UserWarning)  an opt-out of privacy, such as ``random_state``, or a leak beside the model
     RollbackWarning(UserWarning)     nothing would notice an older copy of the ledger
     StoredResultWarning(UserWarning) answers come from the ledger, as an earlier fit of this name was given them
     WeakGuaranteeWarning(UserWarning) an epsilon or delta that protects next to nobody
@@ -101,7 +101,7 @@ class StoreFull(StoreError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """The caller opted out of privacy explicitly, for instance with ``random_state``."""
+    """The caller opted out of privacy, with ``random_state`` or by fitting a pipeline's steps to private rows."""
 
 
 class RollbackWarning(UserWarning):

@@ -1,5 +1,6 @@
 """scikit-learn classes: check, build a curator, call one algorithm, store the result."""
 
+from discreet.estimators.domain_encoder import DomainEncoder
 from discreet.estimators.glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor
 from discreet.estimators.linear import LinearRegression, Ridge
 from discreet.estimators.logistic import LogisticRegression
@@ -12,6 +13,7 @@ from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticReg
 from discreet.estimators.threshold import Threshold, dp_threshold
 
 __all__ = [
+    "DomainEncoder",
     "GammaRegressor",
     "GeneralizedLinearRegressor",
     "LinearRegression",

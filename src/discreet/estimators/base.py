@@ -17,6 +17,7 @@ from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, c
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
 from discreet.estimators.job import job_key
+from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.table_input import table_features, table_layout
 from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
 from discreet.estimators.vectors import check_groups, check_target, check_vector
@@ -43,6 +44,8 @@ class PrivateEstimator(BaseEstimator):
     rows_per_person: int
     random_state: Any
     _encoder: Encoder
+    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
+    _fitted_before: tuple[str, ...] = ()
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)
@@ -89,6 +92,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _rows_engine(self, X: Any, y: Any, groups: Any, exposure: Any = None) -> tuple[Engine, Encoder]:
         """The engine over these rows, and the encoding that it applies to them."""
+        self._fitted_before = warn_of_fitted_steps(self)
         table = check_table(self, X, reset=True)
         target, declared, labels = self._read_labels(table, y, exposure)
         encoder = Encoder(feature_domain(self, feature_names(self)), target, declared)

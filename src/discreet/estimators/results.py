@@ -19,6 +19,7 @@ class LinearResultMethods:
     delta: float
     coef_: np.ndarray
     result_: LinearResult
+    _fitted_before: tuple[str, ...]
 
     if TYPE_CHECKING:
 
@@ -104,4 +105,4 @@ class LinearResultMethods:
         """The fit as a table in statsmodels' manner, with its guarantee; print it, or let a notebook show it."""
         from discreet.report.summary import Summary
 
-        return Summary(type(self).__name__, self._result(), self.epsilon, self.delta)
+        return Summary(type(self).__name__, self._result(), self.epsilon, self.delta, self._fitted_before)

@@ -19,6 +19,7 @@ from discreet.domain import Encoder, Numeric
 from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
@@ -64,6 +65,7 @@ class SparseModel(PrivateEstimator):
         Privacy: sums and selections of columns, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
+        self._fitted_before = warn_of_fitted_steps(self)
         table = check_wide(self, X, reset=True)
         names = feature_names(self)
         self._check_sparsity(len(names))

@@ -18,6 +18,7 @@ from discreet.domain import Kind, cells, kind_of_dtype, kind_of_series, name_of_
 from discreet.engines.frames import ids_of
 
 Cells = NDArray[Any]
+_NUMBERS = (np.floating, np.integer, np.bool_)
 
 
 class NamedCells(np.ndarray):
@@ -103,12 +104,19 @@ def _array(values: Any) -> Cells:
 
 
 def numbers_or_objects(values: Any) -> Cells:
-    """A list as an array of numbers where it holds nothing else, which says the same as its cells one by one do."""
-    try:
+    """A list as an array of numbers where it holds nothing else, which says the same as its cells one by one do.
+
+    numpy sees plain numbers only: it would ask other cells for what they are, and they may answer with a warning.
+    """
+    if all(_is_number(kind) for kind in set(map(type, values))):
         numbers = np.asarray(values)
-    except Exception:
-        return objects(values)
-    return numbers if numbers.dtype.kind in "fiub" and numbers.shape == (len(values),) else objects(values)
+        if numbers.dtype.kind in "fiub":
+            return numbers
+    return objects(values)
+
+
+def _is_number(kind: type) -> bool:
+    return kind in (int, float, bool) or (issubclass(kind, _NUMBERS) and kind is not np.timedelta64)
 
 
 def rows_of_lists(rows: Any) -> Cells:

@@ -24,6 +24,8 @@ class Summary:
     result: LinearResult
     epsilon: float
     delta: float
+    # Steps of a pipeline that were fitted to the same rows.
+    fitted_before: tuple[str, ...] = ()
 
     def _rows(self) -> list[tuple[str, ...]]:
         result = self.result
@@ -47,6 +49,8 @@ class Summary:
         ]
         if privacy.seeded:
             facts.append(("NOT PRIVATE", "the noise came from random_state"))
+        if self.fitted_before:
+            facts.append(("NOT COVERED", f"{', '.join(self.fitted_before)}, fitted to the same rows"))
         return facts
 
     def _rows_used(self) -> str:

@@ -188,7 +188,8 @@ _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 
 
 def _fold_floats(state: Any, cells: Any) -> None:
-    words = (cells + 0.0).view(np.uint64)  # -0 becomes 0
+    with np.errstate(invalid="ignore"):  # a signalling NaN would warn that it is there
+        words = (cells + 0.0).view(np.uint64)  # -0 becomes 0
     words[np.isnan(cells)] = _NOT_A_NUMBER
     _fold_words(state, words)
 

@@ -1,0 +1,219 @@
+"""Scaling, indicators, polynomials and splines from a declared domain: a transformer that learns nothing from rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from discreet.domain import Column, Domain, Encoder, Numeric
+from discreet.errors import DomainError
+from discreet.estimators.tables import check_types, feature_domain, is_frame, read_table
+
+Floats = np.ndarray
+
+
+class DomainEncoder(TransformerMixin, BaseEstimator):
+    """Features in [-1, 1], made of declared bounds and categories alone, for pipelines with private models.
+
+    A scaler, encoder or spline of scikit-learn takes its means, categories and knots from the rows that it is fitted
+    to, which no model behind it can protect. This one takes them from the domain: ``fit`` looks at names and types.
+
+    domain: declared columns; or bounds_X: ``(low, high)``, or by name, as for estimators.
+    degree: products of up to so many features, as PolynomialFeatures has them; interaction_only leaves out powers.
+    splines: numbers of evenly spaced knots by column name, or one number for all numeric columns; such a column becomes
+        a B-spline basis of degree spline_degree, without its first function, which the intercept stands for.
+
+    Numbers are moved into their bounds and scaled to [-1, 1], categories become indicators, and a missing or undeclared
+    value makes NaN of all features that it is part of, or counts as the domain says. A frame stays a frame.
+
+    ``output_domain`` declares what comes out, for the model's ``domain``; bounds_X=(-1, 1) does for arrays.
+    """
+
+    def __init__(
+        self,
+        domain: Domain | None = None,
+        *,
+        bounds_X: Any = None,
+        degree: int = 1,
+        interaction_only: bool = False,
+        splines: int | Mapping[str, int] | None = None,
+        spline_degree: int = 3,
+    ) -> None:
+        self.domain = domain
+        self.bounds_X = bounds_X
+        self.degree = degree
+        self.interaction_only = interaction_only
+        self.splines = splines
+        self.spline_degree = spline_degree
+
+    data_norm = None
+
+    def fit(self, X: Any, y: Any = None) -> DomainEncoder:
+        """Check names and types; no cell is looked at."""
+        table = read_table(X)
+        names = _names(table)
+        self._plan(names)
+        check_types(table, self._declared(names))
+        self.n_features_in_ = len(names)
+        if is_frame(X):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The features: a frame of X's library, or an array."""
+        table = read_table(X)
+        names = _names(table)
+        self._check_seen(names, framed=is_frame(X))
+        domain, plan = self._declared(names), self._plan(names)
+        check_types(table, domain)
+        encoded = np.clip(Encoder(domain).encode(table).x, -1.0, 1.0)
+        columns = [feature.of(encoded) for feature in plan]
+        if not is_frame(X):
+            return np.column_stack(columns) if columns else np.empty((len(table), 0))
+        named = zip(plan, columns, strict=True)
+        series = [nw.new_series(feature.name, cells, backend=table.implementation) for feature, cells in named]
+        made = nw.concat([one.to_frame() for one in series], how="horizontal").to_native()
+        return (
+            made.set_axis(X.index, axis=0) if hasattr(made, "set_axis") else made
+        )  # pandas aligns rows by their index
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The features' names, as in ``output_domain``."""
+        names = self._known_names() if input_features is None else [str(name) for name in input_features]
+        return np.array([feature.name for feature in self._plan(names)], dtype=object)
+
+    @property
+    def output_domain(self) -> Domain:
+        """What the features can be, which a model behind them is told as its ``domain``."""
+        columns = tuple(Numeric(feature.name, feature.low, feature.high) for feature in self._plan(self._known_names()))
+        return Domain(columns)
+
+    def _known_names(self) -> list[str]:
+        if hasattr(self, "n_features_in_"):
+            return list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
+        if self.domain is None:
+            raise DomainError("how many columns there are is known after fit, or from domain=Domain(...)")
+        return [column.name for column in self.domain.columns]
+
+    def _check_seen(self, names: list[str], *, framed: bool) -> None:
+        if len(names) != getattr(self, "n_features_in_", len(names)):
+            raise ValueError(
+                f"X has {len(names)} features, but DomainEncoder is expecting {self.n_features_in_} features as input"
+            )
+        if framed and list(getattr(self, "feature_names_in_", names)) != names:
+            raise ValueError("the feature names should match those that were passed during fit, in the same order")
+
+    def _declared(self, names: list[str]) -> Domain:
+        return feature_domain(self, names)
+
+    def _plan(self, names: list[str]) -> list[_Feature]:
+        """What comes out, in order: products of features, then splines column by column."""
+        self._check_parameters(names)
+        domain, splined = self._declared(names), self._knots(names)
+        products, start = [], 0
+        bases: list[_Feature] = []
+        for column in domain.columns:
+            if column.name in splined:
+                bases += _splines(column, start, splined[column.name], self.spline_degree)
+            else:
+                products += [_Base(name, start + place, column) for place, name in enumerate(column.names)]
+            start += len(column.names)
+        return [*_monomials(products, self.degree, self.interaction_only), *bases]
+
+    def _knots(self, names: list[str]) -> dict[str, int]:
+        columns = self._declared(names).columns
+        if isinstance(self.splines, Mapping):
+            numeric = [column.name for column in columns if isinstance(column, Numeric)]
+            for name in self.splines:
+                if name not in numeric:
+                    raise DomainError(f"splines are for numeric columns, and {name!r} is none of them")
+            return dict(self.splines)
+        return {} if self.splines is None else {one.name: self.splines for one in columns if isinstance(one, Numeric)}
+
+    def _check_parameters(self, names: list[str]) -> None:
+        _check_count("degree", self.degree, 1)
+        _check_count("spline_degree", self.spline_degree, 0)
+        for knots in self.splines.values() if isinstance(self.splines, Mapping) else [self.splines or 2]:
+            _check_count("splines", knots, 2)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = self.domain is not None
+        return tags
+
+
+@dataclass(frozen=True)
+class _Base:
+    """One encoded number or indicator."""
+
+    name: str
+    place: int
+    column: Column
+
+    @property
+    def indicator(self) -> bool:
+        return not isinstance(self.column, Numeric)
+
+
+@dataclass(frozen=True)
+class _Feature:
+    """One feature: its name, what it can be, and how it is made of encoded columns."""
+
+    name: str
+    low: float
+    high: float
+    places: tuple[int, ...]
+    # The knots of a spline, with the ends repeated, its degree and the number of this function; None for a product.
+    spline: tuple[tuple[float, ...], int, int] | None = None
+
+    def of(self, encoded: Floats) -> Floats:
+        if self.spline is None:
+            return np.asarray(np.prod(encoded[list(self.places)], axis=0) + 0.0)  # no -0
+        from scipy.interpolate import BSpline
+
+        knots, degree, number = self.spline
+        only = np.eye(len(knots) - degree - 1)[number]
+        return np.asarray(BSpline(np.array(knots), only, degree, extrapolate=False)(encoded[self.places[0]]))
+
+
+def _monomials(bases: Sequence[_Base], degree: int, interaction_only: bool) -> Iterator[_Feature]:
+    """Products of up to so many; those that are always 0, or the same as another, are left out."""
+    for size in range(1, degree + 1):
+        for chosen in combinations_with_replacement(bases, size):
+            powers = {base: chosen.count(base) for base in chosen}
+            levels = [base.column.name for base in powers if base.indicator]
+            repeated = any(count > 1 for base, count in powers.items() if base.indicator or interaction_only)
+            if repeated or len(set(levels)) < len(levels):
+                continue
+            name = " ".join(base.name if count == 1 else f"{base.name}^{count}" for base, count in powers.items())
+            even = all(base.indicator or count % 2 == 0 for base, count in powers.items())
+            yield _Feature(name, 0.0 if even else -1.0, 1.0, tuple(base.place for base in chosen))
+
+
+def _splines(column: Column, place: int, knots: int, degree: int) -> Iterator[_Feature]:
+    ends = (-1.0,) * degree, (1.0,) * degree
+    places = tuple(float(knot) for knot in np.linspace(-1, 1, knots))
+    for number in range(1, knots + degree - 1):
+        name = f"{column.name} spline {number}"
+        yield _Feature(name, 0.0, 1.0, (place,), ((*ends[0], *places, *ends[1]), degree, number))
+
+
+def _names(table: Any) -> list[str]:
+    return [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not (whole and least <= value < math.inf):
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
