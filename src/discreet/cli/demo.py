@@ -68,7 +68,11 @@ def _fresh_ledger(folder: Path, epsilon: float) -> Any:
 
     path = folder / "budget.ledger"
     if path.exists():
-        if Ledger.read_only(path).note != _NOTE:
+        try:
+            note = Ledger.read_only(path).note
+        except LedgerError as error:
+            raise LedgerError(f"{error}. Delete the folder {folder}, or choose another with --out") from error
+        if note != _NOTE:
             raise LedgerError(f"{path} is no ledger of the demo; choose another folder with --out")
         for ending in ("", "-journal", ".mark", ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -248,8 +248,8 @@ def _warn_if_forgotten(file: LedgerFile) -> None:
     if file.forgotten is not None:
         warn_user(
             f"nothing outside of its folder remembers ledger {file.path} ({file.forgotten}): if the ledger and its "
-            "mark were restored from an older copy, it would spend the same budget twice, unnoticed; set "
-            "DISCREET_STATE to a folder that lasts and is not restored with it",
+            "mark were restored from an older copy, it spends the same budget twice, unnoticed; where containers or "
+            "machines come and go, set DISCREET_STATE to a folder that lasts and is not restored with the ledger",
             RollbackWarning,
         )
 

@@ -46,7 +46,7 @@ class LedgerFile:
         self._states = states
         self._lock_path = path.with_name(path.name + ".lock")
         self._journal = path.with_name(path.name + "-journal")
-        # Why no second mark could be written, after an append where none could.
+        # After an append: why nothing outside of the ledger's folder would notice an older copy, if nothing would.
         self.forgotten: str | None = None
 
     def create(self, entry: Entry) -> None:
@@ -153,6 +153,9 @@ class LedgerFile:
         try:
             return View(connection)
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+            if "no such column: digest" in str(error):  # as entries of format 1 have none
+                made = f"ledger {self.path} was made by an earlier version of discreet"
+                raise LedgerError(f"{made}, which alone can read and charge it; nothing was spent") from error
             raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
 
     def _found(self, view: View, work: Callable[[View], T]) -> T:
@@ -171,6 +174,8 @@ class LedgerFile:
             highest = self._read_mark(mark_elsewhere(view.ledger), key)
             if highest is not None and not view.contains(highest):
                 raise self._rolled_back(highest.seq)
+            if highest is None and view.seq > 0:
+                self.forgotten = f"{mark_elsewhere(view.ledger).parent} has never seen it, though it was charged before"
         if (view.head, stamp) != (mark.head, mark.stamp):
             self._found(view, lambda whole: whole.verify(self._states))
 

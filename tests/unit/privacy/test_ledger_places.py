@@ -8,6 +8,7 @@ import math
 import pickle
 import subprocess
 import sys
+import warnings
 
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -108,6 +109,18 @@ def test_a_ledger_works_without_a_state_directory(ledger, tmp_path, monkeypatch)
         with pytest.warns(RollbackWarning, match="nothing outside of its folder remembers"):
             ledger.charge(GDP(0.1), label="gram")
         assert len(ledger.history) == number
+
+
+def test_a_machine_that_has_never_seen_a_charged_ledger_says_so_once(ledger, tmp_path, monkeypatch):
+    """As a fresh container, or another machine: what it finds may be an older copy."""
+    ledger.charge(GDP(0.1), label="here")
+    monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "fresh"))
+    with pytest.warns(RollbackWarning, match="has never seen it, though it was charged before"):
+        ledger.charge(GDP(0.1), label="there")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RollbackWarning)
+        ledger.charge(GDP(0.1), label="there again")
+        Ledger.create(tmp_path / "new.ledger", epsilon=1, delta=1e-6).charge(GDP(0.1), label="the first")
 
 
 def test_the_state_directory_follows_xdg(ledger, tmp_path, monkeypatch):
