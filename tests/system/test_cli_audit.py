@@ -90,7 +90,7 @@ class Standardised(LinearRegression):
         return super().fit((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9) / 4, y)
 
 def make_model(epsilon, delta, neighbours):
-    return LogisticRegression(epsilon=epsilon, delta=delta, neighbours=neighbours, domain=DOMAIN, max_iter=2)
+    return LogisticRegression(epsilon=epsilon, delta=delta, neighbours=neighbours, domain=DOMAIN)
 
 def make_own(epsilon, delta, neighbours):
     bounds = {"bounds_X": ([0] * 6, [1] * 6), "bounds_y": (-1, 1)}

@@ -35,7 +35,7 @@ from discreet.algorithms.parts.measure import (
     secant,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, relative_change, relative_edge
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive, relative_change, relative_edge
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes, longest_row
@@ -49,6 +49,8 @@ from discreet.rows.gradient import WeightedMoment
 
 Question = tuple[Query, GDP]
 
+# The least response of a gradient, as a part of the foreseen one: in estimates, and in steps on the way.
+_LEAST_RESPONSE, _LEAST_STEP_RESPONSE = 0.25, 1.0
 # Noise that moves the curvature's eigenvalues by so many times their size hides it.
 _HIDDEN = 4.0
 
@@ -98,6 +100,7 @@ class _Descent:
     frame: Frame = None  # type: ignore[assignment]
     phi: Floats = None  # type: ignore[assignment]
     doubt: float = 0.0
+    bounds: Bounds = None  # type: ignore[assignment]
 
     @property
     def moved(self) -> float:
@@ -142,7 +145,7 @@ class _Descent:
             self.scaling.count,
         )
         self.saved = shares.WHITENING * (1 - linear.rounds / self.rounds)
-        self.rounds = linear.rounds
+        self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
         self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = self.frame.foresight.curvature(self.phi)
@@ -181,7 +184,8 @@ class _Descent:
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
         noise_std = self.source.noise_std(frame.gradient(phi, clip), self.plan.part(shares.WARM_UP)) / frame.count
-        self.steps = self.plan.warm_up_steps(self.rounds, noise_std / weight * frame.root_size)
+        unit = 1.0 if self.plan.curved else math.sqrt(frame.dispersion)
+        self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
         for _ in range(self.steps):
             self._warm_up_step(self.plan.part(shares.WARM_UP))
 
@@ -205,7 +209,7 @@ class _Descent:
         frame, phi = self.frame, self.phi
         gradient = gradient + frame.penalty @ phi
         gradient = gradient * clear(gradient, noise_std**2) * self.caution
-        if self.model.link == self.model.family.canonical_link:
+        if self.plan.curved and self.model.link == self.model.family.canonical_link:
             return self._limited(phi, frame.foresight.solve(phi, gradient, self.label.scale**2))
         return self._limited(phi, phi - np.linalg.solve(frame.foresight.curvature(phi) + frame.penalty, gradient))
 
@@ -250,21 +254,25 @@ class _Descent:
                 self.phi = self._next_point(seen)
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
-        wrong = [math.sqrt(known + relative_change(curve, curves[-1]) ** 2) for curve in curves]
         said = [one.optimum(self.full, self.keeps) for one in seen]
         said = [replace(one, phi=self._limited(there.phi, one.phi)) for one, there in zip(said, seen, strict=True)]
+        bends = [self._nonlinearity(said[-1].phi - one.phi) for one in seen]
+        wrong = [
+            math.sqrt(known + relative_change(curve, curves[-1]) ** 2 + min(bend / 2, 1.0) ** 2)
+            for curve, bend in zip(curves, bends, strict=True)
+        ]
         self.estimate, self.noise, self.unsure = together(said, [one.phi for one in seen], wrong)
         self.inverse, self.measurements = said[-1].inverse, len(seen)
 
     def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
-        """One measurement, with the curvature at the first point and the scores' second moment at the last.
+        """One measurement, with the curvature at the second point and the scores' second moment at the last.
 
-        A straight link has the same curvature everywhere; that of a curved one is asked for at the second point, too.
+        Where the link is curved the first step needs the curvature as well.
         """
         frame, phi, plan, number = self.frame, self.phi, self.plan, len(seen)
         curve = frame.foresight.curvature(phi)
         more: list[Question] = []
-        if with_curvature := number <= int(plan.curved):
+        if with_curvature := number == 1 or (number == 0 and plan.curved):
             more.append((self._curvature_query(phi, curve), plan.curvature))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
@@ -279,9 +287,20 @@ class _Descent:
         self.keeps = level_keeps(seen)
         self.full = self.response + level_curvature(self.sizes, self.bounds, self.keeps) * curve
         for earlier, later in pairwise(seen):
-            self.full = secant(self.full, earlier, later, self.keeps)
+            if self._nonlinearity(later.phi - earlier.phi) < 1:
+                self.full = secant(self.full, earlier, later, self.keeps)
+        # Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no
+        # direction is taken to be much flatter than foreseen.
+        typical = float(np.trace(curve)) / frame.size
+        self.full = positive(self.full, _LEAST_RESPONSE * self.sizes.kept(self.bounds.clip) * typical)
+        self.cautious = positive(self.full, _LEAST_STEP_RESPONSE * typical)
         if last:
             self.filling = self._filling(answers[-1])
+
+    def _nonlinearity(self, step: Floats) -> float:
+        """How far a step moves scores, in units of the clip norm: up to 1 they respond to it about in proportion."""
+        weight = float(np.trace(self.response)) / (self.frame.size * self.sizes.kept(self.bounds.clip))
+        return weight * float(np.linalg.norm(step)) * self.frame.root_size / self.bounds.clip
 
     def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
         """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
@@ -298,7 +317,8 @@ class _Descent:
         change = relative_change(
             self.frame.foresight.curvature(phi), self.frame.foresight.curvature(self._next_point(seen))
         )
-        wrong = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2 + change**2
+        bend = min(self._nonlinearity(said.phi - phi) / 2, 1.0)
+        wrong = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2 + change**2 + bend**2
         distance = float((said.phi - phi) @ (said.phi - phi)) / len(phi)
         ahead = said.variance * shares.FIRST / (1 - shares.FIRST)
         sampling = self.sampling_variance * float(np.trace(said.inverse @ said.inverse)) / len(phi)
@@ -311,14 +331,16 @@ class _Descent:
             kept += level_curvature(self.sizes, self.bounds, self.keeps)
             gradient, noise_std = one.gradient(self.keeps)
             return self._moved(gradient / kept, noise_std / kept)
-        said = one.optimum(self.full, self.keeps)
+        said = one.optimum(self.cautious, self.keeps)
         step = said.phi - one.phi
         return self._limited(one.phi, one.phi + step * clear(step, said.variance))
 
     def _limited(self, phi: Floats, goal: Floats) -> Floats:
-        """Where a link is curved a step must not leave the place where its curvature is known."""
-        length = float(np.linalg.norm(goal - phi))
-        return phi + (goal - phi) * (min(1.0, _LONGEST_STEP / max(length, 1e-300)) if self.plan.curved else 1.0)
+        """A step must not leave the place where its curvature is known, or where clipped scores respond to it."""
+        step = goal - phi
+        if self.plan.curved:
+            return phi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+        return phi + step / max(self._nonlinearity(step), 1.0) if self.bounds is not None else goal
 
     def _filling(self, answer: Answer) -> Floats:
         """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""

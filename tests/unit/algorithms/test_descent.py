@@ -83,10 +83,16 @@ def test_heavy_tails_are_not_clipped_for_efficiency_alone():
 def test_a_lone_noisy_cell_far_out_is_no_tail():
     counts = np.zeros(len(EDGES) + 1)
     counts[5:9] = 1000.0
-    counts[-2] = 400.0  # four standard deviations of the noise
+    counts[-2] = 350.0  # three and a half standard deviations of the noise
     assert last_clear(counts, 100.0, -1) == 8
     counts[-2] = 700.0
     assert last_clear(counts, 100.0, -1) == len(counts) - 2
+
+
+def test_rows_that_are_clear_only_together_are_a_tail():
+    counts = np.zeros(len(EDGES) + 1)
+    counts[5:13] = 250.0
+    assert last_clear(counts, 100.0, -1) == 12
 
 
 def test_levels_are_asked_for_only_where_their_bias_could_matter():

@@ -22,6 +22,7 @@ from discreet import (
     PoissonRegressor,
     Public,
 )
+from discreet.errors import WeakGuaranteeWarning
 
 BOX = {"bounds_X": (-2, 2)}
 RELATIONS = ["replace_one", "add_or_remove_one"]
@@ -182,7 +183,7 @@ def test_more_columns_than_rows_give_a_finite_model(name, epsilon):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = MODELS[name](epsilon=epsilon).fit(X, y)
-    assert caught == []
+    assert [one for one in caught if one.category is not WeakGuaranteeWarning] == []
     assert finite(model, X)
 
 

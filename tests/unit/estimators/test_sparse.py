@@ -170,6 +170,7 @@ def test_bad_parameters_say_what_is_wrong(parameters, message):
         make(SparseLogisticRegression, **parameters).fit(*data(SparseLogisticRegression, rows=50))
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.WeakGuaranteeWarning")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -104,8 +104,12 @@ class Plan:
         return _LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size)
 
     def warm_up_steps(self, rounds: int, step_noise: float) -> int:
-        """None where the link is straight, where a step would be noise, or after so many passes that eight are near."""
-        return int(self.curved and step_noise <= _WARM_UP_NOISE and rounds < 3)
+        """None where a step would be noise, after so many passes that eight are near, or where a linear fit is exact.
+
+        ``step_noise``: of a step, in standard deviations of eta or, where the link is straight, of labels about it.
+        """
+        exact = not self.curved and rounds == 1
+        return int(step_noise <= _WARM_UP_NOISE and rounds < 3 and not exact)
 
     def curvature_edge(self, count: float, moved: float) -> float:
         """How far noise moves a curvature's eigenvalues, relative to them, if rows are cut at their typical length."""

@@ -26,9 +26,9 @@ SLACK = 0.05
 _LEAST = 0.7
 # What is lost of a curvature lies along few directions: it weighs as so many times its part of the trace.
 _LOST = 4.0
-# Cells count as empty unless they stand this many standard deviations of the noise clear of 0; a cell apart from the
-# others, which noise makes once in so many histograms, unless it stands this many clear.
-CLEAR, _CLEAR_ALONE = 3.0, 6.0
+# Cells count as empty unless they stand, alone or with neighbours, so many
+# standard deviations of the noise clear of 0.
+CLEAR, _CLEAR_ALONE, _GAP = 3.5, 6.0, 3
 # Of all that lies beyond a clip norm, at most this part is taken to point one way: skewed errors; or, where only the
 # weights of rows depend on it, what probabilities are wrong by. It matters from this part of the error on.
 _LOPSIDED, _LOPSIDED_WEIGHTS = 0.3, 0.05
@@ -51,7 +51,7 @@ class Sizes:
     def read(cls, counts: Floats, noise_std: float, unit: float, label_free: bool) -> Sizes:
         """From noisy counts; with so few rows that noise hides them, sizes are taken to be those of normal scores."""
         expected = _expected(label_free)
-        seen = np.maximum(counts, 0.0)
+        seen = np.where(counts > noise_std, counts, 0.0)  # what noise adds to empty cells would not average out
         total = max(float(counts.sum()), noise_std)
         trust = total**2 / (total**2 + (3 * noise_std) ** 2 * len(counts))
         # What noise makes of empty cells far out would pass for heavy tails: beyond the last clear cell there is none.
@@ -145,11 +145,21 @@ def longest_row(counts: Floats, noise_std: float, edge: float) -> float:
 
 
 def last_clear(counts: Floats, noise_std: float, otherwise: int) -> int:
-    """The uppermost cell of a histogram that holds more than noise."""
+    """The uppermost cell of a histogram that holds more than noise, alone or with up to three below it.
+
+    A cell apart from the others must stand out more: noise makes one somewhere, once in a few hundred histograms.
+    """
     last = -1
     for i, count in enumerate(counts):
-        near = last < 0 or i - last <= 2
-        if count > (CLEAR if near else _CLEAR_ALONE) * noise_std:
+        if last >= 0 and i - last > _GAP:
+            if count > _CLEAR_ALONE * noise_std:
+                last = i
+            continue
+        widths = range(1, min(i - last, _GAP + 1) + 1)
+        together = (
+            float(np.sum(counts[i + 1 - width : i + 1])) > CLEAR * noise_std * math.sqrt(width) for width in widths
+        )
+        if count > noise_std / 2 and any(together):
             last = i
     return last if last >= 0 else otherwise
 
