@@ -56,7 +56,7 @@ def test_a_wrong_question_is_one_line():
     ("asked", "said"),
     [
         ("--n 20000 --d 12 --error 0.0001", "0.00501 even without privacy"),
-        ("--n 20000 --d 12 --error 0.005012", "no epsilon up to 50"),
+        ("--n 60 --d 12 --error 0.0925", "no epsilon up to 50"),
         (
             "--family logistic --d 12 --epsilon 0.01 --error 0.0001 --trust local --public 500",
             "no number of people up to",

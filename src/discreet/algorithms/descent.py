@@ -357,10 +357,10 @@ class _Descent:
         frame, first = self.frame, int(self.frame.coordinates.constant)
         goal = np.concatenate([self.estimate[:first], np.zeros(frame.size - first)])
         public, free = self.public_phi, first
-        if public is not None and not nearer(self.estimate, self.noise, goal, public):
+        noise = self.noise + self.unsure * np.eye(frame.size)
+        if public is not None and not nearer(self.estimate, noise, goal, public):
             goal, free = public, 0
         sampling = self.inverse @ self.filling @ self.inverse / frame.count
-        noise = self.noise + self.unsure * np.eye(frame.size)
         turn = frame.coordinates.matrix.T
         return GlmFit(
             coef=turn @ self._prediction(goal, free),
