@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from planted_bugs import BUGS, HONEST
 
+from discreet import BudgetError
 from discreet.audit import worst_neighbours
 
 # Below and above 1, where mistakes in formulas change their sign.
@@ -38,7 +39,10 @@ def test_unbroken_code_is_not_caught(bug, epsilon, neighbours):
 
 @pytest.mark.parametrize(("bug", "epsilon", "neighbours"), cases(bug for bug in BUGS if not bug.wasteful))
 def test_a_planted_bug_is_caught(bug, epsilon, neighbours):
-    worst = search(bug, epsilon, neighbours)
+    try:
+        worst = search(bug, epsilon, neighbours)
+    except BudgetError:  # a release beyond what the fit reserved is refused before any audit
+        return
     assert not worst.passed, str(worst)
 
 

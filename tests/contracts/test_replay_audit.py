@@ -186,4 +186,5 @@ def test_replay_charges_the_ledger_for_what_it_releases(tmp_path, monkeypatch):
     estimator = make(LinearRegression, 0.5, "replace_one", ledger=ledger)
     report = replay(estimator, *worst_pair(make(LinearRegression, 0.5, "replace_one")))
     assert report.passed, str(report)
-    assert [entry.label for entry in ledger.history] == list(report.labels) * 2
+    # Both fits are charged, each in one entry with its releases under it.
+    assert [[label for label, _ in entry.releases] for entry in ledger.history] == [list(report.labels)] * 2
