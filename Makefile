@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak clean
+.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -73,6 +73,11 @@ audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracin
 soak: $(STAMP)  ## long crash, race and corruption runs of the ledger and the collector; writes benchmarks/results
 	$(BIN)/python tests/soak/ledger.py
 	$(BIN)/python tests/soak/service.py
+
+SAMPLE ?= 400
+mutants: $(STAMP)  ## does a test notice each small change to the code that privacy rests on? SAMPLE=0: all of them
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutants]'
+	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --workers 2 $(MUTANTS_MORE)
 
 clean:
 	rm -rf $(VENV) .venv-* demo build dist

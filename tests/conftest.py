@@ -1,4 +1,8 @@
-"""Shared by all tests: no test touches the user's own state folder, and BLAS threads do not fight the test workers."""
+"""Shared by all tests: no test touches the user's own state folder, and BLAS threads do not fight the test workers.
+
+hypothesis draws the same examples in every run, so that a failure is never luck; ``HYPOTHESIS_PROFILE=explore`` draws
+new ones.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,11 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("seeded", derandomize=True)
+settings.register_profile("explore", derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # experiments and benchmarks are run from the root, and tested as they are run

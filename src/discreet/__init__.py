@@ -40,6 +40,7 @@ _HOMES = {
     "SparseLogisticRegression": "discreet.estimators",
     "SparsePoissonRegressor": "discreet.estimators",
     "StoredResultWarning": "discreet.errors",
+    "UnusableRowsWarning": "discreet.errors",
     "WeakGuaranteeWarning": "discreet.errors",
     "collect_moments": "discreet.estimators",
     "dp_threshold": "discreet.estimators",

@@ -18,6 +18,7 @@
     PrivacyLeakWarning(UserWarning)  an opt-out of privacy, such as ``random_state``, or a leak beside the model
     RollbackWarning(UserWarning)     nothing would notice an older copy of the ledger
     StoredResultWarning(UserWarning) answers come from the ledger, as an earlier fit of this name was given them
+    UnusableRowsWarning(UserWarning) no row was usable, as far as a noisy count can tell
     WeakGuaranteeWarning(UserWarning) an epsilon or delta that protects next to nobody
 
 A message names public facts only (a parameter, its value, the rule it breaks), never a row's value.
@@ -110,6 +111,10 @@ class RollbackWarning(UserWarning):
 
 class StoredResultWarning(UserWarning):
     """A fit was given answers that an earlier one of the same name had paid for, whatever the rows are now."""
+
+
+class UnusableRowsWarning(UserWarning):
+    """The noisy count of rows used says that there was none, or hardly one; a released number says so, not a row."""
 
 
 class WeakGuaranteeWarning(UserWarning):

@@ -21,6 +21,8 @@ RELATIONS = ["replace_one", "add_or_remove_one"]
 
 
 class Block:
+    offset = None
+
     def __init__(self, x, y):
         self._x, self.y, self.records = x.T, y, len(x)
 

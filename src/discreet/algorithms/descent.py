@@ -371,8 +371,7 @@ class _Descent:
             sampling_covariance=turn @ sampling @ turn.T,
             model_covariance=turn @ self.inverse @ self.expected_filling @ self.inverse @ turn.T / frame.count,
             dispersion=frame.dispersion,
-            used=self._used(),
-            used_noise_std=self.scaling.count_noise_std,
+            used=self.scaling.used(self.source.public_rows),
             signal=signal(self.estimate[first:], noise[first:, first:]),
         )
 
@@ -391,8 +390,3 @@ class _Descent:
             variance = (self.model.labels.half_width * self.scaling.y_noise_std / slope) ** 2
             phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
         return phi
-
-    def _used(self) -> float:
-        """The noisy number of rows that contributed; no more than there are, where that is public."""
-        rows = self.source.public_rows
-        return max(min(self.scaling.seen_count, math.inf if rows is None else rows), 0.0)

@@ -51,7 +51,8 @@ def minibatch_glmtron(
         gradient, noise = batch_gradient(parts[steps + t], cost, model, ground, belief.theta, clip)
         curvature = gaussian_curvature(model.link, belief.theta, model.intercept, ground.spread, 1)
         belief.see_gradient(gradient, (2 * float(ndtr(1.4 * _CLIP)) - 1) * curvature, noise)
-    return Descent(ground.design, belief.theta, belief.path, float(np.trace(belief.covariance)) / model.size, steps)
+    spread = float(np.trace(belief.covariance)) / model.size
+    return Descent(ground.design, belief.theta, belief.path, spread, steps, ground.seen.used)
 
 
 def batch_gradient(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look
 from discreet.algorithms.steps.second_moment import plan_moment
 from discreet.privacy import Budget
-from discreet.rows import Answer, SecondMoment, Source
+from discreet.rows import Answer, RowsUsed, SecondMoment, Source
 
 __all__ = ["MomentRelease", "Scaling", "XScaling", "first_look", "plan_moment", "release_moments"]
 
@@ -22,6 +22,7 @@ class MomentRelease:
 
     query: SecondMoment
     answer: Answer
+    used: RowsUsed
 
 
 def release_moments(
@@ -35,4 +36,4 @@ def release_moments(
     first, second = budget.split([share, 1 - share])
     scaling = first_look(source, first, width, x_radius, known)
     query = plan_moment(source, second, x_radius, scaling)
-    return MomentRelease(query, source.sum(query, second))
+    return MomentRelease(query, source.sum(query, second), scaling.used(source.public_rows))

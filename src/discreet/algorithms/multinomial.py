@@ -27,7 +27,7 @@ from discreet.algorithms.steps.descent_plan import DescentPlan
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import Guess
 from discreet.privacy import GDP, Budget
-from discreet.rows import Floats, Labels, LinearMap, Source
+from discreet.rows import Floats, Labels, LinearMap, RowsUsed, Source
 from discreet.rows.class_scores import ClassInformation, ClassScores
 
 # The part of mu^2 that the classes' counts get.
@@ -60,6 +60,7 @@ class MultinomialFit:
     count: float
     iterations: int
     shares: Floats
+    used: RowsUsed
     noise_covariance: Floats | None = None
     sampling_covariance: Floats | None = None
 
@@ -116,7 +117,7 @@ class _Run:
         known = None if self.guess is None else self.guess.scaling
         look = DescentPlan.look_share(known is not None)
         scaling = first_look(self.source, self._cost(look), len(self.penalty), x_radius, known)
-        self.count = scaling.count
+        self.count, self.used = scaling.count, scaling.used(self.source.public_rows)
         self.shares = class_shares(self.source, self._cost(_COUNTS), self.classes, self.labels)
         size = len(self.penalty) + (self.origin is None)
         plan = self._plan(size, steps)
@@ -260,6 +261,7 @@ class _Run:
             count=self.count,
             iterations=self.plan.warm_up_steps + self.plan.steps,
             shares=self.shares,
+            used=self.used,
             noise_covariance=noise_covariance,
             sampling_covariance=sampling_covariance,
         )

@@ -12,7 +12,7 @@ What differs from the paper, and why, is in docs/papers/newton.md; the noise as 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def newton(
         # The point stays as it was for the last look at it: standard errors are those of the step from there.
         seen = search.look(beta, _part(budget, (1 - _HESSIANS) * weight), _part(budget, _HESSIANS * weight))
         beta = search.within(beta - search.shortened(seen.step), ball)
-    return search.fit(seen, beta, rounds)
+    return replace(search.fit(seen, beta, rounds), used=scaling.used(source.public_rows))
 
 
 def _part(budget: Budget, share: float) -> GDP:

@@ -23,7 +23,7 @@ from discreet.algorithms.steps.repair import definite
 from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
-from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource
+from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource, RowsUsed
 from discreet.rows.truncated import ShortenedInformation
 
 # Shares of mu^2 where public rows do not tell: the first look and the second moment.
@@ -131,6 +131,7 @@ def _fit(
         iterations=1,
         noise_covariance=turn @ back @ noise @ back.T @ turn.T,
         sampling_covariance=turn @ back @ inverse @ information @ inverse @ back.T @ turn.T,
+        used=white.used,
     )
 
 
@@ -145,6 +146,7 @@ class _White:
     coordinates: Coordinates
     centre: Floats
     count: float
+    used: RowsUsed | None = None
 
 
 def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: float, guess: Guess | None) -> _White:
@@ -165,7 +167,8 @@ def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: 
     label = LabelScale(model.labels, 0.5, 0.5)
     cost = _part(budget, _WHITENING)
     coordinates = whiten(source, cost, 1, coordinates, label, radius, scaling.count).coordinates
-    return _White(coordinates, _constant(model, coordinates, scaling), scaling.count)
+    used = scaling.used(source.public_rows)
+    return _White(coordinates, _constant(model, coordinates, scaling), scaling.count, used)
 
 
 def _constant(model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> Floats:

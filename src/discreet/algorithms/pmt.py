@@ -10,6 +10,7 @@ docs/papers/pmt.md has the sensitivities, and what changed; the noise as printed
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -42,7 +43,8 @@ def pmt(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, gue
     scaling = first_look(source, look, model.width, x_radius, guess.scaling)
     coordinates = _coordinates(model, guess)
     query = _planned(source, rest, model, coordinates, scaling)
-    return _least_squares(model, coordinates, query, source.sum(query, rest), scaling.count)
+    fit = _least_squares(model, coordinates, query, source.sum(query, rest), scaling.count)
+    return replace(fit, used=scaling.used(source.public_rows))
 
 
 def _coordinates(model: GlmModel, guess: Guess) -> Coordinates:

@@ -49,7 +49,7 @@ def pgd(
         # About so much of the earlier noise is left after a step, where half of the rows have a positive index.
         variance = abs(1 - eta / 2) * variance + (eta * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
-    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps)
+    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps, ground.seen.used)
 
 
 def _gradient(model: IndexModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:

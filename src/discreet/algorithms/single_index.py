@@ -22,7 +22,7 @@ from discreet.algorithms.steps.index_model import Design, IndexModel, gaussian_c
 from discreet.algorithms.steps.kalman import Belief
 from discreet.glm import NoisyQuadratic, Solution
 from discreet.privacy import GDP, Budget
-from discreet.rows import Answer, Floats, SecondMoment, Source
+from discreet.rows import Answer, Floats, RowsUsed, SecondMoment, Source
 from discreet.rows.index_sums import IndexGradient, IndexMoment
 
 
@@ -67,6 +67,7 @@ class IndexFit:
     path: list[Floats]
     steps: int
     count: float
+    used: RowsUsed | None = None
 
 
 def fit_index(
@@ -97,7 +98,7 @@ def fit_index(
     growth = max(1.0, (_CLEAR / _edge(rest, model, seen.count, shares.moment)) ** 0.25)
     state = start(model, seen, growth)
     descend(source, costs[:steps], model, design, state, len(shares.tron))
-    return _last_moment(source, costs[steps], model, design, state)
+    return replace(_last_moment(source, costs[steps], model, design, state), used=seen.used)
 
 
 def _scaled(model: IndexModel, seen: Seen) -> tuple[Floats, Floats]:

@@ -56,4 +56,4 @@ def frank_wolfe(
         beta[vertex % width] += share * radius * (1 if vertex < width else -1)
     order = np.argsort(-np.abs(beta), kind="stable")[:sparsity]
     support = np.sort(order[beta[order] != 0])
-    return SparseFit(support, intercept, beta[support], steps + 1)
+    return SparseFit(support, intercept, beta[support], steps + 1, used=known.used)

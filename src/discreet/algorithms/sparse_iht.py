@@ -57,7 +57,7 @@ def hard_threshold(
         )
         path.append((chosen, beta[chosen].copy()))
     support = np.flatnonzero(beta)
-    return SparseFit(support, float(intercept), beta[support], 2 * steps + 1, path=tuple(path))
+    return SparseFit(support, float(intercept), beta[support], 2 * steps + 1, path=tuple(path), used=known.used)
 
 
 def _ranking(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,9 +99,9 @@ def select_then_fit(
         moment = support_moment(source, np.concatenate([query.columns, picked]), costs[2 + 2 * number], known)
     assert moment is not None
     if model.is_linear:
-        return _linear_fit(model, moment, plan)
+        return replace(_linear_fit(model, moment, plan), used=known.used)
     steps = costs[1 + 2 * len(plan.picks) :]
-    return _curved_fit(source, model, moment, known, plan, steps)
+    return replace(_curved_fit(source, model, moment, known, plan, steps), used=known.used)
 
 
 def _residual_ranking(

@@ -60,4 +60,4 @@ def tree_glmtron(
         theta = ground.theta + eta * total / batch
         path.append(theta)
     variance = (eta * noise_std / batch) ** 2
-    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, leaves)
+    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, leaves, ground.seen.used)

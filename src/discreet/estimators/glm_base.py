@@ -156,7 +156,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
-        store_facts(self, fit)
+        store_facts(self, fit.used, fit.signal)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,9 +154,11 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             alpha=float(self.alpha),
             fit_intercept=bool(self.fit_intercept),
         )
+        self.result_ = replace(self.result_, used=release.used)
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
         self.n_iter_ = 1
+        store_facts(self, release.used)
 
     def _model(self, encoder: Encoder) -> GlmModel:
         target = require_target(encoder)
@@ -178,7 +181,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
         self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
         self.n_iter_ = fit.iterations
-        store_facts(self, fit)
+        store_facts(self, fit.used, fit.signal)
 
     def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         model = self._model(encoder)

@@ -16,6 +16,7 @@ from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, de
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.multinomial import fit_classes
 from discreet.estimators.tables import check_table, refuse_to_choose
+from discreet.estimators.units import store_facts
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
 
@@ -104,6 +105,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.n_iter_, self.privacy_ = fit.iterations, source.finish()
         self.coef_names_, self._encoder = encoder.names, encoder
         self.result_ = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
+        store_facts(self, fit.fit.used)
         return self
 
     @property

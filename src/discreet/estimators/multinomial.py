@@ -60,6 +60,7 @@ class ClassFit:
             scale=1.0,
             scale_noise_std=0.0,
             nobs=self.fit.count,
+            used=self.fit.used,
             privacy=privacy,
             family="multinomial",
             link="softmax",

@@ -23,6 +23,7 @@ from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
+from discreet.estimators.units import store_facts
 from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
 from discreet.inference import LinearResult
 from discreet.privacy import Approximate, Budget, Unit
@@ -103,9 +104,13 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             source.require_positions()
         if self.solver in ("auto", "full_batch"):
             known = None if self.public is None else public_moments(self.public, encoder)
-            self._store_fit(fit_index(source, budget, model, known), source, encoder)
+            fit = fit_index(source, budget, model, known)
+            self._store_fit(fit, source, encoder)
+            store_facts(self, fit.used)
         else:
-            self._store_descent(self._descend(source, budget, model, encoder), encoder)
+            descent = self._descend(source, budget, model, encoder)
+            self._store_descent(descent, encoder)
+            store_facts(self, descent.used)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
@@ -164,6 +169,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             scale=fit.last.residual_variance,
             scale_noise_std=fit.last.residual_variance_noise_std,
             nobs=fit.count,
+            used=fit.used,
             privacy=source.guarantee,
         )
 

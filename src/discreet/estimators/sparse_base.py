@@ -24,6 +24,7 @@ from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
 from discreet.estimators.tables import feature_domain, feature_names, named_target
+from discreet.estimators.units import store_facts
 from discreet.estimators.vectors import check_groups
 from discreet.glm import Family
 from discreet.privacy import Budget
@@ -155,6 +156,7 @@ class SparseModel(PrivateEstimator):
         if fit.covariance is not None:
             self.support_std_ = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))[1:] / encoding.half_width[fit.columns]
         self.n_iter_ = fit.passes
+        store_facts(self, fit.used)
         self.privacy_ = source.finish()
 
     def _check_parameters(self) -> Budget:

@@ -8,10 +8,11 @@ import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.domain import Encoder
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, UnusableRowsWarning, warn_user
 from discreet.estimators.moments import require_target
 from discreet.inference import LinearResult
 from discreet.privacy import Guarantee
+from discreet.rows import RowsUsed
 
 
 def units(encoder: Encoder, *, with_intercept: bool) -> np.ndarray:
@@ -46,17 +47,23 @@ def linear_result(
         sampling_covariance=turn @ sampling @ turn.T,
         scale=fit.dispersion,
         scale_noise_std=0.0,
-        nobs=fit.count if fit.used is None else fit.used,
-        nobs_noise_std=fit.used_noise_std,
+        nobs=fit.count if fit.used is None else fit.used.count,
+        used=fit.used,
         signal=fit.signal,
         privacy=privacy,
     )
 
 
-def store_facts(estimator: Any, fit: GlmFit) -> None:
+def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None) -> None:
     """What a fit says besides coefficients: ``n_used_``, the noisy number of rows that contributed, and ``signal_``."""
-    for name, value in (("n_used_", fit.used), ("signal_", fit.signal)):
+    for name, value in (("n_used_", None if used is None else used.count), ("signal_", signal)):
         if value is not None:
             setattr(estimator, name, value)
         elif hasattr(estimator, name):
             delattr(estimator, name)
+    if used is not None and used.none:
+        warn_user(
+            f"rows used, by a noisy count: {used}. Look at what is declared: types, units, categories as they are "
+            "spelt, bounds, and columns that are always missing",
+            UnusableRowsWarning,
+        )

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from discreet.errors import DomainError
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import Guarantee
-from discreet.rows import Answer
+from discreet.rows import Answer, RowsUsed
 
 Floats = NDArray[np.float64]
 
@@ -119,8 +119,8 @@ class LinearResult:
     scale_noise_std: float
     nobs: float
     privacy: Guarantee
-    # The privacy noise in ``nobs``, and whether slopes stand out of the noise; None where the solver does not say.
-    nobs_noise_std: float = 0.0
+    # How many rows contributed, and whether slopes stand out of the noise; None where the solver does not say.
+    used: RowsUsed | None = None
     signal: str | None = None
 
     @property

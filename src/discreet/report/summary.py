@@ -54,11 +54,7 @@ class Summary:
         return facts
 
     def _rows_used(self) -> str:
-        result = self.result
-        if result.nobs_noise_std == 0:
-            return f"{result.nobs:.0f}"
-        shown = f"{result.nobs:.0f} (std err {result.nobs_noise_std:.3g})"
-        return shown if result.nobs > 3 * result.nobs_noise_std else f"{shown}: perhaps no row was usable"
+        return f"{self.result.nobs:.0f}" if self.result.used is None else str(self.result.used)
 
     @property
     def _note(self) -> list[str]:

@@ -33,6 +33,7 @@ from discreet.rows.residues import Residues
 from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment, ScoreSum
 from discreet.rows.source import DivisibleSource, MinimisingSource, PartSource, Source, WideSource
 from discreet.rows.support import OnSupport
+from discreet.rows.used import RowsUsed
 from discreet.rows.wide import SparseRows, WideEncoding, wide_block_rows
 from discreet.rows.wide_queries import ResidualRanking, SupportScores, WideLook
 
@@ -62,6 +63,7 @@ __all__ = [
     "Ranking",
     "ResidualRanking",
     "Residues",
+    "RowsUsed",
     "ScoreSum",
     "SecondMoment",
     "Source",

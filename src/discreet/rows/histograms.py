@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.rows.kernels import column_norms
 from discreet.rows.linear_map import LinearMap
-from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.query import Block, Floats, Geometry, silence
 from discreet.rows.scores import Labels
 
 Function = Callable[[Floats], Floats]
@@ -55,12 +55,16 @@ class Look:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         row = np.zeros((self.shape[0], block.records))
         cells = self._cells[0]
+        silent = silence(block, self.width)
         if cells:
-            one_hot(self.labels.of(block), self.y_edges, row[:cells])
+            labels = self.labels.of(block)
+            one_hot(labels, self.y_edges, row[:cells])
+            silent += 0.0 * labels
         if self._cells[1]:
             x = np.empty((self.width, block.records))
             block.write_x(x)
             one_hot(column_norms(x), self.norm_edges, row[cells:])
+        row += silent
         return row, np.ones((1, block.records))
 
     def read(self, counts: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.rows.kernels import column_norms, scratch, shorten
-from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.query import Block, Floats, Geometry, silence
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class PowerSums:
         if self.with_x:
             block.write_x(right[4:])
             right[3] = column_norms(right[4:]) ** 2 / self.x_radius - self.x_radius / 2
+        if not self.with_x or block.offset is not None:
+            right[0] += silence(block, self.width)
         return np.ones((1, block.records)), right
 
     def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
+from discreet.rows.kernels import scratch
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +54,18 @@ class Block(Protocol):
     def write_x(self, out: Floats) -> None:
         """Write x into ``out``: into the query's own array, so that it is written once."""
         ...
+
+
+def silence(block: Block, width: int) -> Floats:
+    """0 for a record of which no feature and no exposure is missing, else NaN: what it is added to counts nothing.
+
+    A query that needs a part of each row only must not speak of other rows than the queries beside it.
+    """
+    x, silent = scratch("silence", (width, block.records)), np.zeros(block.records)
+    block.write_x(x)
+    for cells in x if block.offset is None else (*x, block.offset):
+        silent += 0.0 * cells
+    return silent
 
 
 class WholeBlock(ABC):

@@ -20,6 +20,8 @@ WIDTH, CLASSES = 3, 4
 
 
 class Block:
+    offset = None
+
     def __init__(self, x, y):
         self._x, self.y, self.records = x.T, y, len(x)
 

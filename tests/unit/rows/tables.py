@@ -14,6 +14,7 @@ class ArrayBlock:
 
     x: np.ndarray
     y: np.ndarray
+    offset: np.ndarray | None = None
 
     @property
     def records(self) -> int:

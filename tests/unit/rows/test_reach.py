@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import ArrayBlock
 
-from discreet.rows import PowerSums, SecondMoment, column_norms, reach
+from discreet.rows import Labels, PowerSums, SecondMoment, column_norms, reach
+from discreet.rows.histograms import Look
 
 WIDTH = 3
 
@@ -98,6 +99,30 @@ def test_the_first_look_reads_back_means_when_there_is_no_noise():
     assert (means.y, means.y_square) == pytest.approx((y.mean(), (y**2).mean()))
     assert means.x == pytest.approx(x.mean(axis=1))
     assert means.x_square == pytest.approx((x**2).sum(axis=0).mean())
+
+
+@pytest.mark.parametrize("with_x", [True, False])
+@pytest.mark.parametrize("missing", ["x", "y", "exposure"])
+def test_an_incomplete_row_adds_nothing_to_any_first_look(missing, with_x):
+    x, y, offset = np.zeros((2, 3)), np.zeros(3), np.zeros(3)
+    {"x": x[1], "y": y, "exposure": offset}[missing][1] = np.nan
+    for query in (PowerSums(2, 1.0, with_x=with_x), Look(Labels(0.0, 1.0), 2, np.array([0.5]), np.empty(0))):
+        left, right = query.factors(ArrayBlock(x, y, offset))
+        silenced = np.isnan(left).any(axis=0) | np.isnan(right).any(axis=0)
+        assert silenced.tolist() == [False, True, False]
+
+
+def test_where_the_number_of_rows_is_public_only_rows_that_stand_clear_of_the_noise_are_missing():
+    query = PowerSums(2, 1.0, with_x=False)
+
+    def count(seen: float, noise: float) -> float:
+        return query.read(np.array([[query.count_weight * seen, 0.0, 0.0]]), query.count_weight * noise, 1000).count
+
+    assert count(1100, 50) == 1000
+    assert count(400, 0.001) == pytest.approx(400)
+    assert count(900, 100) == pytest.approx(1000 - 100 / 2)  # as many missing as the noise: half of them are believed
+    assert count(900, 1e6) == pytest.approx(1000, rel=1e-3)
+    assert count(-5000, 1.0) == 1.0
 
 
 def second_moment(radius: float, y_bound: float) -> SecondMoment:

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from discreet.algorithms.steps.index_look import Seen, look
 from discreet.algorithms.steps.index_model import Design, IndexModel, gaussian_curvature, likely_middle, likely_spread
 from discreet.privacy import GDP, Budget
-from discreet.rows import Floats, Source
+from discreet.rows import Floats, RowsUsed, Source
 
 LOOK_SHARE = 0.05
 
@@ -76,6 +76,8 @@ class Descent:
     path: list[Floats] = field(default_factory=list)
     noise_variance: float = 0.0
     steps: int = 0
+    # How many rows contributed; None where the solver does not say.
+    used: RowsUsed | None = None
 
 
 def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.privacy import GDP
-from discreet.rows import Answer, Floats, PowerSums, Query, Source
+from discreet.rows import Answer, Floats, PowerSums, Query, RowsUsed, Source
 
 # What is expected of an encoded column before looking: a variance of about a uniform distribution's third.
 _PRIOR_VARIANCE = 0.11
@@ -47,6 +47,10 @@ class Scaling:
     # The noisy means of y and y^2 themselves.
     y_mean: float = 0.0
     y_square: float = 0.0
+
+    def used(self, rows: int | None) -> RowsUsed:
+        """How many rows contributed; ``rows``: how many there are, where that is public."""
+        return RowsUsed.seen(self.seen_count, self.count_noise_std, rows)
 
 
 def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:

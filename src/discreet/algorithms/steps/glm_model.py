@@ -9,7 +9,7 @@ import numpy as np
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import XScaling
 from discreet.glm import Family, Link
-from discreet.rows import Floats, Labels
+from discreet.rows import Floats, Labels, RowsUsed
 
 # A mean this near to an end of its range has no sensible predictor; and a predictor beyond all others.
 _LEAST_SHARE = 0.002
@@ -65,9 +65,8 @@ class GlmFit:
     # The same if the model is true: labels vary as its family says.
     model_covariance: Floats | None = None
     dispersion: float = 1.0
-    # How many rows contributed, as released, and the noise in that; None where the solver does not say.
-    used: float | None = None
-    used_noise_std: float = 0.0
+    # How many rows contributed; None where the solver does not say.
+    used: RowsUsed | None = None
     # Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned".
     signal: str | None = None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.privacy import GDP
-from discreet.rows import Floats, Source
+from discreet.rows import Floats, RowsUsed, Source
 from discreet.rows.histograms import Look
 
 # Cells double in size away from zero: so many of them on each side.
@@ -28,6 +28,8 @@ class Seen:
     y_middle: float
     y_spread: float
     x_norm: float
+    # How many rows contributed; None where nobody looked.
+    used: RowsUsed | None = None
 
 
 def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> Seen:
@@ -44,12 +46,13 @@ def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> 
     query = Look(model.labels, model.width, edges, norms)
     answer = source.sum(query, cost)
     of_y, of_norm = query.read(answer.value)
-    count = float(source.public_rows or max(float(np.sum(of_y)), answer.noise_std * math.sqrt(len(of_y))))
+    used = RowsUsed.seen(float(np.sum(of_y)), answer.noise_std * math.sqrt(len(of_y)), source.public_rows)
+    count = float(source.public_rows or max(float(np.sum(of_y)), used.noise_std))
     quantiles = [_quantile(of_y, edges, low, high, count, share) for share in (0.16, 0.5, 0.84)]
     spread = max((quantiles[2] - quantiles[0]) / 2, largest * 2.0**-_DOUBLINGS)
     if x_norm is None:
         x_norm = 1.05 * _quantile(of_norm, norms, 0.0, model.x_radius, count, 0.5)
-    return Seen(count, quantiles[1], spread, max(x_norm, 2.0**-6 * model.x_radius))
+    return Seen(count, quantiles[1], spread, max(x_norm, 2.0**-6 * model.x_radius), used)
 
 
 def _quantile(counts: Floats, edges: Floats, low: float, high: float, total: float, share: float) -> float:

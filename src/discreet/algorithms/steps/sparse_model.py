@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.glm import Family, Link
-from discreet.rows import Floats, Indices, Labels
+from discreet.rows import Floats, Indices, Labels, RowsUsed
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 _SHARES = _WEIGHTS / _WEIGHTS.sum()
@@ -100,6 +100,8 @@ class SparseFit:
     passes: int
     covariance: Floats | None = None
     path: tuple[tuple[Indices, Floats], ...] = ()
+    # How many rows have a label; None where the solver does not say.
+    used: RowsUsed | None = None
 
     def sorted(self) -> SparseFit:
         """The same with columns in rising order."""
@@ -108,4 +110,4 @@ class SparseFit:
         if covariance is not None:
             positions = np.concatenate([[0], 1 + order])
             covariance = covariance[np.ix_(positions, positions)]
-        return SparseFit(self.columns[order], self.intercept, self.slopes[order], self.passes, covariance, self.path)
+        return replace(self, columns=self.columns[order], slopes=self.slopes[order], covariance=covariance)

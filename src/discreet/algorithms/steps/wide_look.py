@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.privacy import GDP
-from discreet.rows import OnSupport, WideLook, WideSource
+from discreet.rows import OnSupport, RowsUsed, WideLook, WideSource
 
 # So many columns, evenly spread, tell the scale of all: reading every cell would cost another pass.
 _SAMPLED = 64
@@ -23,6 +23,8 @@ class WideScaling:
     y_centre: float
     y_scale: float
     cell_scale: float
+    # Rows with a label: a missing cell silences its column only.
+    used: RowsUsed
 
 
 def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
@@ -38,4 +40,5 @@ def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
     centre = float(np.clip(y / count, -1, 1))
     variance = float(y_square) / count + 0.5 - centre**2 + noise
     cell_square = float(np.clip(square / count + 0.5, _LEAST_SQUARE, 1.0))
-    return WideScaling(count, centre, math.sqrt(float(np.clip(variance, 1e-3, 1.0))), math.sqrt(cell_square))
+    used = RowsUsed.seen(2 * float(half), 2 * answer.noise_std, source.public_rows)
+    return WideScaling(count, centre, math.sqrt(float(np.clip(variance, 1e-3, 1.0))), math.sqrt(cell_square), used)
