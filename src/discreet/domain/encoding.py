@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
-from discreet.rows import Coded, Columns, WholeBlock, encode_rows, encode_table, scratch, turned
+from discreet.rows import Coded, Columns, WholeBlock, encode_column, encode_rows, encode_table, scratch, turned
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,7 @@ class Encoder:
             start += len(column.names)
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
-                with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
-                    np.clip(numbers(values), *self._limits(column), out=part[0])
-                    part -= centre
-                    part *= 1 / half_width
+                encode_column(numbers(values), *self._limits(column), centre, 1 / half_width, part[0])
             else:
                 if column.name not in known:
                     coded = isinstance(values, Coded)

@@ -18,7 +18,7 @@ from discreet.engines.arrow_cells import batch_cells
 from discreet.engines.changes import SameRows
 from discreet.engines.engine import Function
 from discreet.engines.kept import KeptChunks
-from discreet.engines.layout import BLOCK_ROWS, Cells, Layout, chunk, chunk_sum, look_at_persons
+from discreet.engines.layout import Cells, Layout, chunk, chunk_sum, look_at_persons
 from discreet.engines.persons import Persons
 from discreet.engines.progress import Progress
 from discreet.engines.reading import read_on, reading
@@ -31,8 +31,8 @@ from discreet.rows import Parts, Residues
 _BATCH_ROWS = 65536
 # A batch has no more cells than this, where rows are wide.
 _BATCH_CELLS = 1 << 22
-# Larger than in memory: columns come from Arrow in pieces of their own, and each piece costs a call.
-_STREAM_BLOCK_ROWS = 2 * BLOCK_ROWS
+# So few records that a block stays in a second cache, and so many that a call for every column costs little.
+_STREAM_BLOCK_ROWS = 8192
 
 
 @dataclass(frozen=True)

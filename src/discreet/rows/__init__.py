@@ -14,7 +14,15 @@ from discreet.rows.grid import (
     several_parts,
 )
 from discreet.rows.hashing import row_hashes
-from discreet.rows.kernels import column_norms, compile_kernels, encode_rows, encode_table, scratch, turned
+from discreet.rows.kernels import (
+    column_norms,
+    compile_kernels,
+    encode_column,
+    encode_rows,
+    encode_table,
+    scratch,
+    turned,
+)
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
@@ -77,6 +85,7 @@ __all__ = [
     "candidates",
     "column_norms",
     "compile_kernels",
+    "encode_column",
     "encode_rows",
     "encode_table",
     "exact_sum",

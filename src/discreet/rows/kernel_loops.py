@@ -29,6 +29,27 @@ def encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, ou
                 target[i] = (value - middle) * worth
 
 
+def encode_column(column: Any, low: float, high: float, centre: float, per_unit: float, out: Any) -> None:
+    for i in range(len(out)):
+        value = column[i]
+        value = low if value < low else value
+        value = high if value > high else value
+        out[i] = (value - centre) * per_unit
+
+
+def turned(x: Any, scale: float, out: Any) -> None:
+    # So few records that their lines stay in the first cache while every entry is written to them.
+    tile = 32
+    for start in range(0, x.shape[1], tile):
+        lines = out[start : start + tile]
+        for i in range(len(lines)):
+            lines[i, 0] = scale
+        for entry in range(x.shape[0]):
+            values = x[entry, start : start + tile]
+            for i in range(len(values)):
+                lines[i, entry + 1] = np.rint(values[i] * scale)
+
+
 def encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
     for record in range(len(table)):
         row, target = table[record], out[record]

@@ -25,6 +25,11 @@ def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats,
     kernels.encode_table(table, low, high, centre, per_unit, out)
 
 
+def encode_column(column: Floats, low: float, high: float, centre: float, per_unit: float, out: Floats) -> None:
+    """What ``encode_table`` writes of one column."""
+    _kernels.encode_column(column, low, high, centre, per_unit, out)
+
+
 def encode_rows(
     table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, scale: float, out: Floats
 ) -> None:
@@ -38,9 +43,7 @@ def encode_rows(
 
 def turned(x: Floats, scale: float, out: Floats) -> None:
     """What ``encode_rows`` writes, from entries that are encoded already, one line per entry."""
-    out[:, 0] = scale
-    np.multiply(x.T, scale, out=out[:, 1:])
-    np.rint(out[:, 1:], out=out[:, 1:])
+    _kernels.turned(x, scale, out)
 
 
 def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:
@@ -133,6 +136,19 @@ def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, o
         out *= per_unit[:, np.newaxis]
 
 
+def _encode_column(column: Any, low: float, high: float, centre: float, per_unit: float, out: Any) -> None:
+    with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
+        np.clip(column, low, high, out=out)
+        out -= centre
+        out *= per_unit
+
+
+def _turned(x: Any, scale: float, out: Any) -> None:
+    out[:, 0] = scale
+    np.multiply(x.T, scale, out=out[:, 1:])
+    np.rint(out[:, 1:], out=out[:, 1:])
+
+
 def _encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
     out[:, 0] = scale
     x = out[:, 1:]
@@ -204,6 +220,8 @@ def _fold_words(state: Any, words: Any) -> None:
 
 _NUMPY = SimpleNamespace(
     encode_table=_encode_table,
+    encode_column=_encode_column,
+    turned=_turned,
     encode_rows=_encode_rows,
     shorten=_shorten,
     place=_place,
@@ -227,6 +245,8 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     return SimpleNamespace(
         encode_table=jit(kernel_loops.encode_table),
+        encode_column=jit(kernel_loops.encode_column),
+        turned=jit(kernel_loops.turned),
         encode_rows=jit(kernel_loops.encode_rows),
         shorten=jit(kernel_loops.shorten),
         place=jit(kernel_loops.place),

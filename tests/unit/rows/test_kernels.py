@@ -152,3 +152,38 @@ def test_types_that_numba_does_not_know_are_encoded_too(dtype, monkeypatch):
     out = np.empty((2, 2))
     kernels.encode_table(table, -np.ones(2), np.ones(2), np.zeros(2), np.ones(2), out)
     assert out.tolist() == np.clip(table.astype(float), -1, 1).T.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records)
+def test_both_kernels_encode_and_turn_columns_as_they_do_tables(seed, width, n):
+    x = values(seed, (width, n))
+    table, low, high = x.T.copy(), np.linspace(-2, -1, width), np.linspace(1, 3, width)
+    expected, whole = np.empty((width, n)), np.empty((n, width + 1))
+    NUMPY.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), expected)
+    NUMPY.encode_rows(table, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, whole)
+    for kernel in (NUMPY, COMPILED):
+        encoded, turned = np.empty((width, n)), np.empty((n, width + 1))
+        for i in range(width):
+            middle, per_unit = (low[i] + high[i]) / 2, 2 / (high[i] - low[i])
+            kernel.encode_column(x[i], low[i], high[i], middle, per_unit, encoded[i])
+        kernel.turned(encoded, 2.0**23, turned)
+        assert same_bits(encoded + 0.0, expected + 0.0)
+        assert same_bits(turned + 0.0, whole + 0.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records)
+def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
+    x = values(seed, (width, n))
+    other = np.where(np.isnan(x), -np.abs(np.nan), x)
+    other[other == 0] = -0.0
+    hashes = []
+    for kernel, columns in ((NUMPY, x), (COMPILED, x), (NUMPY, other), (COMPILED, other)):
+        state = np.full(n, 7, dtype=np.uint64)
+        for column in columns:
+            kernel.fold_floats(state, column)
+        kernel.fold_words(state, np.arange(n, dtype=np.uint64))
+        hashes.append(state)
+    assert all(np.array_equal(hashes[0], state) for state in hashes[1:])
+    assert len(np.unique(hashes[0])) == n  # the words differ, so the rows do
