@@ -1,0 +1,1 @@
+"""Speed and memory of fits on every engine, against what reading the rows alone costs there."""
