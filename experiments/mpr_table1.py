@@ -80,13 +80,15 @@ class PlainEngine:
         self._encode = encode
         self._rows = rows
 
+    ordered = False
+
     @property
     def rows(self) -> int:
         return len(self._rows)
 
-    def sum_rows(self, function: Callable[[Any, Any], Any], every: int = 1) -> Any:
-        kept = self._rows[::every]
-        return sum(function(self._encode(kept[start : start + 16384]), None) for start in range(0, len(kept), 16384))
+    def sum_rows(self, function: Callable[[Any, Any], Any], part: Any = None) -> Any:
+        starts = range(0, len(self._rows), 16384)
+        return sum(function(self._encode(self._rows[start : start + 16384]), None) for start in starts)
 
 
 def released(plan: Plan, table: pd.DataFrame) -> Joint:

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.engines``: all of it, or ``stream``, ``dask``, ``spark``, ``growth``; ``--rows``, ``--rounds``."""
+"""``python -m benchmarks.engines``: all parts, or some of ``stream``, ``dask``, ``spark`` and ``growth``."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ def run(folder: Path, rows: int, rounds: int) -> list[str]:
     lines = [
         f"## Dask, {rows:,} x {shape.columns} in 8 files",
         "",
-        f"One thread a worker process, blocks kept on the workers between passes. Least of {rounds} rounds. {machine()}",
+        "One thread a worker process, blocks kept on the workers between passes.",
+        f"Least of {rounds} rounds. {machine()}",
         "",
         "| worker processes | passes | seconds of a default fit | times as fast as one |",
         "|---|---|---|---|",
@@ -24,7 +25,9 @@ def run(folder: Path, rows: int, rounds: int) -> list[str]:
     times = []
     for workers in (1, 2):
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit="6GB") as cluster,
+            LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit="6GB"
+            ) as cluster,
             Client(cluster),
         ):
             frame = dd.read_parquet(path)

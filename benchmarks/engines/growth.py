@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-
 from benchmarks.engines.rows import Shape, machine
+
 from discreet.domain import Encoder
 from discreet.engines import MemoryEngine
 from discreet.engines.total import PassSum, Seen
@@ -34,7 +34,9 @@ def run(rounds: int) -> list[str]:
     names = list(of_rows[_ROWS[0]])
     for name in names:
         seconds = [of_rows[rows][name][0] for rows in _ROWS]
-        lines.append(f"| {name} | " + " | ".join(f"{value:.3f}" for value in seconds) + f" | {_slope(_ROWS, seconds):.2f} |")
+        lines.append(
+            f"| {name} | " + " | ".join(f"{value:.3f}" for value in seconds) + f" | {_slope(_ROWS, seconds):.2f} |"
+        )
     lines += [
         "",
         "| pass | " + " | ".join(f"250,000 x {columns}" for columns in _COLUMNS) + " | exponent in d |",

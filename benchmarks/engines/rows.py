@@ -100,7 +100,9 @@ def peak_memory(code: str, *words: str) -> float:
     code += "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     root = str(Path(__file__).parent.parent.parent)
     found = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    output = subprocess.check_output([sys.executable, "-c", code, *words], text=True, env={**os.environ, "PYTHONPATH": found})
+    output = subprocess.check_output(
+        [sys.executable, "-c", code, *words], text=True, env={**os.environ, "PYTHONPATH": found}
+    )
     return int(output.split()[-1]) / 1024
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from benchmarks.engines.rows import Shape, best, machine
+
 from discreet.domain import Encoder, as_floats
 from discreet.engines import open_engine
 from discreet.estimators.table_input import table_layout
@@ -47,7 +47,9 @@ def run(folder: Path, rows: int, rounds: int) -> list[str]:
     best(1, empty, *actions)
     plain, *times = best(rounds, empty, *actions)
     lines.append(f"| an empty function | {plain:.2f} | |")
-    lines += [f"| {name} | {seconds:.2f} | {seconds / plain - 1:+.0%} |" for name, seconds in zip(asked, times, strict=True)]
+    lines += [
+        f"| {name} | {seconds:.2f} | {seconds / plain - 1:+.0%} |" for name, seconds in zip(asked, times, strict=True)
+    ]
     print("\n".join(lines[-len(times) - 1 :]), flush=True)
     session.stop()
     return [*lines, ""]

@@ -16,7 +16,11 @@ Shape(int(sys.argv[2])).model().fit_table(sys.argv[1], target="y")
 def run(folder: Path, rows: int, rounds: int) -> list[str]:
     shape = Shape(rows)
     path = shape.write(folder)
-    kinds = {"default": {}, "moments": {"solver": "moments"}, "default, rows private": {"neighbours": "add_or_remove_one"}}
+    kinds = {
+        "default": {},
+        "moments": {"solver": "moments"},
+        "default, rows private": {"neighbours": "add_or_remove_one"},
+    }
     before = machine()
     lines = [
         f"## A stream of {rows:,} x {shape.columns}",

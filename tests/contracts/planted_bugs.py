@@ -140,9 +140,9 @@ def noise_for_one_step_of_four() -> Iterator[None]:
 def one_release_more_than_charged() -> Iterator[None]:
     real = Curator.sum
 
-    def twice(self, query, cost, *, every=1):
-        answer = real(self, query, cost, every=every)
-        real(self, query, cost, every=every)
+    def twice(self, query, cost):
+        answer = real(self, query, cost)
+        real(self, query, cost)
         self._releases.pop()
         return answer
 

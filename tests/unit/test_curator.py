@@ -48,7 +48,7 @@ class Broken:
     def __init__(self, watched: Ledger | None = None) -> None:
         self.watched = watched
 
-    def sum_rows(self, function, every=1):
+    def sum_rows(self, function, part=None):
         if self.watched is not None:
             assert len(self.watched.history) == 1, "rows were touched before the charge was on disk"
         raise ConnectionError("power failure")
@@ -176,18 +176,12 @@ def test_a_release_without_noise_or_without_end_is_refused(mu, ledger):
     assert ledger.history == []
 
 
-def test_a_part_of_the_rows_needs_a_public_number_of_rows():
-    engine_ = engine()
-    for curator in (Curator(engine_, neighbours="add_or_remove_one"), Curator(engine_, grouped=True)):
+def test_the_number_of_rows_is_public_where_a_row_is_replaced():
+    for curator in (Curator(engine(), neighbours="add_or_remove_one"), Curator(engine(), grouped=True)):
         assert curator.public_rows is None
-        with pytest.raises(ValueError, match="needs a public number of rows"):
-            curator.sum(MOMENT, GDP(1.0), every=2)
-    curator = Curator(engine_)
-    assert curator.public_rows == 200
-    half = curator.sum(MOMENT, GDP(1e6), every=2).value
-    assert half[0, 0] == pytest.approx(
-        100 * np.mean(np.minimum(1, 1 / np.linalg.norm(engine_._table[::2], axis=1)) ** 2)
-    )
+        with pytest.raises(ValueError, match="replace_one"):
+            curator.split([1, 1], GDP(1.0))
+    assert Curator(engine()).public_rows == 200
 
 
 def test_neighbours_are_checked_before_anything_else():
@@ -200,7 +194,7 @@ class Repeated:
 
     rows = 2**38
 
-    def sum_rows(self, function, every=1):
+    def sum_rows(self, function, part=None):
         return engine(16384).sum_rows(function) * np.int64(2**24)
 
 

@@ -41,7 +41,7 @@ class Broken:
     def __init__(self, watched: Ledger | None = None) -> None:
         self.watched = watched
 
-    def sum_rows(self, function, every=1):
+    def sum_rows(self, function, part=None):
         if self.watched is not None:
             assert len(self.watched.history) == 1, "rows were touched before the charge was on disk"
         raise ConnectionError("power failure")

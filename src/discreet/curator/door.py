@@ -120,19 +120,10 @@ class Curator:
         """Whether the guarantee is about a row replaced, rather than one added or removed."""
         return self._neighbours == "replace_one"
 
-    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
-        """The query's sum over all rows, with discrete Gaussian noise that makes it cost exactly ``cost``.
-
-        ``every`` > 1 sums rows 0, every, 2 * every, ... only. A replaced row keeps its place, so its reach is the same;
-        an added one would move all others, so this is refused where the number of rows is private.
-        """
-        if every != 1 and self.public_rows is None:
-            raise ValueError("a subset of rows by position needs a public number of rows")
-        if every != 1:
-            self.require_positions()
+    def sum(self, query: Query, cost: GDP) -> Answer:
+        """The query's sum over all rows, with discrete Gaussian noise that makes it cost exactly ``cost``."""
         (cost,) = self._accountant.grant([cost])
-        part = None if every == 1 else Residues(every, 0, 1)
-        add_up = partial(self._summed, partial(product_parts, query), part)
+        add_up = partial(self._summed, partial(product_parts, query))
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:

@@ -40,10 +40,8 @@ class Part:
     def noise_std(self, query: Query, cost: GDP) -> float:
         return self._door.noise_std(query, cost)
 
-    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
+    def sum(self, query: Query, cost: GDP) -> Answer:
         """The query's sum over this part's rows, with noise that makes it cost exactly ``cost``."""
-        if every != 1:
-            raise ValueError("a part of the rows is summed whole")
         return self.sum_each([query], cost)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:

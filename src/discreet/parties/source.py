@@ -35,13 +35,13 @@ class JointSource:
     columns: Sequence[str]
     public_rows: int | None
 
-    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
-        """The answer, already paid for: ``cost`` adds no noise, and ``every`` leaves nobody out."""
+    def sum(self, query: Query, cost: GDP) -> Answer:
+        """The answer, already paid for: ``cost`` adds no noise."""
         if isinstance(query, SecondMoment):
             turn = self._turn(query)
             return Answer(turn @ self.moments.answer.value @ turn.T, self.noise_std(query, cost), isotropic=True)
         if isinstance(query, PowerSums):
-            return Answer(self._power_sums(query) / every, self.noise_std(query, cost) / every)
+            return Answer(self._power_sums(query), self.noise_std(query, cost))
         raise DomainError(f"the joint release answers questions of second moments only, not {query.label!r}")
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:

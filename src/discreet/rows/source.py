@@ -20,11 +20,8 @@ class Source(Protocol):
         """The number of rows, where the guarantee counts it as public."""
         ...
 
-    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
-        """The sum that the query asks for, with the noise that makes it cost this much.
-
-        ``every``: sum only rows 0, every, 2 * every, ...; where the number of rows is public.
-        """
+    def sum(self, query: Query, cost: GDP) -> Answer:
+        """The sum that the query asks for, with the noise that makes it cost this much."""
         ...
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:

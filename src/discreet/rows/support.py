@@ -23,8 +23,8 @@ class OnSupport:
     def public_rows(self) -> int | None:
         return self.source.public_rows
 
-    def sum(self, query: Query, cost: GDP, *, every: int = 1) -> Answer:
-        return self.source.sum(Restricted(query, self.columns), cost, every=every)
+    def sum(self, query: Query, cost: GDP) -> Answer:
+        return self.source.sum(Restricted(query, self.columns), cost)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:
         return self.source.sums([(Restricted(query, self.columns), cost) for query, cost in questions])
