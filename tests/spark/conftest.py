@@ -6,12 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-if os.environ.get("DISCREET_TEST_SPARK") != "1":
+if os.environ.get("DISCREET_TEST_SPARK") == "1":
+    CONTRACTS = str(Path(__file__).parent.parent / "contracts")
+    sys.path.append(CONTRACTS)
+    # What workers on this machine import is what this process does, the modules of tests included.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [CONTRACTS, str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+else:
     collect_ignore_glob = ["test_*.py"]
-
-CONTRACTS = str(Path(__file__).parent.parent / "contracts")
-sys.path.append(CONTRACTS)
-# What workers on this machine import is what this process does, the modules of tests included.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [CONTRACTS, str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -17,11 +17,12 @@ ROWS = table()
 LINEAR = PROBLEMS["linear"]
 
 
-def spark_frame(session, rows=ROWS, seed=1):
+@cache
+def spark_frame(session, seed=1):
     """The rows in another order, in partitions of which some are empty and some hold nearly everything."""
-    shuffled = rows.take(np.random.default_rng(seed).permutation(rows.num_rows))
+    shuffled = ROWS.take(np.random.default_rng(seed).permutation(ROWS.num_rows))
     frame = session.createDataFrame(shuffled)
-    return frame.repartition(1 + seed % 7, frame["age"] % (1 + seed % 4))
+    return frame.repartition(1 + seed % 7, frame["age"] % (1 + seed % 4)).cache()
 
 
 class SparkContract:
@@ -40,7 +41,7 @@ class SparkContract:
     def test_no_rows_are_summed(self, session):
         nothing = ROWS.slice(0, 0)
         for name in ("linear", "groups", "categories"):
-            assert sums(PROBLEMS[name], spark_frame(session, ROWS).limit(0)) == sums(PROBLEMS[name], nothing)
+            assert sums(PROBLEMS[name], spark_frame(session).limit(0)) == sums(PROBLEMS[name], nothing)
 
     def test_sums_beyond_63_bits_are_exact(self, session):
         found = engine_of(LINEAR, spark_frame(session, seed=5)).sum_rows(_large)

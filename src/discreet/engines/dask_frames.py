@@ -70,6 +70,12 @@ class DaskEngine:
         # Blocks that stay where they are between passes, once it is known that they fit.
         self._kept: list[Delayed] | None = None
 
+    @property
+    def types(self) -> dict[str, str]:
+        """The columns that are read and the names of their types."""
+        meta = nw.from_native(self._frame._meta, eager_only=True)
+        return {name: type(meta[name].dtype).__name__ for name in self._layout.read}
+
     @cached_property
     def rows(self) -> int:
         rows = int(reading("the Dask frame", lambda: len(self._frame), _WHY))

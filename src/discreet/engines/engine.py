@@ -28,6 +28,8 @@ class Engine(Protocol):
         """Whether a row has a position, the same in every pass."""
         ...
 
+    # Engines of tables also have ``types``: the columns that are read and the names of their types, which are public.
+
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
         """The exact sum of the function over all rows, or over the rows of a part; each row is counted once.
 

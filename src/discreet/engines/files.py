@@ -63,6 +63,8 @@ def files_of(path: str | PathLike[str]) -> tuple[str, list[Path]]:
         files = sorted(file for file in place.rglob("*") if file.is_file() and not _hidden(file.relative_to(place)))
     else:
         files = sorted(file for found in glob.glob(text, recursive=True) if (file := Path(found)).is_file())
+    if not files and "://" in text:
+        raise DomainError(f"{text} is no path of this machine: give pyarrow.dataset.dataset(...) of it")
     if not files:
         raise DomainError(f"there is no file {text}")
     kinds = {kind_of(file) for file in files}

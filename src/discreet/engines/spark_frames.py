@@ -67,6 +67,11 @@ class SparkEngine:
         self._same = SameRows()
         self._passes = 0
 
+    @property
+    def types(self) -> dict[str, str]:
+        """The columns that are read and the names of their types."""
+        return {field.name: field.dataType.simpleString() for field in self._frame.schema.fields}
+
     @cached_property
     def rows(self) -> int:
         rows = int(reading("the Spark frame", self._frame.count, _WHY))

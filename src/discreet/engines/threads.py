@@ -33,13 +33,17 @@ def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], wo
 
     The calling thread is one of the workers: a single one starts no thread.
     """
-    pieces = _Shared(pieces)
+    shared = _Shared(pieces)
 
     def work() -> PassSum | None:
         total: PassSum | None = None
-        for piece in pieces:
-            part = function(piece)
-            total = part if total is None else total.add(part)
+        try:
+            for piece in shared:
+                part = function(piece)
+                total = part if total is None else total.add(part)
+        except BaseException:
+            shared.stop()  # nobody needs the others' sums any more
+            raise
         return total
 
     with one_thread_per_block():
@@ -61,12 +65,18 @@ class _Shared:
     def __init__(self, pieces: Iterator[Any]) -> None:
         self._pieces = pieces
         self._lock = threading.Lock()
+        self._stopped = False
+
+    def stop(self) -> None:
+        self._stopped = True
 
     def __iter__(self) -> _Shared:
         return self
 
     def __next__(self) -> Any:
         with self._lock:
+            if self._stopped:
+                raise StopIteration
             return next(self._pieces)
 
 

@@ -22,6 +22,10 @@ class SeenThrough:
         self._see = see
 
     @property
+    def types(self) -> Any:
+        return getattr(self._engine, "types", None)
+
+    @property
     def rows(self) -> int:
         return self._engine.rows
 
@@ -47,6 +51,10 @@ class Positions:
         self._chosen = chosen
 
     @property
+    def types(self) -> Any:
+        return getattr(self._engine, "types", None)
+
+    @property
     def rows(self) -> int:
         return self._chosen.count(self._engine.rows)
 
@@ -64,6 +72,10 @@ class Chosen:
     def __init__(self, engine: Engine, rule: Callable[[Any], NDArray[np.bool_]]) -> None:
         self._engine = engine
         self._rule = rule
+
+    @property
+    def types(self) -> Any:
+        return getattr(self._engine, "types", None)
 
     @property
     def rows(self) -> int:
