@@ -82,10 +82,11 @@ class Frame:
 
     def lengths(self, phi: Floats) -> SizeHistogram:
         """How long rows are, in typical lengths."""
+        typical = self.root_size  # alone: a function that held this frame would take the source along to a cluster
         return SizeHistogram(
             self.coordinates.map(phi),
             self.model.labels,
-            lambda y, eta, length: length / self.root_size + 0 * y,
+            lambda y, eta, length: length / typical + 0 * y,
             EDGES,
             label="lengths of rows",
         )
