@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
-from discreet.rows import Coded, Columns, WholeBlock, encode_column, encode_rows, encode_table, scratch, turned
+from discreet.rows import Coded, Columns, WholeBlock, encode_rows, encode_table, scratch, turned
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,10 @@ class Encoder:
             else:
                 self._write_columns(table.T, out, memory)
         elif isinstance(table, Columns):
-            self._write_columns(table.arrays, out, memory)
+            if self._all_bounds is not None and isinstance(table.arrays, np.ndarray):
+                encode_table(table.arrays.T, *self._all_bounds, self.centre, 1 / self.half_width, out)
+            else:
+                self._write_columns(table.arrays, out, memory)
         else:
             frame = nw.from_native(table, eager_only=True)
             self._write_columns([frame[column.name] for column in self.domain.columns], out, memory)
@@ -139,6 +142,8 @@ class Encoder:
 
     def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk in whole numbers into ``out``, as ``WholeBlock`` says."""
+        if isinstance(table, Columns) and isinstance(table.arrays, np.ndarray):
+            table = table.arrays.T
         if isinstance(table, np.ndarray) and self._all_bounds is not None and table.dtype.kind in "fiub":
             encode_rows(table, *self._all_bounds, self.centre, 1 / self.half_width, scale, out)
             if self.domain.missing == "centre":
@@ -156,7 +161,8 @@ class Encoder:
             start += len(column.names)
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
-                encode_column(numbers(values), *self._limits(column), centre, 1 / half_width, part[0])
+                low, high, middle, worth = np.array([[*self._limits(column), centre, 1 / half_width]]).T
+                encode_table(numbers(values)[:, np.newaxis], low, high, middle, worth, part)
             else:
                 if column.name not in known:
                     coded = isinstance(values, Coded)

@@ -18,7 +18,7 @@ from discreet.engines.arrow_cells import batch_cells
 from discreet.engines.changes import SameRows
 from discreet.engines.engine import Function
 from discreet.engines.kept import KeptChunks
-from discreet.engines.layout import Cells, Layout, chunk, chunk_sum, look_at_persons
+from discreet.engines.layout import BLOCK_ROWS, Cells, Layout, chunk, chunk_sum, look_at_persons
 from discreet.engines.persons import Persons
 from discreet.engines.progress import Progress
 from discreet.engines.reading import read_on, reading
@@ -28,11 +28,10 @@ from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
 # Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
-_BATCH_ROWS = 65536
-# A batch has no more cells than this, where rows are wide.
+_BATCH_ROWS = 32768
+# The batches of all workers together have no more cells than this, where rows are wide or workers many; each worker
+# has about three of them at a time: one that it sums, one that waits, and one that is being read.
 _BATCH_CELLS = 1 << 22
-# So few records that a block stays in a second cache, and so many that a call for every column costs little.
-_STREAM_BLOCK_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,9 @@ class StreamEngine:
         self._layout = layout
         self._batches = batches
         self._workers = layout.workers or available_cores()
-        self._block_rows = layout.block_rows or _STREAM_BLOCK_ROWS
-        self._batch_rows = batch_rows or max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(len(layout.read), 1)))
+        self._block_rows = layout.block_rows or BLOCK_ROWS
+        most = _BATCH_CELLS // (self._workers * max(len(layout.read), 1))
+        self._batch_rows = batch_rows or max(1, min(_BATCH_ROWS, most))
         self._keep = keep
         self._kept: KeptChunks | None = None
         self._same = SameRows()
@@ -116,7 +116,7 @@ class StreamEngine:
         choice = None if self._layout.groups is None else self._persons.begin()
 
         def of_cells(cells: Cells, size: int) -> PassSum:
-            made = chunk(self._layout, cells, choice)
+            made = chunk(self._layout, cells, choice, kept=keeping.complete)
             keeping.add(made, size)
             return chunk_sum(function, made)
 

@@ -78,8 +78,8 @@ def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Column
         y = y.map(labels) if isinstance(y, Coded) else labels(y)
     if encoder.exposure is None:
         return encoder.encode(table, y)
-    *features, exposure = table.arrays
-    return encoder.encode(Columns(features, len(table)), np.column_stack([numbers(y), numbers(exposure)]))
+    exposure = numbers(table.arrays[-1])
+    return encoder.encode(Columns(table.arrays[:-1], len(table)), np.column_stack([numbers(y), exposure]))
 
 
 def _is_text(column: Numeric | Categorical) -> bool:

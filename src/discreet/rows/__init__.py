@@ -17,7 +17,6 @@ from discreet.rows.hashing import row_hashes
 from discreet.rows.kernels import (
     column_norms,
     compile_kernels,
-    encode_column,
     encode_rows,
     encode_table,
     scratch,
@@ -85,7 +84,6 @@ __all__ = [
     "candidates",
     "column_norms",
     "compile_kernels",
-    "encode_column",
     "encode_rows",
     "encode_table",
     "exact_sum",

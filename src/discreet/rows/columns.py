@@ -59,12 +59,21 @@ def _key(cell: Any, row: int) -> Any:
 class Columns:
     """Some rows as one array (or Coded column, or series) per column, as files store them.
 
-    Stacking them into a table would copy every number.
+    Columns that are all float64 may be the lines of one array: they are then encoded in one go.
     """
 
-    def __init__(self, arrays: Sequence[Any], records: int) -> None:
+    def __init__(self, arrays: Sequence[Any] | NDArray[np.float64], records: int) -> None:
         self.arrays = arrays
         self._records = records
+
+    def stacked(self, out: Callable[[tuple[int, int]], NDArray[np.float64]]) -> Columns:
+        """The same columns as lines of the array that ``out`` gives for their shape, where all are float64."""
+        if not all(isinstance(array, np.ndarray) and array.dtype == np.float64 for array in self.arrays):
+            return self
+        lines = out((len(self.arrays), len(self)))
+        for line, array in zip(lines, self.arrays, strict=True):
+            line[:] = array
+        return Columns(lines, len(self))
 
     def __len__(self) -> int:
         return self._records

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import one_hot
+from discreet.rows.histograms import cell_of
 from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
@@ -80,7 +81,7 @@ class WeightedMoment:
         return self.map.outputs - 1, self.map.outputs - 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.with_norms(block, skipped=1)
+        mapped, length = self.map.seen(block)
         weight = self.weight(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
         weight = weight * (self.clip / np.maximum(np.abs(weight) * length, self.clip))
         row = scratch("factor", (self.map.outputs - 1, block.records))
@@ -100,7 +101,7 @@ class SizeHistogram:
     size: RowFunction
     edges: Floats
     label: str = "sizes of scores"
-    geometry: Geometry = "nonnegative"
+    geometry: Geometry = "cells"
     left_norm: float = 1.0
     right_norm: float = 1.0
 
@@ -108,12 +109,10 @@ class SizeHistogram:
     def shape(self) -> tuple[int, int]:
         return len(self.edges) + 1, 1
 
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.with_norms(block, skipped=1)
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        mapped, length = self.map.seen(block)
         size = self.size(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
-        row = np.empty((self.shape[0], block.records))
-        one_hot(size, self.edges, row)
-        return row, np.ones((1, block.records))
+        return cell_of(size, self.edges), np.ones((1, block.records))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,7 @@ class BoundedSum:
         return self.bound / 2
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.with_norms(block, skipped=1)
+        mapped, length = self.map.seen(block)
         value = self.value(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
         middled = np.minimum(value, self.bound) - self.bound / 2
         return middled[np.newaxis], np.ones((1, block.records))

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum
 from discreet.rows.kernels import column_norms, place, scratch
+from discreet.rows.linear_map import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
 from discreet.rows.query import Block, Floats, Query
 
@@ -59,12 +60,17 @@ def grid_norm(norm_bound: float, entries: int, bits: int | None = None) -> float
 
 
 def left_grid(query: Query) -> tuple[float, float]:
-    """Grid units per unit of the left factor, and the norm that it never exceeds in them; signs are whole already."""
+    """Grid units per unit of the left factor, and the norm that it never exceeds in them.
+
+    Signs and counts are whole already.
+    """
     entries = query.shape[0]
     if query.geometry == "mapped":
         return mapped_grid(cast(MappedQuery, query))
     if query.geometry == "signs":
         return 1.0, math.sqrt(entries)
+    if query.geometry == "cells":
+        return 1.0, 1.0
     return grid_scale(query.left_norm, entries), grid_norm(query.left_norm, entries)
 
 
@@ -82,7 +88,7 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
 
     ``used`` marks the rows that may contribute at all. No row may make numpy warn: a warning would tell of it.
     """
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), one_look(block):
         return _product_parts(query, block, used)
 
 
@@ -90,6 +96,8 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     if query.geometry == "mapped":
         return mapped_parts(cast(MappedQuery, query), block, used)
     left, right = query.factors(block)
+    if query.geometry == "cells":
+        return _counted_parts(query, left, block.records, used)
     square = query.geometry in ("square", "printed_square")
     if (len(left), len(right)) != query.shape or (square and left is not right):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
@@ -117,13 +125,16 @@ def parts_shape(query: Query) -> tuple[int, int, int]:
     rows, columns = query.shape
     if query.geometry == "signs":
         return 2, rows, columns
+    if query.geometry == "cells":
+        return 4, rows, columns
     worths = 1 + sum(grid_bits(entries) > HALF_BITS for entries in (rows, columns))
     return 2 * worths, rows, columns
 
 
 def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
     """The parts of several queries about one block, one after the other in one line."""
-    return np.concatenate([product_parts(query, block, used).ravel() for query in queries])
+    with one_look(block):
+        return np.concatenate([product_parts(query, block, used).ravel() for query in queries])
 
 
 def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
@@ -131,6 +142,23 @@ def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
     shapes = [parts_shape(query) for query in queries]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     return [part.reshape(shape) for part, shape in zip(np.split(together, ends[:-1]), shapes, strict=True)]
+
+
+def _counted_parts(query: Query, cell: NDArray[Any], records: int, used: NDArray[np.bool_] | None) -> Parts:
+    """How many records are in each cell, times the grid's 1, which has two halves.
+
+    Whatever the query gives, a record is counted once at most: an entry has one number, and one out of range is in no
+    cell. The grid's 1 is a power of two, so every product is exact.
+    """
+    cells, columns = query.shape
+    if cell.dtype != np.int64 or cell.shape != (1, records) or columns != 1 or query.right_norm != 1.0:
+        raise TypeError(f"query {query.label!r} must give one cell a record")
+    counted = (cell[0] >= 0) & (cell[0] < cells)
+    if used is not None:
+        counted &= used
+    counts = np.bincount(cell[0][counted], minlength=cells).astype(np.float64)
+    high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
+    return np.concatenate([carried((counts * half)[np.newaxis, :, np.newaxis]) for half in (high, low)])
 
 
 def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.rows.kernels import column_norms
 from discreet.rows.linear_map import LinearMap
@@ -22,6 +24,13 @@ def one_hot(values: Floats, edges: Floats, out: Floats) -> None:
     for i, row in enumerate(out):
         np.equal(cell, i, out=row)
     out[:, np.isnan(values)] = 0.0
+
+
+def cell_of(values: Floats, edges: Floats) -> NDArray[np.int64]:
+    """In which cell each value is, as ``one_hot`` marks it, on one line; -1 for NaN."""
+    cell = np.searchsorted(edges, values, side="left").astype(np.int64, copy=False)
+    cell[np.isnan(values)] = -1
+    return cell[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +100,7 @@ class ResidualHistogram:
     residuals: Residuals
     edges: Floats
     label: str = "sizes of residuals"
-    geometry: Geometry = "nonnegative"
+    geometry: Geometry = "cells"
     left_norm: float = 1.0
     right_norm: float = 1.0
 
@@ -99,10 +108,8 @@ class ResidualHistogram:
     def shape(self) -> tuple[int, int]:
         return len(self.edges) + 1, 1
 
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        row = np.empty((self.shape[0], block.records))
-        one_hot(self.residuals.sizes(block), self.edges, row)
-        return row, np.ones((1, block.records))
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        return cell_of(self.residuals.sizes(block), self.edges), np.ones((1, block.records))
 
 
 @dataclass(frozen=True, eq=False)

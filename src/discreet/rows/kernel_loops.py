@@ -29,12 +29,35 @@ def encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, ou
                 target[i] = (value - middle) * worth
 
 
-def encode_column(column: Any, low: float, high: float, centre: float, per_unit: float, out: Any) -> None:
-    for i in range(len(out)):
-        value = column[i]
-        value = low if value < low else value
-        value = high if value > high else value
-        out[i] = (value - centre) * per_unit
+def encode_lines(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+    for column in range(len(lines)):
+        line, target = lines[column], out[column]
+        least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
+        for i in range(len(target)):
+            value = line[i]
+            value = least if value < least else value
+            value = most if value > most else value
+            target[i] = (value - middle) * worth
+
+
+def encode_lines_whole(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
+    # So few records that what is written of them stays in the first cache while every column is written to it.
+    tile = 64
+    whole = np.empty(tile)
+    for start in range(0, len(out), tile):
+        rows = out[start : start + tile]
+        for i in range(len(rows)):
+            rows[i, 0] = scale
+        for column in range(len(lines)):
+            line = lines[column, start : start + tile]
+            least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
+            for i in range(len(line)):
+                value = line[i]
+                value = least if value < least else value
+                value = most if value > most else value
+                whole[i] = np.rint((value - middle) * worth * scale)
+            for i in range(len(line)):
+                rows[i, column + 1] = whole[i]
 
 
 def turned(x: Any, scale: float, out: Any) -> None:
@@ -140,17 +163,20 @@ def scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
             squares[i] = np.sqrt(squares[i])
 
 
-def fold_floats(state: Any, cells: Any) -> None:
-    words = cells.view(np.uint64)
-    for i in range(len(state)):
-        word = words[i]
-        if (word & 0x7FFFFFFFFFFFFFFF) > 0x7FF0000000000000:  # any NaN
-            word = np.uint64(0x7FF8000000000000)
-        elif word == 0x8000000000000000:  # -0
-            word = np.uint64(0)
-        value = (state[i] ^ word) * np.uint64(0xBF58476D1CE4E5B9)
-        value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-        state[i] = value ^ (value >> np.uint64(32))
+def fold_floats(state: Any, words: Any) -> None:
+    for start in range(0, len(state), _TILE):
+        hashes = state[start : start + _TILE]
+        for column in range(len(words)):
+            line = words[column, start : start + _TILE]
+            for i in range(len(hashes)):
+                word = line[i]
+                if (word & 0x7FFFFFFFFFFFFFFF) > 0x7FF0000000000000:  # any NaN
+                    word = np.uint64(0x7FF8000000000000)
+                elif word == 0x8000000000000000:  # -0
+                    word = np.uint64(0)
+                value = (hashes[i] ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+                value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+                hashes[i] = value ^ (value >> np.uint64(32))
 
 
 def fold_words(state: Any, words: Any) -> None:

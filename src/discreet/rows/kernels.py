@@ -22,12 +22,10 @@ def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats,
     """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous."""
     # numba knows no half or extended precision and no foreign byte order.
     kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
-    kernels.encode_table(table, low, high, centre, per_unit, out)
-
-
-def encode_column(column: Floats, low: float, high: float, centre: float, per_unit: float, out: Floats) -> None:
-    """What ``encode_table`` writes of one column."""
-    _kernels.encode_column(column, low, high, centre, per_unit, out)
+    if _by_column(table):
+        kernels.encode_lines(table.T, low, high, centre, per_unit, out)
+    else:
+        kernels.encode_table(table, low, high, centre, per_unit, out)
 
 
 def encode_rows(
@@ -38,7 +36,15 @@ def encode_rows(
     Rounded to nearest; out[:, 0] is the scale, a whole number. The scale is a power of two.
     """
     kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
-    kernels.encode_rows(table, low, high, centre, per_unit, scale, out)
+    if _by_column(table):
+        kernels.encode_lines_whole(table.T, low, high, centre, per_unit, scale, out)
+    else:
+        kernels.encode_rows(table, low, high, centre, per_unit, scale, out)
+
+
+def _by_column(table: NDArray[Any]) -> bool:
+    """Whether each column lies in one piece, as numbers that need no cast."""
+    return table.dtype == np.float64 and table.dtype.isnative and table.strides[0] == table.itemsize
 
 
 def turned(x: Floats, scale: float, out: Floats) -> None:
@@ -97,9 +103,12 @@ def column_norms(factor: Floats) -> Floats:
 
 
 def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
-    """Each row's hash so far, with one more cell in it; cells are float64, or words that are taken as they are."""
+    """Each row's hash so far, with one more cell in it; cells are float64, or words that are taken as they are.
+
+    An array of several lines has a cell of every row in each, which are folded in one after the other.
+    """
     if cells.dtype == np.float64:
-        _kernels.fold_floats(state, cells)
+        _kernels.fold_floats(state, (cells if cells.ndim == 2 else cells[np.newaxis]).view(np.uint64))
     else:
         _kernels.fold_words(state, cells)
 
@@ -136,11 +145,12 @@ def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, o
         out *= per_unit[:, np.newaxis]
 
 
-def _encode_column(column: Any, low: float, high: float, centre: float, per_unit: float, out: Any) -> None:
-    with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
-        np.clip(column, low, high, out=out)
-        out -= centre
-        out *= per_unit
+def _encode_lines(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+    _encode_table(lines.T, low, high, centre, per_unit, out)
+
+
+def _encode_lines_whole(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
+    _encode_rows(lines.T, low, high, centre, per_unit, scale, out)
 
 
 def _turned(x: Any, scale: float, out: Any) -> None:
@@ -203,11 +213,13 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 
 
-def _fold_floats(state: Any, cells: Any) -> None:
-    with np.errstate(invalid="ignore"):  # a signalling NaN would warn that it is there
-        words = (cells + 0.0).view(np.uint64)  # -0 becomes 0
-    words[np.isnan(cells)] = _NOT_A_NUMBER
-    _fold_words(state, words)
+def _fold_floats(state: Any, words: Any) -> None:
+    for line in words:
+        cells = line.view(np.float64)
+        with np.errstate(invalid="ignore"):  # a signalling NaN would warn that it is there
+            folded = (cells + 0.0).view(np.uint64)  # -0 becomes 0
+        folded[np.isnan(cells)] = _NOT_A_NUMBER
+        _fold_words(state, folded)
 
 
 def _fold_words(state: Any, words: Any) -> None:
@@ -220,7 +232,8 @@ def _fold_words(state: Any, words: Any) -> None:
 
 _NUMPY = SimpleNamespace(
     encode_table=_encode_table,
-    encode_column=_encode_column,
+    encode_lines=_encode_lines,
+    encode_lines_whole=_encode_lines_whole,
     turned=_turned,
     encode_rows=_encode_rows,
     shorten=_shorten,
@@ -245,7 +258,8 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     return SimpleNamespace(
         encode_table=jit(kernel_loops.encode_table),
-        encode_column=jit(kernel_loops.encode_column),
+        encode_lines=jit(kernel_loops.encode_lines),
+        encode_lines_whole=jit(kernel_loops.encode_lines_whole),
         turned=jit(kernel_loops.turned),
         encode_rows=jit(kernel_loops.encode_rows),
         shorten=jit(kernel_loops.shorten),

@@ -9,8 +9,12 @@ no order of addition can change the result.
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,21 +76,37 @@ class LinearMap:
         out, unit = self._product(block)
         return out, scaled_norms(out, unit, skipped)
 
+    def seen(self, block: Block) -> tuple[Floats, Floats]:
+        """``with_norms`` without the first output, but only to be read.
+
+        Several queries of one pass see a block through the same map: it is applied once for all of them.
+        """
+        if _look.block is block and _look.mapped is not None and _look.mapped[0] == self._key:
+            return _look.mapped[1:]
+        mapped, length = self.with_norms(block, skipped=1)
+        mapped.flags.writeable = False
+        if _look.block is block:
+            _look.mapped = self._key, mapped, length
+        return mapped, length
+
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """The records (1, x) in whole numbers (scratch memory), their first output with offset, the others' norm.
 
         Lengths stay the same while only the first output changes, so the rows' holder remembers them.
         """
         whole, unit = self._whole
-        rows = self._whole_rows(block)
         memory = block.memory if isinstance(block, WholeBlock) else {}
         known, length = memory.get("lengths", (None, None))
         if known != self._length_key:
-            mapped = scratch("mapped", (self.outputs, block.records))
-            np.matmul(whole, rows.T, out=mapped)
-            length = scaled_norms(mapped, unit, 1)
+            length = self.seen(block)[1]
             memory["lengths"] = self._length_key, length
+        rows = self._whole_rows(block)
         return rows, with_offset((rows @ whole[0]) * unit[0], block), length
+
+    @cached_property
+    def _key(self) -> bytes:
+        """All that outputs depend on, besides the rows."""
+        return self._whole[0].tobytes() + self._whole[1].tobytes()
 
     @cached_property
     def _length_key(self) -> bytes:
@@ -113,19 +133,52 @@ class LinearMap:
     def _whole_rows(self, block: Block) -> Floats:
         """The records (1, x), one per line."""
         rows, scale = scratch("rows in whole numbers", (block.records, self.matrix.shape[1])), 2.0**self.row_bits
+        if _look.block is block and _look.rows == scale:
+            return rows
+        _look.rows = None
         if isinstance(block, WholeBlock):
             block.write_whole(rows, scale)
         else:
             x = scratch("x before rounding", (self.matrix.shape[1] - 1, block.records))
             block.write_x(x)
             turned(x, scale, rows)
+        _look.rows = scale if _look.block is block else None
         return rows
 
     def _product(self, block: Block) -> tuple[Floats, Floats]:
         whole, unit = self._whole
+        _look.mapped = None
         out = scratch("mapped", (self.outputs, block.records))
+        out.flags.writeable = True
         np.matmul(whole, self._whole_rows(block).T, out=out)
         return out, unit
+
+
+class _Look(threading.local):
+    """The block that queries look at in turn, and what this thread's scratch memory holds of it."""
+
+    block: Any = None
+    # At which scale its rows are there in whole numbers.
+    rows: float | None = None
+    # Through which map they are there, with their lengths.
+    mapped: tuple[bytes, Floats, Floats] | None = None
+
+
+_look = _Look()
+
+
+@contextmanager
+def one_look(block: Block) -> Iterator[None]:
+    """While this is open the block's rows stay as they are, so what queries have in common is computed once."""
+    if _look.block is block:  # opened already, for several queries
+        yield
+        return
+    outer = _look.block
+    _look.block, _look.rows, _look.mapped = block, None, None
+    try:
+        yield
+    finally:
+        _look.block, _look.rows, _look.mapped = outer, None, None
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:

@@ -27,8 +27,10 @@ Floats = NDArray[np.float64]
 #                  may be opposite (rows/mapped.py)
 #   "signs"        left is an array of truth values, one for each sign, so its norm is sqrt(entries) without any clip;
 #                  two people's signs may be opposite
+#   "cells"        left is the number of the one cell that a row counts in (-1: in none), so a row adds a single 1
+#                  without any clip; right is 1
 # A "printed_square" is a square whose noise is laid out as the papers print it, at full variance in every entry.
-Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs"]
+Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs", "cells"]
 
 
 class Block(Protocol):
@@ -102,7 +104,7 @@ class Query(Protocol):
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         """The two factors, each with one column per record; the same array twice if the query is square.
 
-        They are clipped in place, so they must be the query's own arrays.
+        They are clipped in place, so they must be the query's own arrays. Of "cells" the left one is one line.
         """
         ...
 

@@ -14,7 +14,7 @@ from tables import ArrayBlock, Product, Square, blocks
 from discreet.curator.noise import GridNoise
 from discreet.privacy import GDP
 from discreet.rows import SecondMoment, exact_sum, grid_norm, grid_scale, product_parts
-from discreet.rows.grid import grid_bits
+from discreet.rows.grid import grid_bits, parts_shape
 from discreet.rows.kernels import place
 
 
@@ -265,3 +265,40 @@ def test_a_table_of_few_different_rows_rounds_without_bias_too(width, design):
 def test_a_bound_whose_squares_leave_the_float_range_is_refused(norm_bound):
     with pytest.raises(ValueError, match="norm bound must be between"):
         grid_norm(norm_bound, 3)
+
+
+class Cells:
+    """Counts records in cells as the test says, whatever that is."""
+
+    label, geometry, left_norm, right_norm = "cells", "cells", 1.0, 1.0
+
+    def __init__(self, cell, cells):
+        self.cell, self.shape = np.asarray(cell)[np.newaxis], (cells, 1)
+
+    def factors(self, block):
+        return self.cell, np.ones((1, block.records))
+
+
+@given(st.lists(st.integers(-3, 30), max_size=60), st.integers(1, 25), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_a_record_counts_once_in_its_cell_and_nowhere_if_there_is_none(cell, cells, seed):
+    used = np.random.default_rng(seed).random(len(cell)) < 0.7
+    block = ArrayBlock(np.zeros((1, len(cell))), np.zeros(len(cell)))
+    query = Cells(np.array(cell, dtype=np.int64), cells)
+    one = int(GridNoise.covering(query, GDP(1.0), "add_or_remove_one", 1).unit ** -1)
+    for mask in (None, used):
+        counted = [number for number, use in zip(cell, used, strict=True) if mask is None or use]
+        expected = [counted.count(number) for number in range(cells)]
+        noise = GridNoise.covering(query, GDP(1.0), "add_or_remove_one", 1)
+        found = noise.coarse(total(query, block, mask))
+        assert found[:, 0].tolist() == [number * one for number in expected]
+        assert noise.reach >= one  # how far one more record moves the sum
+    assert product_parts(query, block).shape == parts_shape(query)
+
+
+@pytest.mark.parametrize("cell", [np.zeros((1, 5)), np.zeros((2, 5), dtype=np.int64), np.zeros((1, 9), dtype=np.int64)])
+def test_cells_that_are_no_single_whole_numbers_are_refused(cell):
+    query = Cells(np.zeros(5, dtype=np.int64), 3)
+    query.cell = cell
+    with pytest.raises(TypeError, match="one cell a record"):
+        product_parts(query, ArrayBlock(np.zeros((1, 5)), np.zeros(5)))

@@ -163,12 +163,12 @@ def test_both_kernels_encode_and_turn_columns_as_they_do_tables(seed, width, n):
     NUMPY.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), expected)
     NUMPY.encode_rows(table, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, whole)
     for kernel in (NUMPY, COMPILED):
-        encoded, turned = np.empty((width, n)), np.empty((n, width + 1))
-        for i in range(width):
-            middle, per_unit = (low[i] + high[i]) / 2, 2 / (high[i] - low[i])
-            kernel.encode_column(x[i], low[i], high[i], middle, per_unit, encoded[i])
+        encoded, turned, at_once = np.empty((width, n)), np.empty((n, width + 1)), np.empty((n, width + 1))
+        kernel.encode_lines(x, low, high, (low + high) / 2, 2 / (high - low), encoded)
         kernel.turned(encoded, 2.0**23, turned)
+        kernel.encode_lines_whole(x, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, at_once)
         assert same_bits(encoded + 0.0, expected + 0.0)
+        assert same_bits(at_once + 0.0, whole + 0.0)
         assert same_bits(turned + 0.0, whole + 0.0)
 
 
@@ -181,8 +181,7 @@ def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
     hashes = []
     for kernel, columns in ((NUMPY, x), (COMPILED, x), (NUMPY, other), (COMPILED, other)):
         state = np.full(n, 7, dtype=np.uint64)
-        for column in columns:
-            kernel.fold_floats(state, column)
+        kernel.fold_floats(state, columns.view(np.uint64))
         kernel.fold_words(state, np.arange(n, dtype=np.uint64))
         hashes.append(state)
     assert all(np.array_equal(hashes[0], state) for state in hashes[1:])

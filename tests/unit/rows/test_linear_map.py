@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tables import ArrayBlock, blocks
 
 from discreet.rows import LinearMap
+from discreet.rows.linear_map import one_look
 
 
 def rows(rng: np.random.Generator, width: int, records: int) -> ArrayBlock:
@@ -98,3 +99,41 @@ def test_matrices_of_any_size_give_finite_outputs(size):
     got = LinearMap(entries).apply(block)
     assert np.isfinite(got).all()
     assert (np.abs(got) <= 3 * size).all()
+
+
+class Counted(ArrayBlock):
+    """A block that knows how often its rows were written."""
+
+    written, offset = 0, None
+
+    def write_x(self, out):
+        self.written += 1
+        super().write_x(out)
+
+
+def test_queries_of_one_pass_share_a_look_and_no_other_block_is_taken_for_it():
+    rng = np.random.default_rng(4)
+    first, second = (Counted(rows(rng, 6, 200).x, np.zeros(200)) for _ in range(2))
+    linear, other = LinearMap(matrix(rng, 4, 6)), LinearMap(matrix(rng, 4, 6))
+    for block in (first, second):
+        with one_look(block):
+            for one in (linear, LinearMap(linear.matrix.copy()), other, linear):
+                mapped, length = one.seen(block)
+                expected = one.apply(ArrayBlock(block.x, block.y)).copy()
+                again, norms = one.seen(block)  # the scratch memory was written in between
+                assert np.array_equal(again, expected)
+                assert np.array_equal(length, norms)
+    with one_look(first):
+        linear.seen(first)
+        before = first.written
+        for _ in range(3):
+            mapped, _ = LinearMap(linear.matrix.copy()).seen(first)
+        assert first.written == before
+        with pytest.raises(ValueError, match="read-only"):
+            mapped[0] = 0.0
+        other_rows, _, _ = linear.predictor_and_length(second)
+        assert np.array_equal(other_rows[:, 1:].T, np.rint(second.x * 2.0**linear.row_bits))
+        rows_of, _, _ = linear.predictor_and_length(first)
+        assert np.array_equal(rows_of[:, 1:].T, np.rint(first.x * 2.0**linear.row_bits))
+    first.x *= 0.5  # nobody looks at it now, so it may change
+    assert np.array_equal(linear.seen(first)[0], linear.apply(first))
