@@ -78,7 +78,8 @@ def _spark(kind: str, files: list[str], written: CsvFiles, place: str | None) ->
 
     from discreet.engines.spark_frames import SparkTable
 
-    builder = SparkSession.builder
+    # Spark's own progress would show how many tasks there are; ours tells what may be known.
+    builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")
     master = place or "local[*]"
     session = (builder.remote(master) if master.startswith("sc://") else builder.master(master)).getOrCreate()
     if kind == "parquet":
