@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants clean
+.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -59,6 +59,10 @@ reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of inte
 	$(BIN)/python -m experiments.relu_figures
 	$(BIN)/python -m experiments.attack_lower_bounds
 	$(BIN)/python -m experiments.nldp_accuracy
+	$(BIN)/python -m experiments.nldp_covertype
+	$(BIN)/python -m experiments.nldp_two_rounds
+	$(BIN)/python -m experiments.local_people
+	$(BIN)/python -m experiments.local_coverage
 	$(BIN)/python -m experiments.mpr_table1
 	$(BIN)/python -m experiments.mpr_figures
 	$(BIN)/python -m experiments.mpr_coverage
@@ -78,6 +82,9 @@ SAMPLE ?= 400
 mutants: $(STAMP)  ## does a test notice each small change to the code that privacy rests on? SAMPLE=0: all of them
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutants]'
 	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --workers 2 $(MUTANTS_MORE)
+
+fuzz: $(STAMP)  ## a million odd tasks, records and reports to the clients in both languages; needs Node 20
+	$(BIN)/python tests/soak/local_fuzz.py
 
 clean:
 	rm -rf $(VENV) .venv-* demo build dist

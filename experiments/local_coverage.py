@@ -1,8 +1,11 @@
-"""How often 95 % intervals of local collections cover: python -m experiments.local_coverage [repeats] [design ...]
+"""Coverage of 95 % intervals of local collections: designs, sizes, epsilons. `python -m experiments.local_coverage`.
 
-Logistic labels, 2,000 public rows drawn anew each time, reports as the default task asks for them. The noise of each
-sum is drawn once (see discreet.local.simulation). "missing": Gaussian, every tenth record lacks an answer.
-"no public rows" are two rounds with a pilot, Gaussian columns.
+Logistic labels, five features (six indicators; mixed: three normal, one category, one skewed), a
+linear predictor of standard deviation 1 in a random direction, 2,000 public rows drawn anew each
+time, reports as the default task asks for them. "missing": Gaussian, every tenth record lacks an
+answer. "no public rows": Gaussian columns, a pilot and a second round. All coefficients with the
+intercept are counted. Sums of reports are drawn from their exact mean and covariance
+(experiments/local_population.py).
 """
 
 from __future__ import annotations
@@ -12,92 +15,73 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.domain import Categorical, Column, Domain, Numeric, Public
+from discreet.domain import Categorical, Numeric, Public
+from discreet.domain.columns import Column
 from discreet.errors import NoSolutionError
 from discreet.local import fit, new_task, pilot_task, second_task
-from discreet.local.columns import encoded_columns
-from discreet.local.design import raw_map
-from discreet.local.simulation import simulate_encoded
+from experiments.local_population import Population, numbers
 
-RESULTS = Path(__file__).with_name("local_coverage.md")
-PUBLIC_ROWS = 2000
-SIZES, EPSILONS = (50_000, 200_000), (1.0, 4.0, 8.0)
-
-
-def numbers(count: int, low: float, high: float) -> tuple[Column, ...]:
-    return tuple(Numeric(f"x{place}", low, high) for place in range(count))
-
-
+RESULTS = Path(__file__).with_suffix(".md")
+SIZES = (50_000, 200_000)
+EPSILONS = (1.0, 4.0, 8.0)
+PUBLIC_ROWS = 2_000
+NO_PUBLIC = "no public rows"
 DESIGNS: dict[str, tuple[Column, ...]] = {
     "Gaussian": numbers(5, -4.0, 4.0),
     "indicators": tuple(Categorical(f"g{place}", ("a", "b", "c")) for place in range(3)),
     "skewed": numbers(5, -1.0, 6.0),
     "mixed": (*numbers(3, -4.0, 4.0), Categorical("g", ("a", "b", "c")), Numeric("s", -1.0, 6.0)),
     "missing": numbers(5, -4.0, 4.0),
-    "no public rows": numbers(5, -4.0, 4.0),
+    NO_PUBLIC: numbers(5, -4.0, 4.0),
 }
 
 
-def draw(columns: tuple[Column, ...], n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Skewed where the bounds are; levels with probabilities .6, .3 and .1."""
-    made: dict[str, np.ndarray] = {}
-    for column in columns:
-        if isinstance(column, Categorical):
-            made[column.name] = rng.choice(["a", "b", "c"], p=[0.6, 0.3, 0.1], size=n)
-        else:
-            made[column.name] = rng.exponential(size=n) - 1 if column.low == -1 else rng.normal(size=n)
-    return made
-
-
-def one(design: str, n: int, epsilon: float, seed: int) -> list[bool] | None:
-    """Which coefficients were covered; None if there was no solution."""
-    rng = np.random.default_rng(seed)
-    columns = DESIGNS[design]
-    domain, target = Domain(columns), Numeric("y", 0.0, 1.0)
-    people = draw(columns, n, rng)
-    rows = encoded_columns(domain, people, n)
-    if design == "no public rows":
-        task = pilot_task("coverage", domain=domain, target=target, epsilon=epsilon, goal=n)
-    else:
-        import pandas as pd
-
-        public = Public(rows=pd.DataFrame(draw(columns, PUBLIC_ROWS, rng)))
-        task = new_task("coverage", domain=domain, target=target, epsilon=epsilon, goal=n, public=public)
-    raw = rows @ raw_map(task).T
-    slopes = rng.normal(size=raw.shape[1])
-    slopes /= np.std(raw @ slopes)
-    truth = np.array([-float(raw.mean(axis=0) @ slopes), *slopes])
-    labels = (rng.random(n) < 1 / (1 + np.exp(-truth[0] - raw @ slopes))).astype(float)
-    if design == "missing":
-        rows[rng.random(n) < 0.1, 1] = np.nan
-    if design == "no public rows":
-        task = second_task(task, simulate_encoded(task, rows[: n // 10], labels[: n // 10], rng))
-        rows, labels = rows[n // 10 :], labels[n // 10 :]
+def one(population: Population, with_public: bool, n: int, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """Which coefficients were covered; empty if there was no solution."""
+    common = {"domain": population.domain, "target": Numeric("y", 0.0, 1.0), "epsilon": epsilon, "goal": n}
     try:
-        (result,) = fit(task, simulate_encoded(task, rows, labels, rng), ["logistic"])
+        if with_public:
+            task = new_task("coverage", **common, public=Public(rows=population.public(PUBLIC_ROWS, rng)))
+        else:
+            pilot = pilot_task("coverage", **common)
+            task = second_task(pilot, population.collected(pilot, pilot.goal, rng))
+            n -= pilot.goal
+        (result,) = fit(task, population.collected(task, n, rng), ["logistic"])
     except NoSolutionError:
-        return None
+        return np.empty(0, dtype=bool)
     low, high = result.conf_int().T
-    return list((low <= truth) & (truth <= high))
+    return (low <= population.truth) & (population.truth <= high)
+
+
+def cell(design: str, n: int, epsilon: float, repeats: int) -> str:
+    """Coverage, with twice its standard error over repeats, which share their draws among coefficients."""
+    runs = []
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, n, round(10 * epsilon)])
+        population = Population.drawn(DESIGNS[design], rng, usable=0.9 if design == "missing" else 1.0)
+        runs.append(one(population, design != NO_PUBLIC, n, epsilon, rng))
+    solved = [np.mean(run) for run in runs if len(run)]
+    failed = repeats - len(solved)
+    spread = 2 * np.std(solved) / np.sqrt(len(solved))
+    return f"{np.mean(solved):.1%} ± {spread:.1%}" + (f" ({failed} without solution)" if failed else "")
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     chosen = sys.argv[2:] or list(DESIGNS)
     kept = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     found = {line.split(" | ")[0].strip("| "): line for line in kept if line.startswith("| ") and "epsilon" not in line}
     for design in chosen:
-        cells = []
-        for n in SIZES:
-            for epsilon in EPSILONS:
-                runs = [one(design, n, epsilon, seed) for seed in range(repeats)]
-                covered = [hit for run in runs if run is not None for hit in run]
-                failed = sum(run is None for run in runs)
-                cells.append(f"{np.mean(covered):.1%}" + (f" ({failed} without solution)" if failed else ""))
-                print(design, n, epsilon, cells[-1], flush=True)
+        cells = [cell(design, n, epsilon, repeats) for n in SIZES for epsilon in EPSILONS]
         found[design] = f"| {design} | {' | '.join(cells)} | {repeats} |"
+        print(found[design], flush=True)
+        RESULTS.write_text("\n".join(document(found)) + "\n", encoding="utf-8")
+
+
+def document(found: dict[str, str]) -> list[str]:
     heads = [f"n {n:,}, epsilon {epsilon:g}" for n in SIZES for epsilon in EPSILONS]
-    lines = [
+    assert __doc__ is not None
+    return [
         "# Coverage of 95 % intervals, local collections, all coefficients",
         "",
         *__doc__.strip().splitlines()[2:],
@@ -106,9 +90,8 @@ def main() -> None:
         f"|---|{'---:|' * (len(heads) + 1)}",
         *(found[name] for name in DESIGNS if name in found),
         "",
-        f"Command: `python -m experiments.local_coverage {repeats}`",
+        "± is twice the standard error of the repeats. Command: `python -m experiments.local_coverage 300`",
     ]
-    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -101,9 +101,9 @@ TARGETS: list[tuple[Setting, str]] = [
     (Setting(200_000, 10, 10), "0.006"),
     (Setting(500_000, 10, 10), "0.006"),
     (Setting(100_000, 5, 10, design="bernoulli"), "0.03"),
-    (Setting(200_000, 10, 1, binary=True), "0.3"),
-    (Setting(200_000, 10, 4, binary=True), "0.03"),
-    (Setting(200_000, 10, 10, binary=True), "0.012"),
+    (Setting(200_000, 10, 1, binary=True), "0.03"),
+    (Setting(200_000, 10, 4, binary=True), "0.008"),
+    (Setting(200_000, 10, 10, binary=True), "0.006"),
     (Setting(500_000, 10, 10, binary=True), "0.006"),
     (Setting(100_000, 5, 10, design="bernoulli", binary=True), "0.03"),
 ]

@@ -1,5 +1,6 @@
 /** A task as docs/local_wire.md describes it, checked: a device need not trust its author. */
 import { canonical, digestOf, hexDigestOf, type Json } from "./canonical.js";
+import { checkDesign } from "./design.js";
 import { TaskError } from "./errors.js";
 import { hex } from "./sha256.js";
 
@@ -123,7 +124,7 @@ function checkedTask(fields: Fields): Task {
   if (!(randomizer.high <= randomizer.low * Math.exp(epsilon) * (1 - 5e-13))) {
     throw new TaskError(`the unit randomizer does not give epsilon ${epsilon}`);
   }
-  const digest = digestOf(withoutDesign(fields));
+  const digest = digestOf(withoutDesign(fields, features));
   const id = hex(digest);
   return { name, epsilon, goal, closes, columns, target, statistic, randomizer, digest, id, question: parent || id };
 }
@@ -140,14 +141,16 @@ export function cost(task: Task): number {
   return Math.log(task.randomizer.high / task.randomizer.low);
 }
 
-function withoutDesign(fields: Fields): Json {
+/** The document with the design's hash: what is hashed again. */
+function withoutDesign(fields: Fields, features: number): Json {
   const design = fields["design"];
   if (design === undefined) return fields;
   if (typeof design === "string") {
     if (!HASH.test(design)) throw new TaskError("a design that is left out is a SHA-256 hash in hexadecimal");
     return fields;
   }
-  return { ...fields, design: hexDigestOf(object(design, "design")) };
+  checkDesign(object(design, "design"), features);
+  return { ...fields, design: hexDigestOf(design) };
 }
 
 function column(entry: Json): Column {

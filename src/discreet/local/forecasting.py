@@ -108,8 +108,15 @@ def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Fl
 
 @lru_cache(maxsize=32)
 def _points_and_slope(task: Task, link: Link) -> tuple[Points, float]:
+    nodes, weights = _normal_nodes()
+    return known_points(task), float(weights @ link.slope(nodes))
+
+
+@lru_cache(maxsize=1)
+def _normal_nodes() -> tuple[Floats, Floats]:
+    """Where, and with which weights, an average over a standard normal is taken."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    return known_points(task), float(weights @ link.slope(nodes) / weights.sum())
+    return nodes, weights / weights.sum()
 
 
 def _straight(slope: float, centre: float) -> Link:

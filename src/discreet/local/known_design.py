@@ -86,6 +86,9 @@ def _unpacked(data: Any, count: int, features: int) -> Floats:
         packed = base64.b64decode(data, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise DomainError("a design's data must be base64") from None
+    # Unused bits that are not 0 would give the same rows two digests.
+    if base64.b64encode(packed) != data.encode("ascii"):
+        raise DomainError("a design's data must be base64 in its one spelling")
     if len(packed) != 4 * count * features:
         raise DomainError(f"a design of {count} rows and {features} features has {4 * count * features} bytes of data")
     rows = np.frombuffer(packed, dtype="<i4").reshape(count, features) * _UNIT

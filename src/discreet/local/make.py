@@ -78,7 +78,7 @@ def new_task(
         for kind in kinds
         if reports != "auto" or not _hopeless(common, kind, transform)
     ]
-    return min(tasks, key=_predicted_error)
+    return tasks[0] if len(tasks) == 1 else min(tasks, key=_predicted_error)
 
 
 def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
@@ -114,15 +114,12 @@ def _kinds(reports: str, design: KnownDesign | None) -> Sequence[str]:
 def _best(common: dict[str, Any], kind: str, transform: Floats, radius: float | None) -> Task:
     """The task of this kind with the least predicted error: radius and split first, then the flag."""
     radii = [radius] if radius is not None else [factor * math.sqrt(len(transform)) for factor in _RADII[kind]]
-    best: Task | None = None
     outers = _OUTERS if kind == "both" else (0.0,)
-    for size, outer in ((size, outer) for size in radii for outer in outers):
-        tried = _with(common, _statistic(kind, transform, float(size), _FLAGS[1], outer))
-        best = tried if best is None or _predicted_error(tried) < _predicted_error(best) else best
-    assert best is not None
-    statistic = best.statistic
-    outer = statistic.outer**2 / (statistic.outer**2 + statistic.cross**2)
-    flags = (_with(common, _statistic(kind, transform, statistic.radius, flag, outer)) for flag in _FLAGS)
+    sizes = [(float(size), outer) for size in radii for outer in outers]
+    size, outer = min(
+        sizes, key=lambda one: _predicted_error(_with(common, _statistic(kind, transform, one[0], _FLAGS[1], one[1])))
+    )
+    flags = (_with(common, _statistic(kind, transform, size, flag, outer)) for flag in _FLAGS)
     return min(flags, key=_predicted_error)
 
 

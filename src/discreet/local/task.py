@@ -80,7 +80,9 @@ class Task:
             raise
         except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
             raise DomainError(f"a task's field has the wrong type: {error}") from error
-        return cls(**fields)
+        made = cls(**fields)
+        _ = made.digest  # what has no canonical form, as text that is no Unicode, is no task
+        return made
 
     def to_dict(self, *, design: bool = True) -> dict[str, Any]:
         """Plain numbers, strings and lists, enough to make the same task again.
@@ -188,10 +190,11 @@ def _converted(content: Mapping[str, Any]) -> dict[str, Any]:
     fields["statistic"] = Statistic.from_dict(table(content["statistic"], "statistic"))
     fields["statistic"].check(features)
     fields["randomizer"] = _randomizer(table(content["randomizer"], "randomizer"), fields["statistic"], features)
-    design = content.get("design")
-    if design is not None and not isinstance(design, str):
-        design = KnownDesign.from_dict(table(design, "design"), features)
-    fields["design"] = design
+    if "design" in content:
+        design = content["design"]
+        fields["design"] = (
+            design if isinstance(design, str) else KnownDesign.from_dict(table(design, "design"), features)
+        )
     return fields
 
 
