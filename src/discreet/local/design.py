@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -177,6 +178,12 @@ def outer_noise(task: Task) -> float:
     size = task.report_entries
     each = float(np.mean(np.diag(task.randomizer.second_moment(np.zeros((size, size)), np.eye(size) / size))))
     return each * (statistic.radius**2 / statistic.outer) ** 2
+
+
+def pilot_noise(pilot: Task, count: int) -> float:
+    """The standard error of the mean, and of the mean square, of an encoded column."""
+    share = pilot.statistic.first / math.sqrt(len(pilot.names))
+    return pilot.randomizer.longest / math.sqrt(pilot.report_entries * count) / share
 
 
 def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
-from discreet.local.design import Reported, coefficient_map, known_points, raw_map, supposed_moment
+from discreet.local.design import Reported, coefficient_map, known_points, pilot_noise, raw_map, supposed_moment
 from discreet.local.estimate import Evidence, default_model, estimate_covariance, evidence_of, fit
 from discreet.local.known_design import KnownDesign
 from discreet.local.links import IDENTITY, Link
@@ -49,8 +49,7 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
 
 def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
     """The errors of a pilot's means, in the columns' units, and relative to the standard deviations supposed."""
-    statistic, size = task.statistic, len(task.names)
-    noise = task.randomizer.longest / math.sqrt(task.report_entries * n) * math.sqrt(size) / statistic.first
+    noise = pilot_noise(task, n)
     halves = np.diag(raw_map(task)[:, 1:])
     supposed = np.diag(supposed_moment(task.columns))[1:] - supposed_moment(task.columns)[0, 1:] ** 2
     return {

@@ -16,7 +16,7 @@ from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import DomainError
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats, declared
-from discreet.local.design import supposed_moment
+from discreet.local.design import pilot_noise, supposed_moment
 from discreet.local.make import task_in_units
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
@@ -82,18 +82,32 @@ def second_task(pilot: Task, collection: Collection, goal: int | None = None, cl
 
 
 def pilot_moment(pilot: Task, collection: Collection) -> Floats:
-    """E[(1, x)(1, x)^T] as the pilot tells it, columns taken as uncorrelated; where it tells nothing, as supposed."""
+    """E[(1, x)(1, x)^T] as the pilot tells it, columns taken as uncorrelated.
+
+    What differs from the supposed by less than twice its noise stays as supposed: a noisy unit is worse than a guess
+    that fits as well.
+    """
     statistic, mean = pilot.statistic, collection.mean
     size = len(pilot.names)
     usable = float(mean[0]) / statistic.flag
     if usable < 0.1:
         raise DomainError("hardly any report of the pilot seems to come from a complete record; ask more devices")
-    first = np.clip(mean[1 : 1 + size] * (math.sqrt(size) / (statistic.first * usable)), -1.0, 1.0)
+    first = mean[1 : 1 + size] * (math.sqrt(size) / (statistic.first * usable))
     second = mean[1 + size :] * (math.sqrt(size) / (statistic.second * usable))
-    noise = pilot.randomizer.longest / math.sqrt(pilot.report_entries * collection.count)
-    floor = max(noise * math.sqrt(size) / (statistic.second * usable), _LEAST_SPREAD**2)
-    supposed = np.diag(supposed_moment(pilot.columns))[1:]
-    spread = second - first**2
-    spread = np.where(spread > 2 * floor, spread, np.minimum(supposed, 2 * floor))
+    noise = pilot_noise(pilot, collection.count) / usable
+    supposed = supposed_moment(pilot.columns)
+    middle = supposed[0, 1:]
+    levels = np.array([not isinstance(column, Numeric) for column in pilot.columns for _ in column.names])
+    # The square of an indicator is the indicator: two looks at its mean.
+    first = np.where(levels, (first + second) / 2, first)
+    close = np.where(levels, noise / math.sqrt(2), noise)
+    first = np.where(np.abs(first - middle) > 2 * close, np.clip(first, -1.0, 1.0), middle)
+    spread = np.where(levels, first * (1 - first), _number_spread(second - first**2, np.diag(supposed)[1:], noise))
     augmented = np.array([1.0, *first])
     return np.outer(augmented, augmented) + np.diag([0.0, *np.maximum(spread, _LEAST_SPREAD**2)])
+
+
+def _number_spread(told: Floats, supposed: Floats, noise: float) -> Floats:
+    """Variances of numbers; one that the noise hides is at most twice the noise."""
+    seen = np.where(told > 2 * noise, told, np.minimum(supposed, 2 * noise))
+    return np.where(np.abs(told - supposed) > 2 * noise, seen, supposed)
