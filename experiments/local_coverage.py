@@ -18,7 +18,7 @@ import numpy as np
 from discreet.domain import Categorical, Numeric, Public
 from discreet.domain.columns import Column
 from discreet.errors import NoSolutionError
-from discreet.local import fit, new_task, pilot_task, second_task
+from discreet.local import Task, fit, new_task, pilot_task, second_task
 from experiments.local_population import Population, numbers
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -36,30 +36,42 @@ DESIGNS: dict[str, tuple[Column, ...]] = {
 }
 
 
-def one(population: Population, with_public: bool, n: int, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """Which coefficients were covered; empty if there was no solution."""
-    common = {"domain": population.domain, "target": Numeric("y", 0.0, 1.0), "epsilon": epsilon, "goal": n}
-    try:
-        if with_public:
-            task = new_task("coverage", **common, public=Public(rows=population.public(PUBLIC_ROWS, rng)))
-        else:
+class Cell:
+    """One design, number of people and epsilon, as often as asked."""
+
+    def __init__(self, design: str, n: int, epsilon: float) -> None:
+        self.design, self.n, self.epsilon = design, n, epsilon
+        self.chosen: dict[str, object] = {}
+
+    def covered(self, seed: int) -> np.ndarray:
+        """Which coefficients were covered; empty if there was no solution."""
+        rng = np.random.default_rng([seed, self.n, round(10 * self.epsilon)])
+        population = Population.drawn(DESIGNS[self.design], rng, usable=0.9 if self.design == "missing" else 1.0)
+        try:
+            task, n = self.task(population, rng)
+            (result,) = fit(task, population.collected(task, n, rng), ["logistic"])
+        except NoSolutionError:
+            return np.empty(0, dtype=bool)
+        low, high = result.conf_int().T
+        return (low <= population.truth) & (population.truth <= high)
+
+    def task(self, population: Population, rng: np.random.Generator) -> tuple[Task, int]:
+        """The default task and its people; later ones keep the first one's kind and radius, which hardly vary."""
+        target = Numeric("y", 0.0, 1.0)
+        common = {"domain": population.domain, "target": target, "epsilon": self.epsilon, "goal": self.n}
+        if self.design == NO_PUBLIC:
             pilot = pilot_task("coverage", **common)
-            task = second_task(pilot, population.collected(pilot, pilot.goal, rng))
-            n -= pilot.goal
-        (result,) = fit(task, population.collected(task, n, rng), ["logistic"])
-    except NoSolutionError:
-        return np.empty(0, dtype=bool)
-    low, high = result.conf_int().T
-    return (low <= population.truth) & (population.truth <= high)
+            second = second_task(pilot, population.collected(pilot, pilot.goal, rng))
+            return second, self.n - pilot.goal
+        task = new_task("coverage", **common, **self.chosen, public=Public(rows=population.public(PUBLIC_ROWS, rng)))
+        self.chosen = {"reports": task.statistic.kind, "radius": task.statistic.radius}
+        return task, self.n
 
 
 def cell(design: str, n: int, epsilon: float, repeats: int) -> str:
     """Coverage, with twice its standard error over repeats, which share their draws among coefficients."""
-    runs = []
-    for seed in range(repeats):
-        rng = np.random.default_rng([seed, n, round(10 * epsilon)])
-        population = Population.drawn(DESIGNS[design], rng, usable=0.9 if design == "missing" else 1.0)
-        runs.append(one(population, design != NO_PUBLIC, n, epsilon, rng))
+    here = Cell(design, n, epsilon)
+    runs = [here.covered(seed) for seed in range(repeats)]
     solved = [np.mean(run) for run in runs if len(run)]
     failed = repeats - len(solved)
     spread = 2 * np.std(solved) / np.sqrt(len(solved))
@@ -72,9 +84,11 @@ def main() -> None:
     kept = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     found = {line.split(" | ")[0].strip("| "): line for line in kept if line.startswith("| ") and "epsilon" not in line}
     for design in chosen:
-        cells = [cell(design, n, epsilon, repeats) for n in SIZES for epsilon in EPSILONS]
+        cells = []
+        for n, epsilon in ((n, epsilon) for n in SIZES for epsilon in EPSILONS):
+            cells.append(cell(design, n, epsilon, repeats))
+            print(design, n, epsilon, cells[-1], flush=True)
         found[design] = f"| {design} | {' | '.join(cells)} | {repeats} |"
-        print(found[design], flush=True)
         RESULTS.write_text("\n".join(document(found)) + "\n", encoding="utf-8")
 
 

@@ -61,8 +61,8 @@ def new(
 ) -> None:
     """Make a task NAME from declared columns and, if there are any, public rows, which it will carry.
 
-    Without public rows, --rounds 2 asks a tenth of the devices for means and scales first: far better wherever columns
-    lie off the middle of their declared range or vary little inside it.
+    Without public rows, --rounds 2 asks a tenth of the devices for means and scales first. Whether that is worth it
+    is said with the task; it is refused where the pilot's noise would hide what it is to tell.
     """
     with clean_errors():
         from discreet.domain import Domain, Public
@@ -101,6 +101,7 @@ def new(
         else:
             _write(made, out)
             click.echo(f"task       {made.digest[:16]} written to {out}")
+            _echo_advice(made)
 
 
 @task.command()
@@ -163,8 +164,7 @@ def show(path: str) -> None:
         click.echo(f"report     {what}, randomizer {loaded.randomizer.name}, {loaded.body_size} bytes")
         click.echo(f"closes     {loaded.closes}, planned {loaded.goal:,}")
         click.echo(f"promise    {in_words(loaded)}")
-        if loaded.statistic.kind == "both" and loaded.design is None and not loaded.parent:
-            click.echo("advice     no public rows: --rounds 2 learns means and scales first, and is seldom worse")
+        _echo_advice(loaded)
         _echo_shuffled(loaded)
         facts = forecast(loaded, loaded.goal)
         rows = list(zip(facts["names"], (f"{error:.3g}" for error in facts["std_errors"]), strict=True))
@@ -188,6 +188,15 @@ def check(path: str) -> None:
             f"ok         {loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
             f"randomizer {loaded.randomizer.name}"
         )
+
+
+def _echo_advice(made: Any) -> None:
+    """One round or two, where nothing is known of the features."""
+    if made.calibration == "paper" or made.design is not None or made.parent:
+        return
+    from discreet.local.pilot import planned_people, two_rounds_advice
+
+    click.echo(f"advice     no public rows: {two_rounds_advice(made.columns, made.epsilon, planned_people(made))}")
 
 
 def _write(made: Any, out: str) -> None:

@@ -20,7 +20,7 @@ from discreet.local.codebook import ANGLES, candidate_bytes, cosines, on_sphere
 Floats = NDArray[np.float64]
 
 _GROUP = 1 << 20  # numbers held at a time: a few megabytes, which stay in the processor's cache
-_MANY = 1 << 22  # candidates after which a process compiles its loop: about a second of them
+_MANY = 1 << 20  # candidates after which a process compiles its loop: about a second of them
 _made = 0
 
 

@@ -11,13 +11,16 @@ import numpy as np
 from discreet.domain.columns import Column, Numeric
 from discreet.errors import DomainError, NoSolutionError
 from discreet.local.columns import Floats
+from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
 from discreet.local.moment_equation import Points, gaussian_points
+from discreet.local.statistic import Statistic
 from discreet.local.task import Task
+from discreet.local.unit import Unit
 
 # The share of usable records must stand clear of zero, or dividing by it says nothing.
 _LEAST_USABLE = 0.02
-_SUPPOSED_SPREAD = 0.25  # of half the declared range, where nothing is known: bounds at four standard deviations
+SUPPOSED_SPREAD = 0.25  # of half the declared range, where nothing is known: bounds at four standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ def supposed_moment(columns: Sequence[Column]) -> Floats:
     spread: list[float] = []
     for column in columns:
         if isinstance(column, Numeric):
-            mean, spread = [*mean, 0.0], [*spread, _SUPPOSED_SPREAD**2]
+            mean, spread = [*mean, 0.0], [*spread, SUPPOSED_SPREAD**2]
         else:
             share = 1 / len(column.values)
             mean, spread = mean + [share] * len(column.names), spread + [share * (1 - share)] * len(column.names)
@@ -180,10 +183,10 @@ def outer_noise(task: Task) -> float:
     return each * (statistic.radius**2 / statistic.outer) ** 2
 
 
-def pilot_noise(pilot: Task, count: int) -> float:
-    """The standard error of the mean, and of the mean square, of an encoded column."""
-    share = pilot.statistic.first / math.sqrt(len(pilot.names))
-    return pilot.randomizer.longest / math.sqrt(pilot.report_entries * count) / share
+def pilot_noise(statistic: Statistic, randomizer: Unit | Gaussian, features: int, count: int) -> float:
+    """The standard error of an encoded column's mean, and of its mean square, as so many pilot reports tell it."""
+    share = statistic.first / math.sqrt(features)
+    return randomizer.longest / math.sqrt(randomizer.dimension * count) / share
 
 
 def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:

@@ -49,7 +49,7 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
 
 def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
     """The errors of a pilot's means, in the columns' units, and relative to the standard deviations supposed."""
-    noise = pilot_noise(task, n)
+    noise = pilot_noise(task.statistic, task.randomizer, len(task.names), n)
     halves = np.diag(raw_map(task)[:, 1:])
     supposed = np.diag(supposed_moment(task.columns))[1:] - supposed_moment(task.columns)[0, 1:] ** 2
     return {

@@ -1,22 +1,25 @@
 """Two rounds without public rows: a tenth of the devices tell means and scales, the others report in these units.
 
 Each device takes part in one of the two, with the whole epsilon: its ledger answers a task or the one that continues
-it, never both. Splitting people costs less than splitting epsilon, and a pilot pays wherever columns lie off the
-middle of their declared range or vary little inside it (experiments/nldp_two_rounds.md).
+it, never both. Splitting people costs less than splitting epsilon. A pilot pays wherever columns lie off the middle of
+their declared range or vary little inside it, if there are enough people for it to see that
+(experiments/nldp_two_rounds.md); ``two_rounds_advice`` says which of the two is the case.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from discreet.domain import Categorical, Domain, Numeric
+from discreet.domain.columns import Column
 from discreet.errors import DomainError
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats, declared
-from discreet.local.design import pilot_noise, supposed_moment
+from discreet.local.design import SUPPOSED_SPREAD, pilot_noise, supposed_moment
 from discreet.local.make import task_in_units
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
@@ -25,6 +28,9 @@ from discreet.local.unit import Unit
 
 PILOT_SHARE = 0.1
 _FLAG = 0.04  # of the squared length; means and squares share the rest
+# Squared errors of the pilot's means, in units of the variance supposed, up to which two rounds beat one on all designs
+# that were tried, and above which they help on none.
+_CLEAR, _TOO_NOISY = 0.01, 0.5
 # A standard deviation below this share of half the range is not believed: the noise of squares is about as large.
 _LEAST_SPREAD = 0.01
 
@@ -42,21 +48,60 @@ def pilot_task(
 ) -> Task:
     """The first of two rounds; ``goal`` counts the devices of both, of which a tenth answer this one."""
     columns = tuple(declared(column) for column in domain.columns)
-    share = math.sqrt((1 - _FLAG) / 2)
-    statistic = Statistic("pilot", flag=math.sqrt(_FLAG), first=share, second=share)
-    features = sum(len(column.names) for column in columns)
+    if pilot_error(columns, epsilon, goal) > _TOO_NOISY:
+        raise DomainError(two_rounds_advice(columns, epsilon, goal))
+    statistic, randomizer = _asked(columns, epsilon)
     return Task(
         name=name,
         epsilon=float(epsilon),
         delta=0.0,
-        goal=max(round(PILOT_SHARE * goal), 1),
+        goal=pilot_people(goal),
         closes=closes,
         columns=columns,
         target=Target.of(target, positive),
         statistic=statistic,
-        randomizer=Unit.best(statistic.dimension(features), float(epsilon)),
+        randomizer=randomizer,
         fit_intercept=fit_intercept,
     )
+
+
+def pilot_people(goal: int) -> int:
+    """How many of the devices answer the pilot."""
+    return max(round(PILOT_SHARE * goal), 1)
+
+
+def planned_people(task: Task) -> int:
+    """How many devices are asked in all, of a pilot or a task of one round."""
+    return round(task.goal / PILOT_SHARE) if task.statistic.kind == "pilot" else task.goal
+
+
+def _asked(columns: Sequence[Column], epsilon: float) -> tuple[Statistic, Unit]:
+    share = math.sqrt((1 - _FLAG) / 2)
+    statistic = Statistic("pilot", flag=math.sqrt(_FLAG), first=share, second=share)
+    features = sum(len(column.names) for column in columns)
+    return statistic, Unit.best(statistic.dimension(features), float(epsilon))
+
+
+def pilot_error(columns: Sequence[Column], epsilon: float, goal: int) -> float:
+    """The expected squared error of the pilot's mean of a number, in units of the variance supposed; 0 without any."""
+    if not any(isinstance(column, Numeric) for column in columns):
+        return 0.0
+    statistic, randomizer = _asked(columns, epsilon)
+    features = sum(len(column.names) for column in columns)
+    return pilot_noise(statistic, randomizer, features, pilot_people(goal)) ** 2 / SUPPOSED_SPREAD**2
+
+
+def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> str:
+    """Whether two rounds are worth it for devices of which nothing is known (experiments/nldp_two_rounds.md)."""
+    if not any(isinstance(column, Numeric) for column in columns):
+        return "one round: categories alone have no location and scale that a pilot could tell"
+    error = pilot_error(columns, epsilon, goal)
+    told = f"{pilot_people(goal):,} pilot reports would tell means to about {math.sqrt(error):.2g} standard deviations"
+    if error > _TOO_NOISY:
+        return f"one round: {told}, too little to be of use; ask more people, fewer columns, or find public rows"
+    if error > _CLEAR:
+        return f"one round, unless columns lie off the middle of their declared range, where two are far better: {told}"
+    return f"two rounds (--rounds 2), unless columns are known to be as supposed below: {told}"
 
 
 def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:
@@ -66,7 +111,7 @@ def second_task(pilot: Task, collection: Collection, goal: int | None = None, cl
     """
     if pilot.statistic.kind != "pilot" or collection.task.digest != pilot.digest:
         raise DomainError("a second task needs a pilot and the collection of its reports")
-    rest = round(pilot.goal * (1 / PILOT_SHARE - 1))
+    rest = planned_people(pilot) - pilot.goal
     common: dict[str, Any] = {
         "name": pilot.name,
         "epsilon": pilot.epsilon,
@@ -94,7 +139,7 @@ def pilot_moment(pilot: Task, collection: Collection) -> Floats:
         raise DomainError("hardly any report of the pilot seems to come from a complete record; ask more devices")
     first = mean[1 : 1 + size] * (math.sqrt(size) / (statistic.first * usable))
     second = mean[1 + size :] * (math.sqrt(size) / (statistic.second * usable))
-    noise = pilot_noise(pilot, collection.count) / usable
+    noise = pilot_noise(statistic, pilot.randomizer, size, collection.count) / usable
     supposed = supposed_moment(pilot.columns)
     middle = supposed[0, 1:]
     levels = np.array([not isinstance(column, Numeric) for column in pilot.columns for _ in column.names])

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from local_tasks import kind, make_task
 
-from discreet.domain import Domain, Numeric
+from discreet.domain import Categorical, Domain, Numeric
 from discreet.errors import BudgetError, DomainError
 from discreet.local import Client, Collection, fit, forecast, pilot_task, second_task, wire
 from discreet.local.client import reports
 from discreet.local.columns import encoded_columns
-from discreet.local.pilot import pilot_moment
-from discreet.local.simulation import simulate_rows
+from discreet.local.design import supposed_moment
+from discreet.local.pilot import pilot_error, pilot_moment, two_rounds_advice
+from discreet.local.simulation import simulate, simulate_rows
 
 TRUTH = np.array([0.8, -0.5, 0.3])
 OFF = Domain.from_bounds(["a", "b", "c"], (-1.0, 4.0))
@@ -83,7 +84,7 @@ def test_a_pilot_is_no_model_and_foreign_reports_no_pilot():
     with pytest.raises(DomainError, match="needs a pilot"):
         second_task(kind("both"), Collection(kind("both")))
     with pytest.raises(DomainError, match="needs a pilot"):
-        second_task(off_pilot(goal=7), collection)
+        second_task(off_pilot(goal=70_000), collection)
     assert len(forecast(pilot, 1000)["std_errors"]) == 3
 
 
@@ -93,10 +94,39 @@ def test_a_column_that_the_pilot_cannot_see_is_supposed():
         "t",
         domain=Domain.from_bounds(["a", "b", "c"], (-500.0, 500.0)),
         target=Numeric("y", 0, 1),
-        epsilon=1.0,
+        epsilon=4.0,
         goal=5000,
     )
     moment = pilot_moment(pilot, simulate_rows(pilot, rng.normal(size=(500, 3)), np.zeros(500), rng))
     assert np.isfinite(moment).all()
     assert np.linalg.eigvalsh(moment)[0] > 0
     assert second_task(pilot, simulate_rows(pilot, rng.normal(size=(500, 3)), np.zeros(500), rng)).goal == 4500
+
+
+def test_what_a_pilot_hardly_sees_stays_as_supposed():
+    rng = np.random.default_rng(6)
+    pilot = pilot_task(
+        "t",
+        domain=Domain((Numeric("a", -4.0, 4.0), Categorical("b", ("x", "y")))),
+        target=Numeric("y", 0, 1),
+        epsilon=2.0,
+        goal=20_000,
+    )
+    people = {"a": rng.normal(size=2000), "b": rng.choice(["x", "y"], size=2000)}
+    supposed, kept = supposed_moment(pilot.columns), 0
+    for _ in range(20):
+        moment = pilot_moment(pilot, simulate(pilot, people, np.zeros(2000), rng))
+        kept += int(np.allclose(moment, supposed, rtol=1e-12))
+    assert kept >= 12  # three numbers, each kept with probability .95
+
+
+def test_two_rounds_are_advised_where_they_help_and_refused_where_a_pilot_is_blind():
+    numbers = OFF.columns
+    common = {"target": Numeric("y", 0.0, 1.0), "epsilon": 1.0}
+    assert two_rounds_advice(numbers, 4.0, 500_000).startswith("two rounds")
+    assert two_rounds_advice(numbers, 1.0, 20_000).startswith("one round, unless")
+    with pytest.raises(DomainError, match=r"one round.*too little"):
+        pilot_task("t", domain=OFF, goal=2000, **common)
+    levels = Domain((Categorical("b", ("x", "y")),))
+    assert "categories alone" in two_rounds_advice(levels.columns, 4.0, 500_000)
+    assert pilot_error(numbers, 1.0, 20_000) == pytest.approx(10 * pilot_error(numbers, 1.0, 200_000), rel=1e-6)
