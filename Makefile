@@ -48,6 +48,7 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.sparse size
 	$(BIN)/python -m benchmarks.service --write
 	$(BIN)/python -m benchmarks.local_reports --write
+	$(BIN)/python -m benchmarks.local_browser --write
 
 reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of intervals; writes experiments
 	$(BIN)/python -m experiments.interval_coverage

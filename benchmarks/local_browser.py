@@ -1,7 +1,7 @@
 """How long a report takes in a browser: ``python -m benchmarks.local_browser [--write]``; needs Chromium.
 
-The client that participants' pages are served, in Chromium without a window, system randomness included. Median and 99th
-percentile of 200 reports after ten that warm it up.
+The client that participants' pages are served, in Chromium without a window, system randomness included. Median and
+99th percentile of 200 reports after ten that warm it up.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def row(browser: Browser, address: str, folder: Path, epsilon: float, public: bo
     times = browser.evaluate(SCRIPT % "task.json")
     kind = "x y" if public else "x x^T and x y"
     size = task.randomizer.to_dict()
-    return f"| {kind} | {epsilon:g} | {size['dimension']} | {size['candidates']} | {times[100]:.1f} ms | {times[197]:.1f} ms |"
+    found = f"{times[100]:.1f} ms | {times[197]:.1f} ms"
+    return f"| {kind} | {epsilon:g} | {size['dimension']} | {size['candidates']} | {found} |"
 
 
 def main() -> None:
@@ -98,8 +99,8 @@ def main() -> None:
         agent = json.dumps(browser.call("Browser.getVersion")["product"])
         server.shutdown()
     about = (
-        f"`python -m benchmarks.local_browser --write`, {datetime.date.today()}; {agent}, {os.cpu_count()} cores (load average "
-        f"over 5 minutes {os.getloadavg()[1]:.1f}), {platform.system()}. {FEATURES} features."
+        f"`python -m benchmarks.local_browser --write`, {datetime.date.today()}; {agent}, {os.cpu_count()} cores (load "
+        f"average over 5 minutes {os.getloadavg()[1]:.1f}), {platform.system()}. {FEATURES} features."
     )
     if options.write:
         RESULTS.write_text("\n".join(["# A report in a browser", "", about, "", *lines]) + "\n")
