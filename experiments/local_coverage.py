@@ -11,6 +11,7 @@ intercept are counted. Sums of reports are drawn from their exact mean and covar
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from discreet.domain import Categorical, Numeric, Public
 from discreet.domain.columns import Column
 from discreet.errors import NoSolutionError
 from discreet.local import Task, fit, new_task, pilot_task, second_task
+from discreet.local.make import known_design, units_of_design
 from experiments.local_population import Population, numbers
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -41,7 +43,7 @@ class Cell:
 
     def __init__(self, design: str, n: int, epsilon: float) -> None:
         self.design, self.n, self.epsilon = design, n, epsilon
-        self.chosen: dict[str, object] = {}
+        self.first: Task | None = None
 
     def covered(self, seed: int) -> np.ndarray:
         """Which coefficients were covered; empty if there was no solution."""
@@ -56,16 +58,21 @@ class Cell:
         return (low <= population.truth) & (population.truth <= high)
 
     def task(self, population: Population, rng: np.random.Generator) -> tuple[Task, int]:
-        """The default task and its people; later ones keep the first one's kind and radius, which hardly vary."""
+        """The default task and its people; later ones keep the first one's weights and radius, which hardly vary."""
         target = Numeric("y", 0.0, 1.0)
         common = {"domain": population.domain, "target": target, "epsilon": self.epsilon, "goal": self.n}
         if self.design == NO_PUBLIC:
             pilot = pilot_task("coverage", **common)
             second = second_task(pilot, population.collected(pilot, pilot.goal, rng))
             return second, self.n - pilot.goal
-        task = new_task("coverage", **common, **self.chosen, public=Public(rows=population.public(PUBLIC_ROWS, rng)))
-        self.chosen = {"reports": task.statistic.kind, "radius": task.statistic.radius}
-        return task, self.n
+        public = Public(rows=population.public(PUBLIC_ROWS, rng))
+        if self.first is None:
+            self.first = new_task("coverage", **common, public=public)
+            return self.first, self.n
+        known = known_design(population.domain, public)
+        units = units_of_design(population.domain.columns, known)
+        statistic = replace(self.first.statistic, transform=units)
+        return replace(self.first, statistic=statistic, design=known), self.n
 
 
 def cell(design: str, n: int, epsilon: float, repeats: int) -> str:

@@ -17,7 +17,7 @@ from discreet.domain.columns import Column
 from discreet.local import Collection, Task
 from discreet.local.columns import encoded_columns
 
-SIZE = 10_000
+SIZE = 5_000
 
 
 def numbers(count: int, low: float, high: float) -> tuple[Column, ...]:

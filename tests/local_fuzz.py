@@ -108,7 +108,7 @@ def tasks() -> list[Task]:
         new_task("moments", domain=numbers, **(common | choice | {"epsilon": 1.0}), **moment, reports="cross"),
         new_task("both", domain=levels, **(common | {"target": Numeric("y", -3.0, 12.5)})),
         new_task("no intercept", domain=numbers, **common, fit_intercept=False),
-        pilot_task("pilot", domain=levels, **(common | {"epsilon": 0.3})),
+        pilot_task("pilot", domain=levels, **(common | {"epsilon": 0.5, "goal": 1_000_000})),
     ]
 
 

@@ -40,11 +40,16 @@ def main() -> None:
             inputs[kind] += tally.inputs[kind]
             accepted[kind] += tally.accepted[kind]
         print(f"{sum(inputs.values()):,} inputs, {time.monotonic() - started:.0f} s", flush=True)
+        write(program, options.seed, inputs, accepted)
+
+
+def write(program: str, seed: int, inputs: dict[str, int], accepted: dict[str, int]) -> None:
+    """What was seen so far; the command is the one that sees as much."""
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     lines = [
         "# Odd tasks, records and reports in both languages",
         "",
-        f"`python tests/soak/local_fuzz.py --inputs {options.inputs} --seed {options.seed}`, {datetime.date.today()}, "
+        f"`python tests/soak/local_fuzz.py --inputs {sum(inputs.values())} --seed {seed}`, {datetime.date.today()}, "
         f"Python {platform.python_version()}, Node {version}.",
         "",
         "Every input was judged by discreet, by the JavaScript client as the participants' page is served",

@@ -95,6 +95,11 @@ def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
     return _best(common, "both", transform, None)
 
 
+def units_of_design(columns: Sequence[Any], design: KnownDesign, *, fit_intercept: bool = True) -> Floats:
+    """The map that a task of this design has: known rows become white."""
+    return _units(columns, fit_intercept, design.moment, design.count)
+
+
 def _units(columns: Sequence[Any], fit_intercept: bool, moment: Floats, rows: int) -> Floats:
     """The map to coordinates in which the moment is the identity."""
     basis = _basis(columns, fit_intercept)
