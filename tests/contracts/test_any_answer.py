@@ -1,6 +1,7 @@
 """No released value may raise: whatever noise makes of the answers, a fit that was paid for ends with a model.
 
-The default descents are tested where they live; here are all other solvers, under answers that no rows would give.
+Every way to fit that the audit knows, searches included, under answers that no rows would give. Its predictions for
+complete rows are numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from discreet.audit import catalogue
 from discreet.audit.rows import Box
 from discreet.audit.search import has_two_labels
 from discreet.curator import listening
+
+# Shuffled passes answer a row at a time, as noisily as they need: for so few rows they are refused.
+LEFT_OUT = ("LocalReports", "glmtron, public rows", "sgd")
 
 
 class Anything:
@@ -47,16 +51,15 @@ class Anything:
 
 
 def variants():
-    chosen = ("newton", "objective", "cost_gd", "moments", "pmt", "minibatch", "tree", "pgd", "Sparse")
     return [
         pytest.param(one, id=one.name)
         for one in catalogue.combinations()
-        if not one.searched and one.neighbours == "replace_one" and any(name in one.name for name in chosen)
+        if (one.neighbours == "replace_one" or one.usual) and not any(name in one.name for name in LEFT_OUT)
     ]
 
 
 @pytest.mark.parametrize("variant", variants())
-def test_whatever_is_answered_a_model_comes_out(variant):
+def test_whatever_is_answered_a_model_comes_out_and_predicts_numbers(variant):
     made = variant.make(1.0, 1e-6, 4)
     rows = Box.of(made, 4).scattered_rows(60, has_two_labels(made), np.random.default_rng(0))
     for kind in ("nothing", "far too much", "far too little", "of all sizes"):
@@ -65,10 +68,17 @@ def test_whatever_is_answered_a_model_comes_out(variant):
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 fitted = variant.make(1.0, 1e-6, 4).fit(*rows)
+                assert hasattr(fitted, "coef_") or hasattr(fitted, "privacy_")
+                assert np.isfinite(predictions(fitted, rows[0])).all()
         except ValueError as error:
             if not catalogue.is_a_rule(error):
                 raise
             return
         finally:
             listening.reset(before)
-        assert hasattr(fitted, "coef_") or hasattr(fitted, "privacy_")
+
+
+def predictions(fitted, X) -> np.ndarray:
+    if hasattr(fitted, "predict_proba"):
+        return np.asarray(fitted.predict_proba(X))
+    return np.asarray(fitted.predict(X) if hasattr(fitted, "predict") else 0.0)

@@ -115,11 +115,20 @@ def _of_file(path: str, source: str) -> list[Mutant]:
 
 
 def _never_run(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations stand: ``from __future__ import annotations`` keeps them from being computed."""
+    """Where nothing runs, or nothing depends on what does.
+
+    Annotations are not computed (``from __future__ import annotations``), protocols have no code. Options of dataclass
+    and lru_cache say how objects of ours compare and how many answers are kept; no result depends on them.
+    """
     nodes: list[ast.AST | None] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             nodes.append(node.returns)
         elif isinstance(node, ast.arg | ast.AnnAssign):
             nodes.append(node.annotation)
+        elif isinstance(node, ast.ClassDef) and any("Protocol" in ast.unparse(base) for base in node.bases):
+            nodes += node.body
+            nodes += [one for method in node.body for one in getattr(method, "decorator_list", ())]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("dataclass", "lru_cache"):
+            nodes += node.keywords
     return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]  # type: ignore[attr-defined]

@@ -29,11 +29,24 @@ TESTS = (
     "tests/unit/estimators/test_persons.py",
     "tests/contracts/test_fit_charges.py",
 )
-# Lines that numba compiles run without being seen by coverage.
+# Lines that numba compiles run without being seen by coverage: these tests compile them.
 COMPILED = {
-    "src/discreet/rows/kernel_loops.py": ("tests/unit/rows/",),
-    "src/discreet/rows/wide_kernels.py": ("tests/unit/rows/",),
+    "src/discreet/rows/kernel_loops.py": ("tests/unit/rows/test_kernels.py",),
+    "src/discreet/rows/wide_kernels.py": ("tests/unit/rows/test_wide.py",),
 }
+# What the layers above promise about a file, for those whom its own tests leave alive: (start of its path, test files).
+ABOVE = (
+    ("rows/wide", ("tests/unit/estimators/test_sparse.py",)),
+    ("rows/ranking", ("tests/unit/estimators/test_sparse.py",)),
+    ("rows/support", ("tests/unit/estimators/test_sparse.py",)),
+    ("rows/loss_ranking", ("tests/unit/estimators/test_search.py",)),
+    ("rows/index_sums", ("tests/unit/estimators/test_relu.py",)),
+    ("rows/histograms", ("tests/unit/estimators/test_relu.py", "tests/unit/algorithms/test_descent.py")),
+    ("rows/class_scores", ("tests/unit/algorithms/test_multinomial.py",)),
+    ("rows/", ("tests/unit/algorithms/test_solvers_agree.py", "tests/unit/estimators/test_linear.py")),
+    ("curator/", ("tests/unit/cli/test_watching.py", "tests/unit/algorithms/test_solvers_agree.py")),
+    ("privacy/cover", ("tests/unit/estimators/test_search_costs.py",)),
+)
 
 
 class Durations:
@@ -87,8 +100,8 @@ class CoverageMap:
         kept: dict[int, set[str]] = {}
         for line, contexts in lines.items():
             kept[line] = {name for context in contexts if (name := context.rpartition("|")[0]) in self._seconds}
-        for start in COMPILED.get(path, ()):
-            kept[0] = {test for test in self._seconds if test.startswith(start)}
+        if path in COMPILED:
+            kept = {0: {test for test in self._seconds if test.startswith(COMPILED[path])}}
         return kept
 
     def covering(self, mutant: Mutant) -> list[str]:
@@ -100,6 +113,12 @@ class CoverageMap:
         own = f"tests/unit/{mutant.path.split('/')[2]}"
         near = (own, "tests/unit/test_curator", "tests/unit/test_select")
         return sorted(found, key=lambda test: (not test.startswith(near), self._seconds[test]))
+
+
+def above(mutant: Mutant) -> tuple[str, ...]:
+    """Test files of the layers above that check a file's promises."""
+    path = mutant.path.removeprefix("src/discreet/")
+    return next((files for start, files in ABOVE if path.startswith(start)), ())
 
 
 @lru_cache

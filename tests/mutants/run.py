@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from catalogue import ROOT, Mutant, mutants
-from coverage_map import KEPT, CoverageMap, run_with_coverage
-from report import write_report
+from coverage_map import KEPT, CoverageMap, above, run_with_coverage
+from report import DEAD, write_report
 from trial import Outcome, Place, Trial, warm
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"):
@@ -31,7 +31,10 @@ def main() -> None:
     parser.add_argument("--tests", type=float, default=40.0, help="seconds of tests for a mutant, as measured")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after so long")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
-    parser.add_argument("--again", action="store_true", help="the survivors of the last run, with four times the tests")
+    parser.add_argument(
+        "--again", action="store_true", help="the survivors of the last run, with tests of the layers above"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--more", nargs="*", default=[], help="test files that are run besides")
     parser.add_argument("--patience", type=float, default=2.0, help="times the usual time before a trial is ended")
     parser.add_argument("--new-map", action="store_true", help="run the tests with coverage anew")
@@ -41,7 +44,7 @@ def main() -> None:
         run_with_coverage(asked.workers)
     every = mutants()
     outcomes = KEPT / "outcomes.json"
-    before = _read(outcomes) if asked.again else {}
+    before = _read(outcomes) if outcomes.exists() and not asked.fresh else {}
     chosen = _chosen(every, before, asked)
     print(f"{len(chosen)} of {len(every)} mutants", flush=True)
     found = dict(before)
@@ -54,10 +57,10 @@ def main() -> None:
 
 def _chosen(every: list[Mutant], before: dict[str, Outcome], asked: argparse.Namespace) -> list[Mutant]:
     if asked.again:
-        return [o.mutant for o in before.values() if o.status not in ("killed", "timeout")]
+        return [o.mutant for o in before.values() if o.status not in DEAD]
     named = [mutant for mutant in every if asked.only in mutant.name]
     random.Random(asked.seed).shuffle(named)
-    return named[: asked.sample] if asked.sample else named
+    return [m for m in (named[: asked.sample] if asked.sample else named) if m.name not in before]
 
 
 def _read(path: Path) -> dict[str, Outcome]:
@@ -85,10 +88,11 @@ def _try_all(chosen: list[Mutant], asked: argparse.Namespace) -> Iterator[Outcom
         for place in places:
             if waiting and not late and place not in running:
                 mutant = waiting.pop()
-                tests = _within(covered, covered.covering(mutant), asked.tests * (4 if asked.again else 1))
-                if tests or asked.more:
-                    limit = asked.patience * (20 + 3 * covered.seconds(tests) + 60 * len(asked.more))
-                    running[place] = Trial(place, mutant, tests, limit, tuple(asked.more))
+                tests = _within(covered, covered.covering(mutant), asked.tests)
+                files = (*asked.more, *(above(mutant) if asked.again else ()))
+                if tests or files:
+                    limit = asked.patience * (20 + 3 * covered.seconds(tests) + 60 * len(files))
+                    running[place] = Trial(place, mutant, tests, limit, files)
                 else:
                     done.append(Outcome(mutant, "bare", 0, 0.0))
                     yield done[-1]
@@ -115,9 +119,9 @@ def _within(covered: CoverageMap, tests: list[str], seconds: float) -> list[str]
 
 def _tell(done: list[Outcome], total: int, begun: float) -> None:
     last = done[-1]
-    dead = sum(outcome.status in ("killed", "timeout") for outcome in done)
+    dead = sum(outcome.status in DEAD for outcome in done)
     spent = time.monotonic() - begun
-    if last.status not in ("killed", "timeout"):
+    if last.status not in DEAD:
         print(f"\r\033[K{last.status}: {last.mutant.name} ({last.tests} tests) {last.killer}", file=sys.stderr)
     bar = "#" * (30 * len(done) // total)
     line = f"[{bar:<30}] {len(done)}/{total}, {dead} killed, {spent:.0f} s"

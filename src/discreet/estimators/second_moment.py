@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.repair import solved
 from discreet.algorithms.truncated_moment import truncated_moment
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Public
@@ -24,6 +25,8 @@ from discreet.rows import Floats, Labels
 @dataclass(frozen=True, eq=False)
 class SecondMomentResult:
     """E[x x^T] in the user's units, and the inverse of E[x x^T] + alpha I; both are positive definite.
+
+    Not so with ``calibration="paper"``: a singular matrix, as printed noise can leave one, has a pseudo-inverse here.
 
     ``centre`` is the private mean of x, and ``covariance`` follows from both. ``noise_std`` is that of a diagonal
     entry in the coordinates in which the matrix was released: with public data its eigenvalues there are about 1.
@@ -104,7 +107,7 @@ def _in_units(
     return SecondMomentResult(
         names=tuple(encoder.names),
         matrix=matrix,
-        inverse=np.asarray(np.linalg.inv(matrix + alpha * np.eye(len(matrix))), dtype=np.float64),
+        inverse=solved(matrix + alpha * np.eye(len(matrix)), np.eye(len(matrix))),
         centre=whole[0, 1:],
         noise_std=noise_std,
         count=count,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -54,6 +56,30 @@ def test_replacing_costs_more_than_removing_and_more_curvature_more():
 
 def test_a_curvature_that_is_too_much_is_told():
     assert largest_gradient_mu(0.1, 1e-6, 5.0, replaced=False, smoothing=0.05) is None
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_below_zero_the_profile_is_that_of_the_reversed_pair(replaced):
+    cost = Perturbed(0.3, 0.1, 0.02, replaced, 1e-15)
+    for epsilon in (0.1, 0.5, 1.0, 3.0):
+        reversed_pair = 1 - math.exp(-epsilon) * (1 - cost.delta(epsilon))
+        assert cost.delta(-epsilon) == pytest.approx(reversed_pair, rel=1e-9)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, 0.1, 0.1), (0.1, 0.0, 0.1), (0.1, 0.1, 0.0), (math.inf, 0.1, 0.1)])
+def test_a_cost_that_is_none_is_refused(numbers):
+    with pytest.raises(ValueError, match="must be finite and positive"):
+        Perturbed(*numbers, False, 0.0)
+    for slack in (-1e-9, 1.0):
+        with pytest.raises(ValueError, match="must be finite and positive"):
+            Perturbed(0.1, 0.1, 0.1, False, slack)
+
+
+def test_a_large_budget_allows_a_large_gradient():
+    m = largest_gradient_mu(20.0, 1e-6, 0.1, replaced=False, smoothing=0.05)
+    assert m > 2.0
+    assert Perturbed(m, 0.1, 0.05 * m, False).delta(20.0) <= 1e-6
+    assert Perturbed(1.01 * m, 0.1, 0.05 * 1.01 * m, False).delta(20.0) > 1e-6
 
 
 def test_profile_falls_with_epsilon_and_epsilon_inverts_it():

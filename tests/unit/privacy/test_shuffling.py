@@ -60,6 +60,35 @@ def test_closed_form_is_refused_outside_of_its_range():
         clones_epsilon(0.1, 10, 1e-6)
 
 
+def test_closed_form_is_the_printed_one():
+    local, n, delta = 0.5, 10_000, 1e-6
+    assert largest_local(n, delta) == pytest.approx(math.log(n / (16 * math.log(2 / delta))))
+    rate = 8 * math.sqrt(math.exp(local) * math.log(4 / delta)) / math.sqrt(n) + 8 * math.exp(local) / n
+    assert clones_epsilon(local, n, delta) == pytest.approx(math.log(1 + (1 - math.exp(-local)) * rate))
+    assert clones_epsilon(local, n, delta) >= math.log(1 + rate * math.tanh(local / 2))
+    assert clones_delta(local, n, local) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mu", "n", "delta"),
+    [(0.5, 0, 1e-6), (0.5, 10, 0.0), (0.5, 10, 1.0), (0.0, 10, 1e-6), (math.inf, 10, 1e-6), (math.nan, 10, 1e-6)],
+)
+def test_what_cannot_be_shuffled_is_refused(mu, n, delta):
+    with pytest.raises(ValueError, match="shuffling needs n >= 1"):
+        amplified(mu, n, delta)
+
+
+def test_one_shuffled_row_is_no_more_private_than_it_is():
+    assert amplified(0.5, 1, 1e-6).epsilon == pytest.approx(gaussian_epsilon(1e-6, 0.5), rel=1e-6)
+
+
+def test_a_refusal_says_where_shuffling_would_help():
+    with pytest.raises(GuaranteeError, match=r"it helps up to about epsilon \d"):
+        shuffled_mu(8.0, 1e-6, 1000)
+    with pytest.raises(GuaranteeError, match="for 3 rows it helps at no epsilon above"):
+        shuffled_mu(1.0, 1e-6, 3)
+
+
 @pytest.mark.parametrize("n", [500, 10_000])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.5])
 def test_claimed_noise_gives_the_claim_by_the_numerical_bound(n, epsilon):

@@ -68,6 +68,11 @@ def test_no_guarantee_is_an_error_in_the_users_terms(changes, said):
         model(**changes).fit(X, Y)
 
 
+def test_a_pure_guarantee_is_refused_with_the_reason():
+    with pytest.raises(ValueError, match="adds Gaussian noise, which no pure guarantee covers"):
+        Budget.of(1.0, 0.0)
+
+
 def test_usual_budgets_raise_no_doubts():
     assert Budget.of(1.0, 1e-6).doubts(10_000) == []
     assert Budget.of(50.0, 0.0099).doubts() == []

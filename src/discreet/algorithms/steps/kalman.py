@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.algorithms.steps.repair import solved
 from discreet.rows import Floats
 
 # The response to a change of theta is guessed, and taken to be off by this part of its greatest eigenvalue.
@@ -35,7 +36,7 @@ class Belief:
         size = len(mean)
         doubt = (_DOUBT * float(np.linalg.eigvalsh(response)[-1])) ** 2 * float(np.trace(self.covariance)) / size
         error = (noise_std**2 + doubt) * np.eye(size)
-        gain = np.linalg.solve(response @ self.covariance @ response + error, response @ self.covariance).T
+        gain = solved(response @ self.covariance @ response + error, response @ self.covariance).T
         step, spread = gain @ mean, gain @ error @ gain.T
         left = np.eye(size) - gain @ response
         self.theta = self.theta + step
@@ -46,6 +47,6 @@ class Belief:
 
     def see_estimate(self, estimate: Floats, covariance: Floats) -> None:
         """A measurement of the optimum itself."""
-        gain = np.linalg.solve(self.covariance + covariance, self.covariance).T
+        gain = solved(self.covariance + covariance, self.covariance).T
         self.theta = self.theta + gain @ (estimate - self.theta)
         self.path.append(self.theta)

@@ -29,6 +29,17 @@ def definite(matrix: Floats, noise_std: float) -> Floats:
     return np.asarray((vectors * values) @ vectors.T)
 
 
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """The solution of matrix @ solution = right; the shortest of the nearest where rounding made the matrix singular.
+
+    A covariance whose parts differ by twenty digits is one: no answer, however odd, may end a fit that was paid for.
+    """
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
+
+
 def projected(point: Floats, radius: float) -> Floats:
     """The nearest point of the ball about 0."""
     return np.asarray(point * min(1.0, radius / max(float(np.linalg.norm(point)), 1e-300)))
