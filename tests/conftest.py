@@ -21,6 +21,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # experiments and benchmarks are run from the root, and tested as they are run
+sys.path.insert(0, str(ROOT / "tests"))
+
+pytest_plugins = ["seeded_noise"]
 
 
 @pytest.fixture(autouse=True)

@@ -25,9 +25,6 @@ TESTS = (
     "tests/unit/algorithms/test_objective_certificate.py",
     "tests/unit/estimators/test_paying.py",
     "tests/unit/estimators/test_linear_paying.py",
-    "tests/unit/estimators/test_job.py",
-    "tests/unit/estimators/test_persons.py",
-    "tests/contracts/test_fit_charges.py",
 )
 # Lines that numba compiles run without being seen by coverage: these tests compile them.
 COMPILED = {
@@ -44,7 +41,7 @@ ABOVE = (
     ("rows/histograms", ("tests/unit/estimators/test_relu.py", "tests/unit/algorithms/test_descent.py")),
     ("rows/class_scores", ("tests/unit/algorithms/test_multinomial.py",)),
     ("rows/", ("tests/unit/algorithms/test_solvers_agree.py", "tests/unit/estimators/test_linear.py")),
-    ("curator/", ("tests/unit/cli/test_watching.py", "tests/unit/algorithms/test_solvers_agree.py")),
+    ("curator/", ("tests/unit/cli/test_watching.py", "tests/unit/estimators/test_job.py")),
     ("privacy/cover", ("tests/unit/estimators/test_search_costs.py",)),
 )
 
