@@ -18,11 +18,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
     parser.add_argument("--rows", type=int, help="rows, where a part has its own number")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="where tables are kept for the next run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for part in given.parts:
             print(f"{part} ...", flush=True)
-            lines = _run(part, Path(folder), given.rows, given.rounds)
+            lines = _run(part, given.folder or Path(folder), given.rows, given.rounds)
             rows = "" if given.rows is None else f" --rows {given.rows}"
             head = [f"`python -m benchmarks.engines {part}{rows}`", ""]
             TARGET.mkdir(exist_ok=True)

@@ -44,9 +44,11 @@ class Shape:
         return LinearRegression(**{"epsilon": 1.0, "delta": 1e-9, "domain": self.domain} | options)
 
     def write(self, folder: Path, *, files: int = 1) -> Path:
-        """One file, or a folder with several."""
-        path = folder / f"{self.rows}x{self.columns}"
-        path.mkdir(exist_ok=True)
+        """A folder with so many files; one that is there already is taken as it is."""
+        path = folder / f"{self.rows}x{self.columns} in {files}"
+        if path.exists():
+            return path
+        path.mkdir(parents=True)
         schema = pa.schema([(name, pa.float64()) for name in [*self.names, "y"]])
         starts = list(range(0, self.rows, _PIECE))
         for number, some in enumerate(np.array_split(np.array(starts), files)):

@@ -88,6 +88,8 @@ class DaskEngine:
             raise DomainError("rows of a Dask frame have no positions")
         self._passes += 1
         progress = Progress(self._passes, None)
+        if "rows" in self.__dict__:  # counted already, as their number is public
+            self._keep_if_it_fits(self.rows)
         asked = delayed(function, traverse=False, pure=False)
         sums = [delayed(sum_chunks, pure=False)(asked, chunks) for chunks in self._kept or self._chunks]
         while len(sums) > 1:
@@ -96,9 +98,13 @@ class DaskEngine:
         found: PassSum = reading("the Dask frame", partial(_compute, sums[0]), _WHY)
         self._same.check(found.seen)
         progress.end()
-        if self._kept is None and self._fits(found.seen.rows, sums[0]):
-            self._kept = list(dask.persist(*self._chunks))
+        self._keep_if_it_fits(found.seen.rows)
         return found.total.value
+
+    def _keep_if_it_fits(self, rows: int) -> None:
+        """Let the blocks stay where they are from now on."""
+        if self._kept is None and self._fits(rows):
+            self._kept = list(reading("the Dask frame", lambda: dask.persist(*self._chunks), _WHY))
 
     @cached_property
     def _chunks(self) -> list[Delayed]:
@@ -114,10 +120,10 @@ class DaskEngine:
         together = mine.shuffle(on=_BUCKET, ignore_index=True, shuffle_method=_shuffle_method())
         return [delayed(_blocks, pure=False)(read, layout, partition) for partition in together.to_delayed()]
 
-    def _fits(self, rows: int, sample: Delayed) -> bool:
+    def _fits(self, rows: int) -> bool:
         """Whether the blocks of so many rows can stay in memory between passes."""
         size = 8 * rows * (len(self._layout.read) + 4)
-        get = get_scheduler(collections=[sample])
+        get = get_scheduler(collections=self._chunks[:1])
         client = getattr(get, "__self__", None)
         if client is None:  # in this process: other processes would be sent the blocks again for every pass
             return size <= MOST_BYTES and getattr(get, "__module__", "") != "dask.multiprocessing"
