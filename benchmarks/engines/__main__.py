@@ -34,7 +34,7 @@ def _run(part: str, folder: Path, rows: int | None, rounds: int) -> list[str]:
     if part == "stream":
         return stream.run(folder, rows or 20_000_000, rounds)
     if part == "dask":
-        return dask_workers.run(folder, rows or 5_000_000, rounds)
+        return dask_workers.run(folder, rows or 4_000_000, rounds)
     if part == "spark":
         return spark_passes.run(folder, rows or 2_000_000, rounds)
     return growth.run(rounds)

@@ -31,8 +31,8 @@ def run(folder: Path, rows: int, rounds: int) -> list[str]:
             Client(cluster),
         ):
             frame = dd.read_parquet(path)
-            number = passes(lambda frame=frame: shape.model().fit_table(frame, target="y"))  # which compiles, too
-            (seconds,) = best(rounds, lambda frame=frame: shape.model().fit_table(frame, target="y"))
+            number = passes(lambda frame=frame: shape.fit(frame))  # which compiles, too
+            (seconds,) = best(rounds, lambda frame=frame: shape.fit(frame))
         times.append(seconds)
         lines.append(f"| {workers} | {number} | {seconds:.2f} | {times[0] / seconds:.2f} |")
         print(lines[-1], flush=True)

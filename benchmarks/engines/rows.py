@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from discreet import Domain, LinearRegression, Numeric
 from discreet.engines.progress import listener
+from discreet.errors import PrivacyLeakWarning
 
 _PIECE = 250_000
 
@@ -41,18 +43,25 @@ class Shape:
         return 8 * self.rows * (self.columns + 1)
 
     def model(self, **options: Any) -> LinearRegression:
-        return LinearRegression(**{"epsilon": 1.0, "delta": 1e-9, "domain": self.domain} | options)
+        """With a seed, so that every fit of these rows makes the same passes."""
+        settings = {"epsilon": 1.0, "delta": 1e-9, "domain": self.domain, "random_state": 1} | options
+        return LinearRegression(**settings)
 
-    def write(self, folder: Path, *, files: int = 1) -> Path:
+    def fit(self, table: Any, **options: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyLeakWarning)
+            self.model(**options).fit_table(table, target="y")
+
+    def write(self, folder: Path, *, files: int = 1, compression: str = "snappy") -> Path:
         """A folder with so many files; one that is there already is taken as it is."""
-        path = folder / f"{self.rows}x{self.columns} in {files}"
+        path = folder / f"{self.rows}x{self.columns} in {files} {compression}"
         if path.exists():
             return path
         path.mkdir(parents=True)
         schema = pa.schema([(name, pa.float64()) for name in [*self.names, "y"]])
         starts = list(range(0, self.rows, _PIECE))
         for number, some in enumerate(np.array_split(np.array(starts), files)):
-            with pq.ParquetWriter(path / f"part-{number:03}.parquet", schema) as writer:
+            with pq.ParquetWriter(path / f"part-{number:03}.parquet", schema, compression=compression) as writer:
                 for start in some.tolist():
                     writer.write_table(self._piece(start, min(_PIECE, self.rows - start), schema))
         return path

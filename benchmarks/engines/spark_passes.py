@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.engines.rows import Shape, best, machine
+from benchmarks.engines.rows import Shape, best, machine, passes
 
 from discreet.domain import Encoder, as_floats
 from discreet.engines import open_engine
@@ -42,10 +42,15 @@ def run(folder: Path, rows: int, rounds: int) -> list[str]:
     empty = lambda: frame.mapInArrow(_nothing, "total binary").collect()  # noqa: E731
     encoder = Encoder(shape.domain.select(shape.names), shape.domain["y"])
     engine = open_engine(frame, table_layout(encoder, as_floats))
-    asked = {name: _Asked(question) for name, question in _questions(shape.columns, encoder.radius).items()}
+    questions = _questions(shape.columns, encoder.radius)
+    asked: dict[str, Any] = {name: _Asked(question) for name, question in questions.items()}
     actions = [lambda one=one: engine.sum_rows(one) for one in asked.values()]
+    fit = lambda: shape.fit(frame, neighbours="add_or_remove_one")  # noqa: E731
     best(1, empty, *actions)
-    plain, *times = best(rounds, empty, *actions)
+    number = passes(fit)
+    plain, *times, whole = best(rounds, empty, *actions, fit)
+    asked[f"each of the {number} of a default fit"] = None
+    times.append(whole / number)
     lines.append(f"| an empty function | {plain:.2f} | |")
     lines += [
         f"| {name} | {seconds:.2f} | {seconds / plain - 1:+.0%} |" for name, seconds in zip(asked, times, strict=True)
