@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean
+.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -41,6 +41,7 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.descent_speed
+	$(BIN)/python -m benchmarks.engines stream dask growth
 	sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m benchmarks.linear_accuracy
 	$(BIN)/python -m benchmarks.accuracy
@@ -74,6 +75,10 @@ audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracin
 	test -x .venv-diffprivlib/bin/python || sh benchmarks/peers/make_diffprivlib_env.sh
 	$(BIN)/python -m experiments.attack_suite
 	$(BIN)/python -m experiments.attack_tracing
+
+bench-spark: $(STAMP)  ## overhead of a pass over a Spark frame; needs Java 17
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[spark]'
+	$(BIN)/python -m benchmarks.engines spark
 
 soak: $(STAMP)  ## long crash, race and corruption runs of the ledger and the collector; writes benchmarks/results
 	$(BIN)/python tests/soak/ledger.py

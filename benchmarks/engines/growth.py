@@ -39,13 +39,15 @@ def run(rounds: int) -> list[str]:
         )
     lines += [
         "",
-        "| pass | " + " | ".join(f"250,000 x {columns}" for columns in _COLUMNS) + " | exponent in d |",
-        "|---|" + "---|" * (len(_COLUMNS) + 1),
+        "| pass | " + " | ".join(f"250,000 x {columns}" for columns in _COLUMNS) + " | exponent in d | from 40 to 80 |",
+        "|---|" + "---|" * (len(_COLUMNS) + 2),
     ]
     for name in names:
         seconds = [of_columns[columns][name][0] for columns in _COLUMNS]
         row = " | ".join(f"{value:.3f}" for value in seconds)
-        lines.append(f"| {name} | {row} | {_slope(_COLUMNS, seconds):.2f} |")
+        lines.append(
+            f"| {name} | {row} | {_slope(_COLUMNS, seconds):.2f} | {_slope(_COLUMNS[-2:], seconds[-2:]):.2f} |"
+        )
     lines += [
         "",
         "| bytes that leave a partition | " + " | ".join(f"d = {columns}" for columns in _COLUMNS) + " |",
