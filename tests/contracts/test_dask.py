@@ -98,6 +98,24 @@ def _failing(part):
     raise ValueError("secret 777")
 
 
+def test_what_fails_while_blocks_are_kept_shows_no_cell(tmp_path):
+    given = [part.to_pandas() for part in parts(ROWS, 1)]
+    frame = dd.from_delayed([dask.delayed(part) for part in given], verify_meta=False)
+    frame = frame.map_partitions(partial(_failing_later, tmp_path / "seen", len(given)), meta=given[0][:0])
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ReadError) as caught:
+        engine_of(LINEAR, frame).sum_rows(_large)
+    assert (tmp_path / "seen").stat().st_size > len(given)  # the pass itself went well
+    assert "secret" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def _failing_later(seen, partitions, part):
+    """Each partition is computed once, and then no more."""
+    with seen.open("a") as file:
+        file.write("x")
+    return part if seen.stat().st_size <= partitions else _failing(part)
+
+
 @pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
 @pytest.mark.parametrize("name", ["linear", "categories"])
 def test_what_travels_to_workers_holds_no_ledger_and_no_public_rows(name, tmp_path):
