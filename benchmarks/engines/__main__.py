@@ -15,13 +15,16 @@ PARTS = ("stream", "dask", "spark", "growth")
 def main() -> None:
     """Time what is asked for, and write a page for each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.engines")
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)}; all by default")
     parser.add_argument("--rows", type=int, help="rows, where a part has its own number")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where tables are kept for the next run")
     given = parser.parse_args()
+    for part in given.parts:
+        if part not in PARTS:
+            parser.error(f"there is no part {part!r}")
     with tempfile.TemporaryDirectory() as folder:
-        for part in given.parts:
+        for part in given.parts or PARTS:
             print(f"{part} ...", flush=True)
             lines = _run(part, given.folder or Path(folder), given.rows, given.rounds)
             rows = "" if given.rows is None else f" --rows {given.rows}"
