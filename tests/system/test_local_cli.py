@@ -78,7 +78,12 @@ def test_a_weakened_task_is_refused(folder):
 
 def test_reports_of_a_file_become_a_model(folder):
     arguments = ("report", "task.toml", "--records", "people.csv", "--id", "person", "--state", "state")
-    run(*arguments, "--out", "reports", folder=folder)
+    refused = run(*arguments, "--out", "reports", folder=folder, check=False)
+    assert refused.returncode == 1
+    assert "remembers no answers" in refused.stderr
+    assert not (folder / "state").exists()
+    run(*arguments, "--out", "reports", "--new", folder=folder)
+    assert "already: leave out --new" in run(*arguments, "--out", "x", "--new", folder=folder, check=False).stderr
     run(*arguments, "--out", "again", folder=folder)
     assert (folder / "reports").read_bytes() == (folder / "again").read_bytes()
     task = Task.load(folder / "task.toml")
@@ -95,10 +100,10 @@ def test_reports_of_a_file_become_a_model(folder):
 
 def test_one_record_is_answered_once_and_an_error_shows_no_value(folder):
     record = json.dumps({"age": 50, "region": "north", "ill": 1})
-    for name in ("one", "two"):
-        run("report", "task.toml", "--record", record, "--state", "own", "--out", name, folder=folder)
+    for name, more in (("one", ["--new"]), ("two", [])):
+        run("report", "task.toml", "--record", record, "--state", "own", "--out", name, *more, folder=folder)
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
-    done = run("report", "task.toml", "--record", "{secret", "--state", "s", "--out", "x", folder=folder, check=False)
+    done = run("report", "task.toml", "--record", "{secret", "--state", "own", "--out", "x", folder=folder, check=False)
     assert done.returncode == 1
     assert "secret" not in done.stderr
 
@@ -112,7 +117,8 @@ def test_a_rehearsal_prints_the_truth_beside_the_estimate(folder):
 def test_the_data_of_nobody_is_in_the_ledger_of_a_device(folder):
     marker = 71.8273645546372
     record = json.dumps({"age": marker, "region": "south", "ill": 1})
-    run("report", "task.toml", "--record", record, "--state", "marked", "--out", "marked.report", folder=folder)
+    words = ("report", "task.toml", "--record", record, "--state", "marked", "--new", "--out", "marked.report")
+    run(*words, folder=folder)
     for path in [*Path(folder / "marked").iterdir(), folder / "marked.report"]:
         content = path.read_bytes()
         assert str(marker).encode() not in content
@@ -130,7 +136,7 @@ def test_two_rounds_go_from_a_pilot_to_a_fit(folder):
     (folder / "first.csv").write_text("".join(people[:101]), encoding="utf-8")
     (folder / "rest.csv").write_text("".join([people[0], *people[101:401]]), encoding="utf-8")
     report = ("--id", "person", "--state", "rounds")
-    run("report", "pilot.toml", "--records", "first.csv", *report, "--out", "first.reports", folder=folder)
+    run("report", "pilot.toml", "--records", "first.csv", *report, "--new", "--out", "first.reports", folder=folder)
     made = run("task", "second", "pilot.toml", "first.reports", "--out", "second.toml", folder=folder)
     assert "continues" in made.stdout
     again = run("report", "second.toml", "--records", "first.csv", *report, "--out", "x", folder=folder, check=False)

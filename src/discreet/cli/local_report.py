@@ -27,6 +27,7 @@ _GROUP = 2000  # records in one commit
 @click.option("--records", type=click.Path(exists=True, dir_okay=False), help="Many: .csv with a header, or .jsonl.")
 @click.option("--id", "id_column", help="With --records: the column that says whose record it is.")
 @click.option("--state", type=click.Path(file_okay=False), required=True, help="Where answers are remembered.")
+@click.option("--new", is_flag=True, help="Make the folder of --state: for the first report that is made here.")
 @click.option("--cap", type=(float, float), default=(10.0, 1e-6), show_default=True, help="Epsilon and delta in all.")
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="Where to write the report's bytes.")
 def report(
@@ -35,6 +36,7 @@ def report(
     records: str | None,
     id_column: str | None,
     state: str,
+    new: bool,
     cap: tuple[float, float],
     out: str,
 ) -> None:
@@ -46,12 +48,25 @@ def report(
         if (record is None) == (records is None) or (records is not None) != (id_column is not None):
             raise click.UsageError("give either --record, or --records with --id")
         task = Task.load(task_path)
+        _check_state(Path(state), new)
         clients, count = Clients(task, state, cap=cap), 0
         with _replaced(Path(out)) as file:
             for group in _groups(_records(record, records, id_column)):
                 file.writelines(clients.reports(group))
                 count += len(group)
         click.echo(f"{count} report{'' if count == 1 else 's'} of {task.body_size} bytes written to {out}")
+
+
+def _check_state(folder: Path, new: bool) -> None:
+    """A misspelt folder would be a device that has answered nothing yet, and draw noise a second time."""
+    there = (folder / "answers.db").exists()
+    if not there and not new:
+        raise DomainError(
+            f"{folder} remembers no answers: a device that has answered before must name the same folder, or it would "
+            "answer twice; for the first report that is made here, pass --new"
+        )
+    if there and new:
+        raise DomainError(f"{folder} remembers answers already: leave out --new")
 
 
 def _groups(records: Iterator[_Record]) -> Iterator[list[_Record]]:

@@ -104,7 +104,8 @@ def files(tmp_path):
 
 def command(folder, out="out"):
     fixed = [folder / "task.toml", "--records", folder / "people.csv", "--id", "who", "--state", folder / "state"]
-    return ["local", "report", *map(str, fixed), "--out", str(folder / out)]
+    new = [] if (folder / "state" / "answers.db").exists() else ["--new"]
+    return ["local", "report", *map(str, fixed), *new, "--out", str(folder / out)]
 
 
 def test_after_kill_9_the_same_reports_come_out_and_no_file_is_half_written(files):
