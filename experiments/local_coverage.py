@@ -3,8 +3,7 @@
 Logistic labels, five features (six indicators; mixed: three normal, one category, one skewed), a
 linear predictor of standard deviation 1 in a random direction, 2,000 public rows drawn anew each
 time, reports as the default task asks for them. "missing": Gaussian, every tenth record lacks an
-answer. "no public rows": Gaussian columns, a pilot and a second round. All coefficients with the
-intercept are counted. Sums of reports are drawn from their exact mean and covariance
+answer. All coefficients with the intercept are counted. Sums of reports are drawn from their exact mean and covariance
 (experiments/local_population.py).
 """
 
@@ -19,7 +18,7 @@ import numpy as np
 from discreet.domain import Categorical, Numeric, Public
 from discreet.domain.columns import Column
 from discreet.errors import NoSolutionError
-from discreet.local import Task, fit, new_task, pilot_task, second_task
+from discreet.local import Task, fit, new_task
 from discreet.local.make import known_design, units_of_design
 from experiments.local_population import Population, numbers
 
@@ -27,14 +26,12 @@ RESULTS = Path(__file__).with_suffix(".md")
 SIZES = (50_000, 200_000)
 EPSILONS = (1.0, 4.0, 8.0)
 PUBLIC_ROWS = 2_000
-NO_PUBLIC = "no public rows"
 DESIGNS: dict[str, tuple[Column, ...]] = {
     "Gaussian": numbers(5, -4.0, 4.0),
     "indicators": tuple(Categorical(f"g{place}", ("a", "b", "c")) for place in range(3)),
     "skewed": numbers(5, -1.0, 6.0),
     "mixed": (*numbers(3, -4.0, 4.0), Categorical("g", ("a", "b", "c")), Numeric("s", -1.0, 6.0)),
     "missing": numbers(5, -4.0, 4.0),
-    NO_PUBLIC: numbers(5, -4.0, 4.0),
 }
 
 
@@ -50,29 +47,25 @@ class Cell:
         rng = np.random.default_rng([seed, self.n, round(10 * self.epsilon)])
         population = Population.drawn(DESIGNS[self.design], rng, usable=0.9 if self.design == "missing" else 1.0)
         try:
-            task, n = self.task(population, rng)
-            (result,) = fit(task, population.collected(task, n, rng), ["logistic"])
+            task = self.task(population, rng)
+            (result,) = fit(task, population.collected(task, self.n, rng), ["logistic"])
         except NoSolutionError:
             return np.empty(0, dtype=bool)
         low, high = result.conf_int().T
         return (low <= population.truth) & (population.truth <= high)
 
-    def task(self, population: Population, rng: np.random.Generator) -> tuple[Task, int]:
-        """The default task and its people; later ones keep the first one's weights and radius, which hardly vary."""
+    def task(self, population: Population, rng: np.random.Generator) -> Task:
+        """The default task; later ones keep the first one's weights and radius, which hardly vary."""
         target = Numeric("y", 0.0, 1.0)
         common = {"domain": population.domain, "target": target, "epsilon": self.epsilon, "goal": self.n}
-        if self.design == NO_PUBLIC:
-            pilot = pilot_task("coverage", **common)
-            second = second_task(pilot, population.collected(pilot, pilot.goal, rng))
-            return second, self.n - pilot.goal
         public = Public(rows=population.public(PUBLIC_ROWS, rng))
         if self.first is None:
             self.first = new_task("coverage", **common, public=public)
-            return self.first, self.n
+            return self.first
         known = known_design(population.domain, public)
         units = units_of_design(population.domain.columns, known)
         statistic = replace(self.first.statistic, transform=units)
-        return replace(self.first, statistic=statistic, design=known), self.n
+        return replace(self.first, statistic=statistic, design=known)
 
 
 def cell(design: str, n: int, epsilon: float, repeats: int) -> str:
@@ -86,7 +79,7 @@ def cell(design: str, n: int, epsilon: float, repeats: int) -> str:
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     chosen = sys.argv[2:] or list(DESIGNS)
     kept = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     found = {line.split(" | ")[0].strip("| "): line for line in kept if line.startswith("| ") and "epsilon" not in line}
@@ -111,7 +104,7 @@ def document(found: dict[str, str]) -> list[str]:
         f"|---|{'---:|' * (len(heads) + 1)}",
         *(found[name] for name in DESIGNS if name in found),
         "",
-        "± is twice the standard error of the repeats. Command: `python -m experiments.local_coverage 300`",
+        "± is twice the standard error of the repeats. Command: `python -m experiments.local_coverage 200`",
     ]
 
 

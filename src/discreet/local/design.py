@@ -102,7 +102,7 @@ def encoded_points(task: Task) -> tuple[Floats, int]:
 def supposed_design(task: Task) -> Floats:
     """E[(1, x)(1, x)^T] that the task's units suppose: that in which z has the identity as second moment."""
     transform = task.statistic.transform
-    if not task.fit_intercept or len(transform) != transform.shape[1]:
+    if task.statistic.kind == "pilot" or not task.fit_intercept or len(transform) != transform.shape[1]:
         return supposed_moment(task.columns)
     back = np.linalg.inv(transform)
     moment = back @ back.T

@@ -101,7 +101,7 @@ def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> s
         return f"one round: {told}, too little to be of use; ask more people, fewer columns, or find public rows"
     if error > _CLEAR:
         return f"one round, unless columns lie off the middle of their declared range, where two are far better: {told}"
-    return f"two rounds (--rounds 2), unless columns are known to be as supposed below: {told}"
+    return f"two rounds (--rounds 2), unless columns are known to lie in the middle of their range: {told}"
 
 
 def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:

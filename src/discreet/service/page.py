@@ -61,7 +61,7 @@ def overview(
         "dashboard.html",
         task=task,
         now=now,
-        models=[_tab(task, now, name, fitted.get(name), first=name == models[0]) for name in models],
+        models=[_tab(task, now, name, fitted.get(name), first=place == 0) for place, name in enumerate(models)],
         closing=_closing(task),
         promise=in_words(task),
         signed_in=signed_in,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from statistics import NormalDist, median
+from typing import Any
 
 from discreet.domain import Numeric
 from discreet.local import Collection, fit, forecast, influence
@@ -22,6 +23,10 @@ LIAR_SHARES = (1, 5)  # percent
 FEWEST = 100  # reports before anything is fitted
 GROWTH = 0.02  # fitted again when the collection has grown by this share, so that no two fits differ by one report
 _TWO_SIDED = NormalDist().inv_cdf(0.975)
+PILOT = (
+    "The first of two rounds: its reports fit no model. They tell means and scales, from which `discreet local task "
+    "second` makes the task for everybody else."
+)
 
 
 class Results:
@@ -29,6 +34,10 @@ class Results:
 
     def __init__(self, task: Task, store: Store, *, models: Sequence[str] = ()) -> None:
         self._task, self._store = task, store
+        if models and task.statistic.kind == "pilot":
+            raise ValueError(
+                "a pilot's reports fit no model: they tell means and scales for the task that continues it"
+            )
         self.models = tuple(models) or default_models(task)
         self._lock = asyncio.Lock()
         self._published = Published(store)
@@ -49,15 +58,20 @@ class Results:
             self._published.add(Fit(shown, total.count, self._fit(total)))
         last = self._published.fit
         current = last if last is not None and last.batch == shown and self._same_models(last) else None
+        here: dict[str, Any] = {
+            "batch": shown,
+            "closed": closed,
+            "counted": max(counted, current.reports if current else 0),  # some came between the two questions
+            "goal": goal,
+            "next_batch": sum(count for batch, count in counts if batch > shown),
+            "fitted": current.reports if current else 0,
+        }
+        if not self.models:
+            return Snapshot(**here, models=(), width_now=None, width_at_goal=None, advice=PILOT)
         half_width = self._half_width(current)
         effects = current.models[0].effects if current else []
         return Snapshot(
-            batch=shown,
-            closed=closed,
-            counted=max(counted, current.reports if current else 0),  # some came between the two questions
-            goal=goal,
-            next_batch=sum(count for batch, count in counts if batch > shown),
-            fitted=current.reports if current else 0,
+            **here,
             models=current.models if current else (),
             width_now=half_width(counted) if counted >= FEWEST else None,
             width_at_goal=half_width(goal),
@@ -68,7 +82,7 @@ class Results:
 
     def _due(self, shown: int, counted: int, closed: bool) -> bool:
         last = self._published.fit
-        if counted < FEWEST:
+        if counted < FEWEST or not self.models:
             return False
         if last is None or last.batch != shown or not self._same_models(last):
             return True
@@ -128,7 +142,9 @@ def feature_spans(task: Task) -> dict[str, float]:
 
 
 def default_models(task: Task) -> tuple[str, ...]:
-    """A yes-or-no label is explained on both scales, any other on its own."""
+    """A yes-or-no label is explained on both scales, any other on its own; a pilot explains none."""
+    if task.statistic.kind == "pilot":
+        return ()
     return ("logistic", "identity") if task.target.two_valued else ("identity",)
 
 
