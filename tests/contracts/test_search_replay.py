@@ -63,8 +63,9 @@ def test_neighbours_lose_no_more_than_is_claimed(neighbours, epsilon):
         assert report.passed, str(report)
         assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)
         seen = max(seen, choice_of(report))
-    # With enough budget the models disagree by about half of what they could on the worst row.
-    assert (0.05 if epsilon > 1 else 0.0) < seen <= 1
+    # With enough budget the models disagree by about half of what they could on the worst row; with little they may all
+    # be the constant one.
+    assert (0.05 if epsilon > 1 else 0.0) <= seen <= 1
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)

@@ -40,11 +40,12 @@ from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes, longest_row
 from discreet.algorithms.parts.start import first_coordinates, lies_there, start
-from discreet.algorithms.steps.first_look import Scaling, look_twice
+from discreet.algorithms.parts.uncertain import Seen, likely_inverses, spread
+from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.privacy import GDP, Budget
-from discreet.rows import Answer, ExposureSum, Floats, Query, Source
+from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
 from discreet.rows.gradient import WeightedMoment
 
 Question = tuple[Query, GDP]
@@ -121,11 +122,28 @@ class _Descent:
             self.source, cost, model.width, x_radius, label_share=shares.LABEL_SHARE, more=more
         )
         answers = list(rest)
-        self.label = label_scale(model, self.scaling, None if histogram is None else answers.pop(0))
+        counts = None if histogram is None else answers.pop(0)
+        self.label = label_scale(model, self.scaling, counts)
+        self.saved = -self._look_at_labels(x_radius, counts)
         if model.exposure is not None:
             low, high = model.exposure
             mean = float(answers.pop(0).value[0, 0]) * high / self.scaling.count
             self.offset = math.log(min(max(mean, low), high))
+
+    def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
+        """Look at labels again where the look left their mean unknown; returns the share of the budget it cost."""
+        label, width, half_width = self.label, self.model.width, self.model.labels.half_width
+        query = PowerSums(width, x_radius, with_x=False)
+        noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.least_count
+        # Noise makes a spread that it hides too large.
+        spread = min(label.scale, half_width / math.sqrt(3))
+        share = self.plan.labels(noise / spread, label.noise_std / spread)
+        # Where a histogram knows the mean better than sums of labels ever could, they are not asked.
+        if share == 0 or noise / math.sqrt(share) > label.noise_std:
+            return 0.0
+        self.scaling = look_at_labels(self.source, self.plan.part(share), width, x_radius, self.scaling)
+        self.label = label_scale(self.model, self.scaling, counts)
+        return share
 
     def whiten(self) -> None:
         """Coordinates in which rows are white, and a start."""
@@ -134,7 +152,8 @@ class _Descent:
             self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
         ):
             self.guess = None
-        self.rounds = self.plan.rounds(count, self.moved)
+        looked_twice = self.saved < 0  # which was a pass, too
+        self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
         linear = whiten(
             self.source,
             self.plan.part(shares.WHITENING),
@@ -144,7 +163,7 @@ class _Descent:
             self.plan.row_length(count, self.moved),
             self.scaling.count,
         )
-        self.saved = shares.WHITENING * (1 - linear.rounds / self.rounds)
+        self.saved += shares.WHITENING * (1 - linear.rounds / self.rounds)
         self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
         self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
         if np.any(model.penalty):  # the linear fit had no penalty
@@ -243,6 +262,7 @@ class _Descent:
         """Measurements of the optimum: two, or more where the start was far off; each nearer to it."""
         plan = self.plan
         seen: list[Measurement] = []
+        self.curvatures: list[Seen] = []
         share, left = shares.FIRST, 1.0
         while left > 0:
             last = share == left
@@ -255,14 +275,18 @@ class _Descent:
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
         said = [one.optimum(self.full, self.keeps) for one in seen]
-        said = [replace(one, phi=self._limited(there.phi, one.phi)) for one, there in zip(said, seen, strict=True)]
-        bends = [self._nonlinearity(said[-1].phi - one.phi) for one in seen]
+        limited = [self._limited(there.phi, one.phi) for one, there in zip(said, seen, strict=True)]
+        cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
+        said = [replace(one, phi=phi) for one, phi in zip(said, limited, strict=True)]
+        bends = [self._bend(one.phi, said[-1].phi) for one in seen]
         wrong = [
-            math.sqrt(known + relative_change(curve, curves[-1]) ** 2 + min(bend / 2, 1.0) ** 2)
+            math.sqrt(known + relative_change(curve, curves[-1]) ** 2 + bend**2)
             for curve, bend in zip(curves, bends, strict=True)
         ]
-        self.estimate, self.noise, self.unsure = together(said, [one.phi for one in seen], wrong)
+        self.estimate = together(said, [one.phi for one in seen], wrong, cut)
         self.inverse, self.measurements = said[-1].inverse, len(seen)
+        inverses = likely_inverses(self.full, self.response, self.curvatures, self.frame.penalty)
+        self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
 
     def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
         """One measurement, with the curvature at the second point and the scores' second moment at the last.
@@ -282,8 +306,13 @@ class _Descent:
             self.response = curve * self.sizes.kept(self.bounds.clip)
         else:
             self.response = carried_over(self.response, frame.foresight.curvature(seen[-2].phi), curve)
+            before = frame.foresight.curvature(seen[-2].phi)
+            self.curvatures = [
+                replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
+            ]
         if with_curvature:
             self.response = corrected(answers[0], frame.count, self.response)
+            self.curvatures.append(Seen(answers[0].value / frame.count, answers[0].noise_std / frame.count))
         self.keeps = level_keeps(seen)
         self.full = self.response + level_curvature(self.sizes, self.bounds, self.keeps) * curve
         for earlier, later in pairwise(seen):
@@ -295,12 +324,21 @@ class _Descent:
         self.full = positive(self.full, _LEAST_RESPONSE * self.sizes.kept(self.bounds.clip) * typical)
         self.cautious = positive(self.full, _LEAST_STEP_RESPONSE * typical)
         if last:
-            self.filling = self._filling(answers[-1])
+            self.meat = self._meat(answers[-1])
 
     def _nonlinearity(self, step: Floats) -> float:
         """How far a step moves scores, in units of the clip norm: up to 1 they respond to it about in proportion."""
         weight = float(np.trace(self.response)) / (self.frame.size * self.sizes.kept(self.bounds.clip))
         return weight * float(np.linalg.norm(step)) * self.frame.root_size / self.bounds.clip
+
+    def _bend(self, phi: Floats, goal: Floats) -> float:
+        """How far off the response may be along a step, as a part of itself: clipped scores respond less, and the
+        weights of long rows change more than those of typical ones, if they lie along the step.
+        """
+        step = goal - phi
+        row = self.frame.root_size * math.sqrt(self.longest)
+        change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
+        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
 
     def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
         """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
@@ -317,7 +355,7 @@ class _Descent:
         change = relative_change(
             self.frame.foresight.curvature(phi), self.frame.foresight.curvature(self._next_point(seen))
         )
-        bend = min(self._nonlinearity(said.phi - phi) / 2, 1.0)
+        bend = self._bend(phi, said.phi)
         wrong = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2 + change**2 + bend**2
         distance = float((said.phi - phi) @ (said.phi - phi)) / len(phi)
         ahead = said.variance * shares.FIRST / (1 - shares.FIRST)
@@ -342,12 +380,12 @@ class _Descent:
             return phi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
         return phi + step / max(self._nonlinearity(step), 1.0) if self.bounds is not None else goal
 
-    def _filling(self, answer: Answer) -> Floats:
+    def _meat(self, answer: Answer) -> Floats:
         """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""
         frame, sizes, clip = self.frame, self.sizes, self.bounds.clip
         ratio = sizes.score_variance_ratio(clip) * frame.dispersion
-        self.expected_filling = self.response * ratio
-        seen = corrected(answer, frame.count, self.expected_filling)
+        self.expected_meat = self.response * ratio
+        seen = corrected(answer, frame.count, self.expected_meat)
         levels = zip(self.keeps, self.bounds.levels, strict=True)
         above = sum(keep**2 * (sizes.mean_square(top) - sizes.mean_square(low)) for keep, (low, top) in levels)
         return np.asarray(seen + above / frame.size * np.eye(frame.size))
@@ -355,24 +393,23 @@ class _Descent:
     def fit(self) -> GlmFit:
         """Coefficients of (1, x): shrunk for prediction, and as estimated with what they vary by."""
         frame, first = self.frame, int(self.frame.coordinates.constant)
-        goal = np.concatenate([self.estimate[:first], np.zeros(frame.size - first)])
+        estimate, noise = self.estimate.phi, self.spread.noise
+        goal = np.concatenate([estimate[:first], np.zeros(frame.size - first)])
         public, free = self.public_phi, first
-        noise = self.noise + self.unsure * np.eye(frame.size)
-        if public is not None and not nearer(self.estimate, noise, goal, public):
+        if public is not None and not nearer(estimate, noise, goal, public):
             goal, free = public, 0
-        sampling = self.inverse @ self.filling @ self.inverse / frame.count
         turn = frame.coordinates.matrix.T
         return GlmFit(
             coef=turn @ self._prediction(goal, free),
-            estimate=turn @ self.estimate,
+            estimate=turn @ estimate,
             count=frame.count,
             iterations=self.steps + self.measurements,
             noise_covariance=turn @ noise @ turn.T,
-            sampling_covariance=turn @ sampling @ turn.T,
-            model_covariance=turn @ self.inverse @ self.expected_filling @ self.inverse @ turn.T / frame.count,
+            sampling_covariance=turn @ self.spread.sampling @ turn.T,
+            model_covariance=turn @ self.inverse @ self.expected_meat @ self.inverse @ turn.T / frame.count,
             dispersion=frame.dispersion,
             used=self.scaling.used(self.source.public_rows),
-            signal=signal(self.estimate[first:], noise[first:, first:]),
+            signal=signal(estimate[first:], noise[first:, first:]),
         )
 
     def _prediction(self, goal: Floats, free: int) -> Floats:
@@ -381,12 +418,12 @@ class _Descent:
         There the look's mean label knows the constant better than the gradients do.
         """
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
-        noise = self.noise + hidden * self.unsure * np.eye(self.frame.size)
-        phi = shrunk(self.estimate, noise, goal, free)
+        noise = self.estimate.noise + hidden * self.estimate.unsure * np.eye(self.frame.size)
+        phi = shrunk(self.estimate.phi, noise, goal, free)
         if self.frame.coordinates.constant:
             mean = self.model.sensible_mean(self.label.centre)
             eta = self.frame.foresight.constant_for(mean, phi[1:])
             slope = max(float(self.model.link.slope(eta + self.offset)), 1e-12)
-            variance = (self.model.labels.half_width * self.scaling.y_noise_std / slope) ** 2
+            variance = (self.label.noise_std / slope) ** 2
             phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
         return phi

@@ -82,7 +82,7 @@ class _Seen:
     hessian: Floats
     gradient_noise: float
     hessian_noise: float
-    filling: float
+    meat: float
 
     @property
     def step(self) -> Floats:
@@ -174,7 +174,7 @@ class _Search:
         from_hessian = seen.hessian_noise**2 / 2 * (float(step @ step) * np.eye(size) + np.outer(step, step))
         noise = inverse @ (seen.gradient_noise**2 * np.eye(size) + from_hessian) @ inverse
         information = seen.hessian - self._penalty()
-        sampling = seen.filling / self.count * inverse @ information @ inverse
+        sampling = seen.meat / self.count * inverse @ information @ inverse
         turn = self.coordinates.matrix.T
         return GlmFit(
             coef=turn @ self._shrunk(beta, noise, seen.hessian),
@@ -183,7 +183,7 @@ class _Search:
             iterations=rounds,
             noise_covariance=turn @ noise @ turn.T,
             sampling_covariance=turn @ sampling @ turn.T,
-            dispersion=1.0 if self.model.family.dispersion_known else seen.filling,
+            dispersion=1.0 if self.model.family.dispersion_known else seen.meat,
         )
 
     def _shrunk(self, beta: Floats, noise: Floats, hessian: Floats) -> Floats:

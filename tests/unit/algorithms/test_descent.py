@@ -16,6 +16,8 @@ from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, posi
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
+from discreet.algorithms.parts.uncertain import Seen, likely_inverses
+from discreet.algorithms.steps.coordinates import trusted
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
@@ -169,16 +171,23 @@ def test_the_signal_is_told_in_words():
 def test_measurements_are_weighed_by_what_is_known_of_each():
     exact = Said(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
     noisy = Said(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
-    estimate, noise, _ = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1])
-    assert estimate == pytest.approx([1.0, 1.0], abs=1e-3)
-    assert float(np.trace(noise)) < 1e-5
+    found = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1], [np.zeros(2), np.zeros(2)])
+    assert found.phi == pytest.approx([1.0, 1.0], abs=1e-3)
+    assert float(np.trace(found.noise)) < 1e-5
 
 
 def test_a_point_far_off_with_a_doubtful_response_weighs_little():
     far, near = (Said(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
-    estimate, _, unsure = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1])
-    assert estimate[0] == pytest.approx(1.0, abs=0.01)
-    assert unsure < 1e-3
+    none = [np.zeros(1), np.zeros(1)]
+    found = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1], none)
+    assert found.phi[0] == pytest.approx(1.0, abs=0.01)
+    assert found.unsure < 1e-3
+
+
+def test_what_was_cut_off_a_step_counts_as_an_error():
+    said = [Said(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1))]
+    assert together(said, [np.ones(1)], [0.1], [np.zeros(1)]).unsure == 0
+    assert together(said, [np.ones(1)], [0.1], [np.array([0.5])]).unsure == pytest.approx(0.25)
 
 
 @given(st.floats(0.01, 5), st.integers(0, 4))
@@ -195,6 +204,35 @@ def test_a_plan_never_costs_more_than_its_budget(curved, public):
         left = plan.gradients(1.0, steps).mu ** 2 / plan.budget.mu**2
         assert plan.early + left + (0.08 if steps else 0.0) <= 1.0 + 1e-12
         assert left > 0.5
+
+
+# A response that was seen through noise.
+
+
+def test_a_covariance_is_drawn_to_its_diagonal_where_noise_hides_the_rest():
+    rng, noise = np.random.default_rng(0), 0.1
+    scales = np.array([1.0, 0.05, 1.0, 2.0, 1.0, 1.0, 0.05, 1.0])
+    upper = np.triu(rng.normal(size=(8, 8)), 1) * noise / math.sqrt(2)
+    seen = np.diag(scales + noise * rng.normal(size=8)) + upper + upper.T
+    found = trusted(seen, noise)
+    assert np.diagonal(found) == pytest.approx(scales, abs=0.3)
+    assert np.linalg.norm(found - np.diag(np.diagonal(found))) < np.linalg.norm(upper + upper.T)
+    assert trusted(seen, 1e-12) == pytest.approx(seen, abs=1e-9)
+
+
+def test_a_response_known_exactly_has_one_inverse_and_a_hidden_one_has_many():
+    response, none = np.diag([1.0, 2.0, 3.0]), np.zeros((3, 3))
+    exact = likely_inverses(response, response, [Seen(response, 1e-9)], none)
+    assert np.allclose(exact, np.linalg.inv(response), atol=1e-6)
+    hidden = likely_inverses(response, response, [Seen(np.diag([1.0, 0.1, 3.0]), 0.3)], none)
+    spreads = np.std([np.diagonal(one) for one in hidden], axis=0)
+    assert spreads[1] > 5 * spreads[2]
+
+
+def test_labels_are_looked_at_again_only_where_their_mean_is_unknown():
+    plan = Plan(Budget.of(1.0, 1e-6), 9, False, True, False, False, False)
+    assert plan.labels(0.01, 0.1) == 0
+    assert 0 < plan.labels(0.01, 0.5) < plan.labels(0.1, 0.5) < plan.labels(1.0, 5.0) <= 0.3
 
 
 # The whole.

@@ -55,6 +55,12 @@ class Foresight:
         here, there = (float(_MASSES @ self._weight(eta + shift)) for shift in (-0.01, 0.01))
         return (there - here) / (0.01 * (there + here))
 
+    def sharpness(self, phi: Floats) -> float:
+        """How fast a row's weight changes with its predictor, relative to itself."""
+        eta = self._eta(phi)
+        here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
+        return float(_MASSES @ np.abs(there - here)) / (0.01 * float(_MASSES @ (there + here)))
+
     def typical_size(self, phi: Floats, dispersion: float) -> float:
         """The root mean square of what a bound on scores is compared with."""
         size = self.model.family.typical_size(self._eta(phi), self.model.link, dispersion)

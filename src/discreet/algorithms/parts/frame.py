@@ -102,7 +102,7 @@ class Frame:
         )
 
     def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
-        """The second moment of clipped scores: the filling of the sandwich."""
+        """The second moment of clipped scores: the meat of the sandwich."""
         score = self._score
         return WeightedMoment(
             self.coordinates.map(phi),

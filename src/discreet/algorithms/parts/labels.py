@@ -42,38 +42,40 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
     """Mean and standard deviation of labels, in their units; the spread rather too large than too small."""
     labels = model.labels
     mean = labels.centre + labels.half_width * scaling.y_centre
-    spread = labels.half_width * scaling.y_scale
+    spread, noise = labels.half_width * scaling.y_scale, labels.half_width * scaling.y_noise_std
     if histogram is not None:
-        mean, spread = _by_octaves(model, histogram, mean, spread, labels.half_width * scaling.y_noise_std)
+        mean, spread, noise = _by_octaves(model, histogram, mean, spread, noise)
     if model.origin is not None:
         # Without an intercept the model passes through the mean at eta = 0, and labels are measured from there.
         through = float(model.link.mean(0.0))
-        return LabelScale(labels, through, math.hypot(spread, mean - through))
+        return LabelScale(labels, through, math.hypot(spread, mean - through), noise)
     if model.family.label_free:
         # A clip would cut the two labels unevenly: the scale leaves both within it.
         spread = max(spread, max(labels.high - mean, mean - labels.low) / LABEL_BOUND)
-    return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width))
+    return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width), noise)
 
 
 def _by_octaves(
     model: GlmModel, histogram: Answer, mean: float, spread: float, mean_noise: float
-) -> tuple[float, float]:
-    """Mean and spread by the histogram, if it knows the mean better than the sum of labels does."""
+) -> tuple[float, float, float]:
+    """Mean, spread and the mean's noise by the histogram, if it knows the mean better than the sum of labels does."""
     query = octaves(model)
     assert query is not None  # there is an answer to it
     counts, noise_std = histogram.value[:, 0], histogram.noise_std
     last = last_clear(counts, noise_std, -1)
     if last < 0:
-        return mean, spread
+        return mean, spread, mean_noise
     # Cells below the first clear one hold next to nothing and would only add noise.
     cells = slice(int(np.argmax(counts > CLEAR * noise_std)), last + 1)
     shares, middles = counts[cells] / max(float(counts[cells].sum()), noise_std), _middles(query.y_edges)[cells]
     by_cells = float(shares @ middles)
     noise = noise_std * float(np.linalg.norm(middles - by_cells)) / max(float(counts[cells].sum()), noise_std)
-    if math.hypot(noise, _COARSE * by_cells) > mean_noise:
-        return mean, spread
+    wrong = math.hypot(noise, _COARSE * by_cells)
+    if wrong > mean_noise:
+        return mean, spread, mean_noise
     # Labels that all lie in one cell may still differ by its width.
-    return by_cells, math.sqrt(max(float(shares @ (middles - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
+    by_cells_spread = math.sqrt(max(float(shares @ (middles - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
+    return by_cells, by_cells_spread, wrong
 
 
 def _middles(edges: Floats) -> Floats:

@@ -125,19 +125,32 @@ def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Se
     )
 
 
-def together(said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float]) -> tuple[Floats, Floats, float]:
-    """The best mean of several measurements, the noise's covariance in it, and the variance of what is wrong besides.
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The optimum by all measurements: their weights, the noise's covariance, the variance of what else is wrong."""
 
-    Each is off by its noise, and by the part of the response that is ``wrong`` times how far its point lies from the
-    optimum, which the last measurement knows best.
+    phi: Floats
+    weights: tuple[float, ...]
+    noise: Floats
+    unsure: float
+
+
+def together(said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats]) -> Estimate:
+    """The best mean of several measurements.
+
+    Each is off by its noise, by the part of the response that is ``wrong`` times how far its point lies from the
+    optimum, which the last measurement knows best, and by what was ``cut`` off its step.
     """
     size, last = len(points[0]), said[-1].phi
-    doubts = [part**2 * float((last - phi) @ (last - phi)) / size for part, phi in zip(wrong, points, strict=True)]
+    doubts = [
+        (part**2 * float((last - phi) @ (last - phi)) + float(off @ off)) / size
+        for part, phi, off in zip(wrong, points, cut, strict=True)
+    ]
     trusts = [1 / max(one.variance + doubt, 1e-300) for one, doubt in zip(said, doubts, strict=True)]
-    weights = [trust / sum(trusts) for trust in trusts]
-    estimate = sum((weight * one.phi for weight, one in zip(weights, said, strict=True)), np.zeros(size))
+    weights = tuple(trust / sum(trusts) for trust in trusts)
+    phi = sum((weight * one.phi for weight, one in zip(weights, said, strict=True)), np.zeros(size))
     noise = sum((weight**2 * one.noise for weight, one in zip(weights, said, strict=True)), np.zeros((size, size)))
-    return estimate, noise, sum(weight**2 * doubt for weight, doubt in zip(weights, doubts, strict=True))
+    return Estimate(phi, weights, noise, sum(w**2 * doubt for w, doubt in zip(weights, doubts, strict=True)))
 
 
 def _mean(answers: Sequence[Answer]) -> Answer:

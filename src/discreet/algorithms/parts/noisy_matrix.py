@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from discreet.algorithms.steps.coordinates import beyond_noise
 from discreet.rows import Answer, Floats
 
 # No direction of a curvature or covariance is taken to be flatter than this part of a typical one ...
@@ -22,10 +23,13 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     """
     size, noise_std = len(expected), answer.noise_std / count
     edge = math.sqrt(2 * size) * noise_std
-    values, vectors = np.linalg.eigh((answer.value + answer.value.T) / (2 * count) - expected)
+    difference = (answer.value + answer.value.T) / (2 * count) - expected
+    # Columns have scales of their own, and a diagonal is seen more clearly than a matrix.
+    scales = np.diag(beyond_noise(np.diagonal(difference), noise_std))
+    values, vectors = np.linalg.eigh(difference - scales)
     values = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
     typical = float(np.trace(expected)) / size
-    return positive(expected + (vectors * values) @ vectors.T, min(_SAFE * edge, _SAFE_AT_MOST * typical))
+    return positive(expected + scales + (vectors * values) @ vectors.T, min(_SAFE * edge, _SAFE_AT_MOST * typical))
 
 
 def relative_edge(noise_std: float, size: int, typical: float) -> float:

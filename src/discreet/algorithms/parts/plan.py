@@ -31,6 +31,9 @@ SECOND = 1 / 3  # of what is left then: the second one, where a third is needed
 _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
 # Of the look, what a look at y and the number of rows alone gets.
 LABEL_SHARE = 0.25
+# A mean label that the look leaves more uncertain than this, in standard deviations of labels, is looked at again, with
+# at most this share: scores of labels measured from a wrong centre are all clipped, and gradients see little of them.
+_LABEL_NOISE, _LABELS = 0.25, 0.3
 # Rounds of whitening by their predicted noise, in units of the eigenvalues sought: more rounds reach flatter directions
 # but each has less budget.
 _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
@@ -82,6 +85,16 @@ class Plan:
             (MOMENT, True),
         )
         return sum(share for share, needed in asked if needed)
+
+    def labels(self, noise: float, relative_noise: float) -> float:
+        """The share of a second look at labels, whose mean the first leaves with this noise; 0 if it knows enough.
+
+        ``noise``: of a look at labels that has the whole budget; ``relative_noise``: that of the first look. Both in
+        standard deviations of labels.
+        """
+        if relative_noise <= _LABEL_NOISE:
+            return 0.0
+        return min((noise / _LABEL_NOISE) ** 2, _LABELS)
 
     def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
         """The cost of a part of the last gradients, which get all that is left, and what earlier steps have saved."""

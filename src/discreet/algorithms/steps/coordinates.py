@@ -54,8 +54,8 @@ class Coordinates:
     def whitened(self, moment: Floats, noise_std: float) -> Coordinates:
         """New coordinates in which this noisy, perhaps weighted, second moment of z is about a multiple of 1.
 
-        The present coordinates are the best guess before the moment was seen: it is trusted against them as far as its
-        distance from a multiple of the identity exceeds what the noise alone would make of it.
+        The present coordinates are the best guess before the moment was seen: it is trusted against them as far as it
+        stands clear of its noise.
         """
         if self.size == int(self.constant):
             return self  # a constant alone is as white as can be
@@ -64,13 +64,10 @@ class Coordinates:
             mass = max(float(moment[0, 0]), 1e-300)
             shift = beyond_noise(moment[0, 1:] / mass, noise_std / mass / math.sqrt(2))
             covariance = moment[1:, 1:] / mass - np.outer(shift, shift)
-        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        size, noise = len(values), noise_std / mass
-        middle = max(float(np.mean(values)), noise)
-        distance = float(np.sum((values - middle) ** 2))
-        trust = max(0.0, 1 - noise**2 * size * (size + 1) / 2 / max(distance, 1e-300))
-        floor = trust * _FLOOR * math.sqrt(2 * size) * noise
-        values = np.maximum(middle + trust * (values - middle), max(floor, 1e-12 * middle))
+        covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
+        values, vectors = np.linalg.eigh(covariance)
+        middle = float(np.mean(values))
+        values = np.maximum(values, max(_FLOOR * noise, 1e-12 * middle))
         turn = (vectors / np.sqrt(values)) @ vectors.T
         if not self.constant:
             return Coordinates(turn @ self.matrix, constant=False)
@@ -78,6 +75,21 @@ class Coordinates:
         matrix[1:] -= np.outer(shift, self.matrix[0])
         matrix[1:] = turn @ matrix[1:]
         return Coordinates(matrix)
+
+
+def trusted(covariance: Floats, noise_std: float) -> Floats:
+    """A noisy covariance, drawn to its diagonal and that to its mean, each by what noise alone makes of it.
+
+    Columns have scales of their own more often than they have many strong correlations, and a diagonal is seen far
+    more clearly than a matrix is: noise of this size in its entries moves eigenvalues by sqrt(2 size) times as much.
+    """
+    size = len(covariance)
+    diagonal = np.diagonal(covariance)
+    middle = max(float(np.mean(diagonal)), noise_std)
+    scales = np.maximum(middle + beyond_noise(diagonal - middle, noise_std), _FLOOR * noise_std)
+    rest = covariance - np.diag(diagonal)
+    made_by_noise = noise_std**2 * size * (size - 1) / 2
+    return np.diag(scales) + rest * max(0.0, 1 - made_by_noise / max(float(np.sum(rest**2)), 1e-300))
 
 
 def beyond_noise(vector: Floats, noise_std: float) -> Floats:

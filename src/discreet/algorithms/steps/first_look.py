@@ -82,6 +82,17 @@ def look_twice(
     return _together(alone, _read(source, second, query, None)), rest
 
 
+def look_at_labels(source: Source, cost: GDP, width: int, x_radius: float, seen: Scaling) -> Scaling:
+    """One more look at y and the number of rows, put together with what was ``seen`` before.
+
+    Privacy: one sum, at ``cost``.
+    """
+    query = PowerSums(width, x_radius, with_x=False)
+    if source.public_rows is None:
+        query = replace(query, count_weight=_COUNT_WEIGHT)
+    return _together(_read(source, source.sum(query, cost), query, XScaling(np.zeros(width), 1.0)), seen)
+
+
 def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | None) -> Scaling:
     width, x_radius, rows = query.width, query.x_radius, source.public_rows
     seen = query.read(answer.value, answer.noise_std, rows)
