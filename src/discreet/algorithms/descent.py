@@ -24,6 +24,7 @@ import numpy as np
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.labels import label_scale, octaves
+from discreet.algorithms.parts.line_search import along, profile, relative_noise
 from discreet.algorithms.parts.measure import (
     DOUBT,
     LEVEL_SHARE,
@@ -46,7 +47,7 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
-from discreet.rows.gradient import WeightedMoment
+from discreet.rows.gradient import LabelProfile, WeightedMoment
 
 Question = tuple[Query, GDP]
 
@@ -198,21 +199,38 @@ class _Descent:
         return 1 / (1 + (self.doubt / 2) ** 2)
 
     def warm_up(self) -> None:
-        """Towards a point where the curvature is about that of the optimum."""
-        frame, phi = self.frame, self.phi
+        """Towards a point where the curvature is about that of the optimum: a line search, or a gradient if it pays."""
+        frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
+        self.steps = 1
+        if self.plan.curved and frame.size > int(frame.coordinates.constant):
+            query = profile(frame, phi, self.label)
+            if self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi)):
+                self._line_search(query)
+                return
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
-        noise_std = self.source.noise_std(frame.gradient(phi, clip), self.plan.part(shares.WARM_UP)) / frame.count
+        noise_std = self.source.noise_std(frame.gradient(phi, clip), cost) / frame.count
         unit = 1.0 if self.plan.curved else math.sqrt(frame.dispersion)
         self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
-        for _ in range(self.steps):
-            self._warm_up_step(self.plan.part(shares.WARM_UP))
+        if self.steps:
+            self._warm_up_step(cost)
+
+    def _line_search(self, query: LabelProfile) -> None:
+        # The mean of clipped skewed scores depends on the dispersion, which a linear fit of clipped labels misses.
+        squares = shares.EARLY_DISPERSION if self.plan.dispersion else 0.0
+        questions: list[Question] = [(query, self.plan.part(shares.WARM_UP - squares))]
+        if squares:
+            questions.append((self.frame.squares(self.phi), self.plan.part(squares)))
+        answer, *rest = self.frame.ask(*questions)
+        self.phi = along(self.frame, self.phi, query, answer)
+        if rest:
+            self.frame = self.frame.with_squares(rest[0])
 
     def _warm_up_step(self, cost: GDP) -> None:
         frame, phi = self.frame, self.phi
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         # The dispersion is needed early where a family's clipped mean depends on it.
-        part = 0.2 if self.plan.dispersion else 0.0
+        part = shares.EARLY_DISPERSION / shares.WARM_UP if self.plan.dispersion else 0.0
         questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
         if part:
             questions.append((frame.squares(phi), GDP(cost.mu * math.sqrt(part))))
@@ -300,8 +318,14 @@ class _Descent:
             more.append((self._curvature_query(phi, curve), plan.curvature))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
+            if plan.dispersion:
+                more.append((frame.squares(phi), plan.part(shares.LAST_DISPERSION)))
         measurement, answers = measure(frame, phi, self.bounds, cost, *more)
         seen.append(measurement)
+        if last and plan.dispersion:
+            *answers, squares = answers
+            self.frame = frame.with_squares(squares)
+            seen[:] = [one.with_dispersion(self.bounds, self.frame.dispersion) for one in seen]
         if number == 0:
             self.response = curve * self.sizes.kept(self.bounds.clip)
         else:

@@ -11,7 +11,7 @@ Where a family has no formula for the mean, the score is only cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,6 +68,15 @@ class ClippedScore:
         rise = self._clipped_mean(mean + step, centre, low, high) - self._clipped_mean(mean - step, centre, low, high)
         slope = gain * self.link.slope(eta) * rise / (2 * step)
         return np.asarray(np.clip(slope, 0.0, self.family.weight(eta, self.link)))
+
+    def shift(self, eta: Floats, bound: Floats, dispersion: float) -> Floats:
+        """The mean of the bounded score at the true coefficients, if the dispersion is not the one that was guessed."""
+        expected = self._expected(eta, bound)
+        if expected is None or dispersion == self.dispersion:
+            return np.zeros_like(eta)
+        mean, gain, centre, low, high, guessed = expected
+        true = replace(self, dispersion=dispersion)._clipped_mean(mean, centre, low, high)
+        return np.asarray(gain * (guessed - true))
 
     def _expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
         """Mean, gain, centre, how far below and above it labels count, and E clip(Y - centre); None without formula.

@@ -6,6 +6,7 @@ which rows have about equal spread in every direction. What differs between mode
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -113,6 +114,41 @@ class SizeHistogram:
         mapped, length = self.map.seen(block)
         size = self.size(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
         return cell_of(size, self.edges), np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelProfile:
+    """By the place of rows along one direction, in cells of these edges: exposures (or counts), and sums of labels.
+
+    Labels are taken within ``low`` and ``high`` and measured from low, in units of the range; exposures in units of
+    the largest.
+
+    Privacy: a row is in one cell, with two numbers between 0 and 1, so its norm is at most sqrt(2) and a replaced one
+    moves the answer by at most 2.
+    """
+
+    map: LinearMap
+    labels: Labels
+    edges: Floats
+    low: float
+    high: float
+    largest_exposure: float = 1.0
+    label: str = "labels along a direction"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+    right_norm: float = math.sqrt(2)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 2
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        cells, numbers = np.empty((self.shape[0], block.records)), np.ones((2, block.records))
+        one_hot(self.map.apply(block)[0], self.edges, cells)
+        if block.offset is not None:
+            numbers[0] = np.minimum(np.exp(block.offset) / self.largest_exposure, 1.0)
+        numbers[1] = (np.clip(self.labels.of(block), self.low, self.high) - self.low) / (self.high - self.low)
+        return cells, numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ the sizes of scores are then integrals over one dimension, along the slopes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,6 +95,10 @@ class Foresight:
         constant = middle[found - 1] + part * (middle[found] - middle[found - 1])
         return np.concatenate([[constant], slopes]) if self.constant else slopes
 
+    def slope(self, phi: Floats) -> float:
+        """How fast the mean label changes with the linear predictor."""
+        return float(_MASSES @ self.model.link.slope(self._eta(phi)))
+
     def moments(self, phi: Floats) -> tuple[float, Floats]:
         """The mean label and its covariances with the coordinates, by Stein's lemma."""
         eta = self._eta(phi)
@@ -109,6 +114,13 @@ class Foresight:
         first = int(self.constant)
         seen = self.model.sensible_mean(mean - float(gradient[0])) if self.constant else mean
         return self.start(seen, cross - gradient[first:], label_variance)
+
+    def mean_of(self, phi: Floats, value: Callable[[Floats], Floats]) -> Floats:
+        """The mean of a function of eta times z, over typical rows."""
+        at = _MASSES * value(self._eta(phi))
+        _, slopes = self._split(phi)
+        along = float(at @ _NODES) * slopes / max(float(np.linalg.norm(slopes)), 1e-300)
+        return np.concatenate([[float(at.sum())], along]) if self.constant else along
 
     def constant_for(self, mean: float, slopes: Floats) -> float:
         """The constant that gives this mean label beside these slopes."""

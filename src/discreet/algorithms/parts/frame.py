@@ -134,6 +134,11 @@ class Frame:
         mixed = self.dispersion ** (1 - trust) * middle**trust
         return replace(self, dispersion=max(mixed, _LEAST_DISPERSION))
 
+    def shift(self, phi: Floats, clip: float, dispersion: float) -> Floats:
+        """The mean of clipped scores at the optimum, if the dispersion is not what this frame takes it to be."""
+        bound = np.array([clip / self.root_size])
+        return self.foresight.mean_of(phi, lambda eta: self._score.shift(eta, bound, dispersion))
+
     @property
     def _score(self) -> ClippedScore:
         labels = self.model.labels

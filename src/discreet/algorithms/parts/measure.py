@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,18 @@ class Measurement:
         value = self.base.value[:, 0] + sum((keep * level.value[:, 0] for keep, level in both), np.zeros(len(self.phi)))
         variance = self.base.noise_std**2 + sum((keep * level.noise_std) ** 2 for keep, level in both)
         return value / self.frame.count, math.sqrt(variance) / self.frame.count
+
+    def with_dispersion(self, bounds: Bounds, dispersion: float) -> Measurement:
+        """The same, as if this dispersion had been known: clipped scores would have been centred by it."""
+        count = self.frame.count
+        shifts = [self.frame.shift(self.phi, c, dispersion) for c in (bounds.clip, *(top for _, top in bounds.levels))]
+        bottoms = [self.frame.shift(self.phi, low, dispersion) for low, _ in bounds.levels]
+        base = replace(self.base, value=self.base.value - count * shifts[0][:, np.newaxis])
+        levels = tuple(
+            replace(level, value=level.value - count * (top - bottom)[:, np.newaxis])
+            for level, top, bottom in zip(self.levels, shifts[1:], bottoms, strict=True)
+        )
+        return replace(self, base=base, levels=levels)
 
     def optimum(self, response: Floats, keeps: Sequence[float]) -> Said:
         """Where the optimum is, if the gradient responds in this way: one Newton step."""

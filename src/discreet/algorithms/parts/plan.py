@@ -19,9 +19,11 @@ OCTAVES = 0.01  # a histogram of labels
 PUBLIC = 0.02  # whether public rows lie where private ones do, and whether their fit is nearer than the linear one
 WHITENING = 0.13  # noise here only makes coordinates less white; below a tenth it made starts too poor
 WARM_UP = 0.08  # steps towards a point where the curvature is the right one
+EARLY_DISPERSION = 0.02  # of that, for one number
 HISTOGRAM = 0.015  # counts, whose noise is far below that of gradients
 LENGTHS = 0.005  # the same, and less depends on it
-DISPERSION = 0.03  # one number, on which the mean of clipped skewed scores depends
+LAST_DISPERSION = 0.01  # the same again, where the misfit of the start is gone
+DISPERSION = 0.02  # one number, on which the mean of clipped skewed scores depends
 CURVATURE = 0.04  # a matrix, which decides the last steps and the standard errors; twice where the link is curved
 MOMENT = 0.03  # a matrix, for the standard errors only
 FIRST = 1 / 4  # of what is left: the first of the last gradients, taken farther from the optimum than the others
@@ -41,7 +43,9 @@ _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
 _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
 # Clip norm of warm-up gradients, in typical norms of scores.
 WARM_UP_CLIP = 1.2
-# A warm-up step pays if its noise, in standard deviations of the linear predictor, is below this.
+# A line search pays if the noise of the length it finds, in standard deviations of the linear predictor, is below this.
+_LINE_SEARCH_NOISE = 0.1
+# A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 
 
@@ -79,7 +83,7 @@ class Plan:
             (PUBLIC, self.public),
             (WHITENING, True),
             (HISTOGRAM + LENGTHS, True),
-            (DISPERSION, self.dispersion),
+            (DISPERSION + LAST_DISPERSION, self.dispersion),
             (CURVATURE, True),
             (CURVATURE, self.curved),
             (MOMENT, True),
@@ -109,12 +113,17 @@ class Plan:
     def rounds(self, count: float, moved: float) -> int:
         """Rounds of whitening; ``moved``: how far one person moves a sum of unit vectors."""
         noise = self._noise(count, moved)
-        return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else 3
+        most = 2 if self.curved else 3  # a line search is a pass, too
+        return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else most
 
     def row_length(self, count: float, moved: float) -> float:
         """What rows are shortened to in second moments."""
         growth = (self.budget.mu * count / (100 * self.size * moved)) ** _LENGTH_GROWTH
         return _LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size)
+
+    def searches(self, noise: float) -> bool:
+        """Whether a line search pays; ``noise``: of the length that it would find, in standard deviations of eta."""
+        return noise <= _LINE_SEARCH_NOISE
 
     def warm_up_steps(self, rounds: int, step_noise: float) -> int:
         """None where a step would be noise, after so many passes that eight are near, or where a linear fit is exact.

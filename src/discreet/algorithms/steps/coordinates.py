@@ -67,7 +67,7 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        values = np.maximum(values, max(_FLOOR * noise, 1e-12 * middle))
+        values = np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
         turn = (vectors / np.sqrt(values)) @ vectors.T
         if not self.constant:
             return Coordinates(turn @ self.matrix, constant=False)

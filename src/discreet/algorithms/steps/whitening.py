@@ -20,7 +20,7 @@ from discreet.rows import Floats, Labels, LinearMap, MappedMoment, Source
 _LABEL_BOUND = 2.5
 _LABEL_LENGTH = 0.5
 # Directions whose second moments are this many times the edge of the noise's eigenvalues are known well enough.
-_FAR_OUT = 3.0
+_FAR_OUT = 6.0
 # The mean weight of rows that are shortened to about their typical length.
 _TYPICAL_WEIGHT = 0.8
 

@@ -1,0 +1,75 @@
+"""How far along its direction a start should lie: a small histogram instead of an assumption.
+
+The start (parts/start.py) takes rows to be normal in white coordinates. Where they are skewed or heavy-tailed its
+direction is still useful but its length is not: for two classes it may lie where all probabilities are near 0 or 1. One
+noisy histogram of the labels along that direction, whatever the number of columns, tells how they depend on it. Length
+and constant are then those of a model with one column.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.steps.whitening import LabelScale
+from discreet.rows import Answer, Floats, LinearMap
+from discreet.rows.gradient import LabelProfile
+
+# Places along the direction, in standard deviations of rows; the outermost cells are open.
+_EDGES = np.array([-16, -8, -5, -3.5, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3.5, 5, 8, 16], dtype=float)
+_MIDDLES = np.concatenate([[-20.0], (_EDGES[1:] + _EDGES[:-1]) / 2, [20.0]])
+# Labels are cut so many of their standard deviations below and above their mean.
+_BELOW, _ABOVE = 4.0, 6.0
+_LONGEST, _FARTHEST_ETA, _HALVINGS = 10.0, 50.0, 50
+
+
+def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
+    """The question: labels along the slopes of phi."""
+    first, labels = int(frame.coordinates.constant), frame.model.labels
+    slopes = phi[first:] / max(float(np.linalg.norm(phi[first:])), 1e-300)
+    matrix = slopes @ frame.coordinates.matrix[first:]
+    return LabelProfile(
+        LinearMap(matrix[np.newaxis]),
+        labels,
+        _EDGES,
+        max(labels.low, label.centre - _BELOW * label.scale),
+        min(labels.high, label.centre + _ABOVE * label.scale),
+        1.0 if frame.model.exposure is None else frame.model.exposure[1],
+    )
+
+
+def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Floats) -> float:
+    """The noise of the length that the answer would tell, in standard deviations of eta."""
+    slope = abs(float(frame.foresight.slope(phi))) * frame.count
+    return noise_std * (query.high - query.low) * math.sqrt(len(_EDGES)) / max(slope, 1e-300)
+
+
+def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Floats:
+    """Phi with the length and constant that the profile tells: mean labels and their slope along it are those seen."""
+    first, link = int(frame.coordinates.constant), frame.model.link
+    # A cell that noise alone may have filled would lie far out as often as near.
+    seen = answer.value[:, 0] > 3 * answer.noise_std
+    if not np.any(seen):
+        return phi
+    exposures = answer.value[seen, 0] * query.largest_exposure
+    sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
+    places = _MIDDLES[seen]
+
+    def excess(length: float) -> tuple[float, float]:
+        """The constant that gives the mean label at this length, and the slope of labels that it leaves unexplained."""
+        low, high = -_FARTHEST_ETA, _FARTHEST_ETA if first else -_FARTHEST_ETA
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2 if first else 0.0
+            below = float(exposures @ link.mean(middle + length * places)) < float(np.sum(sums))
+            low, high = (middle, high) if below else (low, middle)
+        return middle, float(places @ (exposures * link.mean(middle + length * places) - sums))
+
+    shortest, longest = 0.0, _LONGEST
+    for _ in range(_HALVINGS):
+        length = (shortest + longest) / 2
+        constant, slope = excess(length)
+        shortest, longest = (length, longest) if slope < 0 else (shortest, length)
+    slopes = phi[first:] * (length / max(float(np.linalg.norm(phi[first:])), 1e-300))
+    return np.concatenate([[constant], slopes]) if first else slopes

@@ -1,0 +1,47 @@
+"""The length of a start by a histogram of labels along its direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from noisy_source import NoisySource
+from plain_source import without_rounding
+
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.line_search import along, profile
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.whitening import LabelScale
+from discreet.glm import family, link
+from discreet.privacy import GDP
+from discreet.rows import Labels
+
+
+@pytest.mark.parametrize("start", [0.2, 1.0, 5.0])
+@pytest.mark.parametrize(("name", "link_name", "high"), [("bernoulli", "logit", 1.0), ("poisson", "log", 60.0)])
+def test_length_and_constant_are_found_on_skewed_rows_from_any_start(name, link_name, high, start, monkeypatch):
+    without_rounding(monkeypatch)
+    rng = np.random.default_rng(0)
+    x = rng.exponential(size=(20_000, 2)) - 1
+    eta = -0.5 + x @ np.array([0.6, -0.8])
+    y = rng.random(len(x)) < 1 / (1 + np.exp(-eta)) if name == "bernoulli" else rng.poisson(np.exp(eta))
+    labels = Labels(high / 2, high / 2)
+    model = GlmModel(family(name), link(link_name), labels, penalty=np.zeros(2))
+    source = NoisySource(x, (np.minimum(y, high) - high / 2) / (high / 2), rng, "replace_one")
+    frame = Frame(source, model, Coordinates(np.eye(3)), Foresight(model, True), 20_000.0, 1.0)
+    phi = np.array([2.0, 0.6 * start, -0.8 * start])
+    query = profile(frame, phi, LabelScale(labels, float(np.mean(y)), float(np.std(y))))
+    found = along(frame, phi, query, source.sum(query, GDP(1.0)))
+    # Cells are half a standard deviation wide, and labels far above the others are cut: this is where a descent starts.
+    assert found == pytest.approx([-0.5, 0.6, -0.8], abs=0.12 if name == "bernoulli" else 0.25)
+
+
+def test_a_profile_of_noise_moves_nothing(monkeypatch):
+    without_rounding(monkeypatch)
+    model = GlmModel(family("bernoulli"), link("logit"), Labels(0.5, 0.5), penalty=np.zeros(2))
+    source = NoisySource(np.zeros((3, 2)), np.zeros(3), np.random.default_rng(0), "replace_one")
+    frame = Frame(source, model, Coordinates(np.eye(3)), Foresight(model, True), 3.0, 1.0)
+    phi = np.array([0.1, 0.2, 0.3])
+    query = profile(frame, phi, LabelScale(model.labels, 0.5, 0.5))
+    assert along(frame, phi, query, source.sum(query, GDP(0.001))) == pytest.approx(phi)
