@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import cell_of
+from discreet.rows.histograms import cell_of, one_hot
 from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
