@@ -420,7 +420,7 @@ class _Descent:
         estimate, noise = self.estimate.phi, self.spread.noise
         goal = np.concatenate([estimate[:first], np.zeros(frame.size - first)])
         public, free = self.public_phi, first
-        if public is not None and not nearer(estimate, noise, goal, public):
+        if public is not None and (self.doubt > _HIDDEN or not nearer(estimate, noise, goal, public)):
             goal, free = public, 0
         turn = frame.coordinates.matrix.T
         return GlmFit(
@@ -437,12 +437,16 @@ class _Descent:
         )
 
     def _prediction(self, goal: Floats, free: int) -> Floats:
-        """The estimate drawn to its goal by noise, and by what is wrong besides as far as noise hides the curvature.
+        """The estimate drawn to its goal by noise, and by all it may be off by as far as noise hides the curvature.
 
         There the look's mean label knows the constant better than the gradients do.
         """
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
-        noise = self.estimate.noise + hidden * self.estimate.unsure * np.eye(self.frame.size)
+        # What is wrong besides is an upper limit: half of its standard deviation is what designs of many kinds showed.
+        noise = self.estimate.noise + hidden / 4 * self.estimate.unsure * np.eye(self.frame.size)
+        if free == 0 and self.guess is not None:
+            # A public fit is not given up for an estimate that may be anything.
+            noise = (1 - hidden) * self.estimate.noise + hidden * self.spread.noise
         phi = shrunk(self.estimate.phi, noise, goal, free)
         if self.frame.coordinates.constant:
             mean = self.model.sensible_mean(self.label.centre)

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import positive
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
-# No direction of a drawn response is flatter than this part of the one that was estimated, on average.
-_FLATTEST = 0.03
+# No direction of a drawn response is flatter or steeper than these multiples of the one that was estimated, on average.
+_FLATTEST, _STEEPEST = 0.03, 4.0
 # Entries beside the diagonal may differ from what is estimated by what is seen of that, and so many standard errors.
 _MORE = 1.0
 
@@ -83,13 +82,15 @@ def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penal
     trust = spread / max(spread + variance, 1e-300)
     centre = np.where(beside, trust * difference, difference)
     width = np.where(beside, np.sqrt(trust * variance), noise)
-    floor = _FLATTEST * float(np.trace(response)) / size
+    typical = max(float(np.trace(response)) / size, 1e-300)
+    steepest = float(np.linalg.eigvalsh(response)[-1])
     random = np.random.default_rng(size)  # not noise for privacy: any fixed draws will do
     draws = max(_LEAST_DRAWS, min(_DRAWS, _DRAWS_SIZE // size))
     result = []
     for _ in range(draws):
         upper = np.triu(random.standard_normal((size, size)))
         noisy = upper + upper.T - np.diag(np.diagonal(upper))
-        drawn = positive(response + centre + width * noisy, floor)
-        result.append(np.asarray(np.linalg.inv(drawn + penalty), dtype=np.float64))
+        values, vectors = np.linalg.eigh(response + centre + width * noisy)
+        values = np.clip(values, _FLATTEST * typical, max(_STEEPEST * typical, steepest))
+        result.append(np.asarray(np.linalg.inv((vectors * values) @ vectors.T + penalty), dtype=np.float64))
     return result
