@@ -424,7 +424,7 @@ class _Descent:
             goal, free = public, 0
         turn = frame.coordinates.matrix.T
         return GlmFit(
-            coef=turn @ self._prediction(goal, free),
+            coef=turn @ self._prediction(goal, free, public),
             estimate=turn @ estimate,
             count=frame.count,
             iterations=self.steps + self.measurements,
@@ -436,7 +436,7 @@ class _Descent:
             signal=signal(estimate[first:], noise[first:, first:]),
         )
 
-    def _prediction(self, goal: Floats, free: int) -> Floats:
+    def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
         """The estimate drawn to its goal by noise, and by all it may be off by as far as noise hides the curvature.
 
         There the look's mean label knows the constant better than the gradients do.
@@ -444,10 +444,9 @@ class _Descent:
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
         # What is wrong besides is an upper limit: half of its standard deviation is what designs of many kinds showed.
         noise = self.estimate.noise + hidden / 4 * self.estimate.unsure * np.eye(self.frame.size)
-        if free == 0 and self.guess is not None:
-            # A public fit is not given up for an estimate that may be anything.
-            noise = (1 - hidden) * self.estimate.noise + hidden * self.spread.noise
         phi = shrunk(self.estimate.phi, noise, goal, free)
+        if goal is public:  # which is not given up for an estimate of which nothing is known
+            phi = (1 - hidden) * phi + hidden * goal
         if self.frame.coordinates.constant:
             mean = self.model.sensible_mean(self.label.centre)
             eta = self.frame.foresight.constant_for(mean, phi[1:])
