@@ -29,7 +29,7 @@ from discreet.local.unit import Unit
 PILOT_SHARE = 0.1
 _FLAG = 0.04  # of the squared length; means and squares share the rest
 # Squared errors of the pilot's means, in units of the variance supposed, up to which two rounds beat one on all designs
-# that were tried, and above which they help on none.
+# of numbers that were tried, and above which a fit says next to nothing either way.
 _CLEAR, _TOO_NOISY = 0.01, 0.5
 # A standard deviation below this share of half the range is not believed: the noise of squares is about as large.
 _LEAST_SPREAD = 0.01
