@@ -60,7 +60,7 @@ _HIDDEN = 4.0
 _LONGEST_STEP = 1.5
 # A point is far from the optimum if what is wrong besides noise adds this part to the noise's variance, and this part
 # to the sampling variance.
-_FAR, _FAR_FROM_SAMPLE = 0.5, 1e-4
+_FAR, _FAR_FROM_SAMPLE = 0.5, 1e-9
 
 
 def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess | None = None) -> GlmFit:
@@ -220,11 +220,11 @@ class _Descent:
         squares = shares.EARLY_DISPERSION if self.plan.dispersion else 0.0
         questions: list[Question] = [(query, self.plan.part(shares.WARM_UP - squares))]
         if squares:
-            questions.append((self.frame.squares(self.phi), self.plan.part(squares)))
+            questions.append(self.frame.squares(self.phi, self.plan.part(squares)))
         answer, *rest = self.frame.ask(*questions)
         self.phi = along(self.frame, self.phi, query, answer)
         if rest:
-            self.frame = self.frame.with_squares(rest[0])
+            self.frame = self.frame.with_squares(questions[-1], rest[0])
 
     def _warm_up_step(self, cost: GDP) -> None:
         frame, phi = self.frame, self.phi
@@ -233,13 +233,13 @@ class _Descent:
         part = shares.EARLY_DISPERSION / shares.WARM_UP if self.plan.dispersion else 0.0
         questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
         if part:
-            questions.append((frame.squares(phi), GDP(cost.mu * math.sqrt(part))))
+            questions.append(frame.squares(phi, GDP(cost.mu * math.sqrt(part))))
         answers = frame.ask(*questions)
         kept = frame.foresight.kept(phi, clip / frame.root_size, frame.dispersion)
         gradient, noise_std = answers[0].value[:, 0] / frame.count, answers[0].noise_std / frame.count
         self.phi = self._moved(gradient / kept, noise_std / kept)
         if part:
-            self.frame = frame.with_squares(answers[1])
+            self.frame = frame.with_squares(questions[-1], answers[1])
 
     def _moved(self, gradient: Floats, noise_std: float) -> Floats:
         """Where the foreseen curvature says that the optimum is, as far as the gradient stands clear of its noise."""
@@ -259,12 +259,12 @@ class _Descent:
             (frame.lengths(phi), plan.part(shares.LENGTHS)),
         ]
         if plan.dispersion:
-            questions.append((frame.squares(phi), plan.part(shares.DISPERSION)))
+            questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
         histogram, lengths, *squares = frame.ask(*questions)
         edge = plan.curvature_edge(frame.count, self.moved)
         self.longest = longest_row(lengths.value[:, 0], lengths.noise_std, edge)
         if squares:
-            self.frame = frame = frame.with_squares(squares[0])
+            self.frame = frame = frame.with_squares(questions[-1], squares[0])
         label_free = self.model.family.label_free
         self.sizes = sizes = Sizes.read(histogram.value[:, 0], histogram.noise_std, unit, label_free)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
@@ -319,12 +319,12 @@ class _Descent:
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
             if plan.dispersion:
-                more.append((frame.squares(phi), plan.part(shares.LAST_DISPERSION)))
+                more.append(frame.squares(phi, plan.part(shares.LAST_DISPERSION)))
         measurement, answers = measure(frame, phi, self.bounds, cost, *more)
         seen.append(measurement)
         if last and plan.dispersion:
             *answers, squares = answers
-            self.frame = frame.with_squares(squares)
+            self.frame = frame.with_squares(more[-1], squares)
             seen[:] = [one.with_dispersion(self.bounds, self.frame.dispersion) for one in seen]
         if number == 0:
             self.response = curve * self.sizes.kept(self.bounds.clip)
@@ -423,15 +423,20 @@ class _Descent:
         if public is not None and (self.doubt > _HIDDEN or not nearer(estimate, noise, goal, public)):
             goal, free = public, 0
         turn = frame.coordinates.matrix.T
+        # As usual: residuals are smaller than errors by what the coefficients have fitted away (HC1, and s^2 of least
+        # squares); a known dispersion is not estimated from residuals.
+        fitted_away = frame.count / max(frame.count - frame.size, 1.0)
+        dispersion = frame.dispersion * (fitted_away if self.plan.dispersion else 1.0)
+        model = self.inverse @ self.expected_meat @ self.inverse * dispersion / frame.dispersion
         return GlmFit(
             coef=turn @ self._prediction(goal, free, public),
             estimate=turn @ estimate,
             count=frame.count,
             iterations=self.steps + self.measurements,
             noise_covariance=turn @ noise @ turn.T,
-            sampling_covariance=turn @ self.spread.sampling @ turn.T,
-            model_covariance=turn @ self.inverse @ self.expected_meat @ self.inverse @ turn.T / frame.count,
-            dispersion=frame.dispersion,
+            sampling_covariance=turn @ self.spread.sampling @ turn.T * fitted_away,
+            model_covariance=turn @ model @ turn.T / frame.count,
+            dispersion=dispersion,
             used=self.scaling.used(self.source.public_rows),
             signal=signal(estimate[first:], noise[first:, first:]),
         )

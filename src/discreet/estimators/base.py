@@ -24,6 +24,9 @@ from discreet.estimators.vectors import check_groups, check_target, check_vector
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
+# Where the number of rows is public, no fewer are fitted: one row alone has no spread.
+_LEAST_ROWS = 2
+
 
 class PrivateEstimator(BaseEstimator):
     """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
@@ -181,8 +184,10 @@ class PrivateEstimator(BaseEstimator):
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
+        rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
+        if rows is not None and rows < _LEAST_ROWS:
+            raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
         if job is not None:
-            rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
             job = job_key(job, self._asked(encoder), getattr(engine, "types", None), grouped, rows)
         return Curator(
             engine,

@@ -17,8 +17,9 @@ from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query, Source
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 
-# Squared residuals are cut at this many times the dispersion.
-_SQUARES = 9.0
+# Squared residuals are cut at this many times the dispersion, or where noise is this part of it: with a large budget
+# nothing is cut, and the dispersion is the plain one whatever the tails.
+_SQUARES, _MOST_SQUARES, _SQUARES_NOISE = 9.0, 1e6, 0.01
 _HALVINGS = 50
 _LEAST_DISPERSION = 1e-9
 _LEAST_NORM, _MOST_NORM = 1e-60, 1e60
@@ -112,18 +113,20 @@ class Frame:
             label="second moment of scores",
         )
 
-    def squares(self, phi: Floats) -> BoundedSum:
+    def squares(self, phi: Floats, cost: GDP) -> tuple[BoundedSum, GDP]:
         """Squared residuals, each over the variance function, cut where they tell nothing of the dispersion."""
         family, link = self.model.family, self.model.link
 
         def value(y: Floats, eta: Floats, length: Floats) -> Floats:
             return family.score(y, eta, link) ** 2 / np.maximum(family.weight(eta, link), 1e-300)
 
-        return BoundedSum(self.coordinates.map(phi), self.model.labels, value, _SQUARES * self.dispersion)
+        query = BoundedSum(self.coordinates.map(phi), self.model.labels, value, self.dispersion)
+        affordable = _SQUARES_NOISE * self.count * self.dispersion / max(self.source.noise_std(query, cost), 1e-300)
+        return replace(query, bound=min(max(affordable, _SQUARES), _MOST_SQUARES) * self.dispersion), cost
 
-    def with_squares(self, answer: Answer) -> Frame:
+    def with_squares(self, question: tuple[Query, GDP], answer: Answer) -> Frame:
         """The dispersion under which cut squares have the mean that was seen, as far as the noise lets it be seen."""
-        bound = _SQUARES * self.dispersion
+        bound = 2 * question[0].left_norm  # squares are summed about the middle of their range
         mean, noise = float(answer.value[0, 0]) / self.count + bound / 2, answer.noise_std / self.count
         low, high = 0.02 * self.dispersion, 20 * self.dispersion
         for _ in range(_HALVINGS):
