@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from catalogue import ROOT, Mutant, mutants
-from coverage_map import KEPT, CoverageMap, above, run_with_coverage
+from coverage_map import COMPILED, KEPT, CoverageMap, above, run_with_coverage
 from report import DEAD, write_report
 from trial import Outcome, Place, Trial, warm
 
@@ -31,9 +31,7 @@ def main() -> None:
     parser.add_argument("--tests", type=float, default=40.0, help="seconds of tests for a mutant, as measured")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after so long")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
-    parser.add_argument(
-        "--again", action="store_true", help="the survivors of the last run, with tests of the layers above"
-    )
+    parser.add_argument("--again", action="store_true", help="try no new ones: only the survivors so far")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--more", nargs="*", default=[], help="test files that are run besides")
     parser.add_argument("--patience", type=float, default=2.0, help="times the usual time before a trial is ended")
@@ -45,19 +43,21 @@ def main() -> None:
     every = mutants()
     outcomes = KEPT / "outcomes.json"
     before = _read(outcomes) if outcomes.exists() and not asked.fresh else {}
-    chosen = _chosen(every, before, asked)
-    print(f"{len(chosen)} of {len(every)} mutants", flush=True)
-    found = dict(before)
-    for outcome in _try_all(chosen, asked):
-        found[outcome.mutant.name] = outcome
-        outcomes.write_text(json.dumps([one.to_dict() for one in found.values()], indent=1))
+    names = {mutant.name for mutant in every}
+    found = {name: outcome for name, outcome in before.items() if name in names}
+    chosen = [] if asked.again else _chosen(every, found, asked)
+    print(f"{len(chosen)} new of {len(every)} mutants; {len(found)} were tried before", flush=True)
+    for widely in (False, True):
+        if widely:  # what a file's own tests leave alive meets those of the layers above
+            chosen = [outcome.mutant for outcome in found.values() if outcome.status not in DEAD]
+        for outcome in _try_all(chosen, asked, widely):
+            found[outcome.mutant.name] = outcome
+            outcomes.write_text(json.dumps([one.to_dict() for one in found.values()], indent=1))
     _check_killers([o.killer for o in found.values() if "::" in o.killer])
     write_report(list(found.values()), len(every), " ".join(sys.argv[1:]), asked.out)
 
 
 def _chosen(every: list[Mutant], before: dict[str, Outcome], asked: argparse.Namespace) -> list[Mutant]:
-    if asked.again:
-        return [o.mutant for o in before.values() if o.status not in DEAD]
     named = [mutant for mutant in every if asked.only in mutant.name]
     random.Random(asked.seed).shuffle(named)
     return [m for m in (named[: asked.sample] if asked.sample else named) if m.name not in before]
@@ -77,7 +77,7 @@ def _check_killers(tests: list[str]) -> None:
         raise SystemExit(f"these fail without a mutant, too: {outcome.killer}; see {KEPT / 'place-0' / 'output'}")
 
 
-def _try_all(chosen: list[Mutant], asked: argparse.Namespace) -> Iterator[Outcome]:
+def _try_all(chosen: list[Mutant], asked: argparse.Namespace, widely: bool) -> Iterator[Outcome]:
     """Try every mutant, so many at a time; the progress is on standard error."""
     covered, done, begun = CoverageMap(), [], time.monotonic()
     warm()
@@ -88,8 +88,10 @@ def _try_all(chosen: list[Mutant], asked: argparse.Namespace) -> Iterator[Outcom
         for place in places:
             if waiting and not late and place not in running:
                 mutant = waiting.pop()
-                tests = _within(covered, covered.covering(mutant), asked.tests)
-                files = (*asked.more, *(above(mutant) if asked.again else ()))
+                tests = covered.covering(mutant)
+                if mutant.path not in COMPILED:
+                    tests = _within(covered, tests, asked.tests * (3 if widely else 1))
+                files = (*asked.more, *(above(mutant) if widely else ()))
                 if tests or files:
                     limit = asked.patience * (20 + 3 * covered.seconds(tests) + 60 * len(files))
                     running[place] = Trial(place, mutant, tests, limit, files)
