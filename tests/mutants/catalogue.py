@@ -127,8 +127,7 @@ def _never_run(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             nodes.append(node.annotation)
         elif isinstance(node, ast.ClassDef) and any("Protocol" in ast.unparse(base) for base in node.bases):
-            nodes += node.body
-            nodes += [one for method in node.body for one in getattr(method, "decorator_list", ())]
+            nodes.append(node)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("dataclass", "lru_cache"):
             nodes += node.keywords
     return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]  # type: ignore[attr-defined]

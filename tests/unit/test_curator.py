@@ -15,7 +15,8 @@ from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError
 from discreet.noise import SeededBits
 from discreet.privacy import GDP, Ledger
-from discreet.rows import CrossMoment, PowerSums, SecondMoment, grid_scale
+from discreet.rows import CrossMoment, LinearMap, PowerSums, SecondMoment, grid_scale
+from discreet.rows.truncated import TruncatedMoment
 
 FALSE_ALARM = 1e-9
 ENCODER = Encoder(Domain.from_bounds(["a", "b"], (-1, 1)), Numeric("y", -1, 1))
@@ -123,6 +124,15 @@ def test_an_answer_knows_its_noise(query, mu):
     assert curator.noise_std(query, GDP(mu)) == draws[0].noise_std
     if square:
         assert all((draw.value == draw.value.T).all() for draw in draws)
+
+
+def test_the_smallest_square_has_half_the_variance_off_its_diagonal():
+    noise = GridNoise.covering(TruncatedMoment(LinearMap(np.eye(2)), 1.0), GDP(1.0), "replace_one", 1)
+    bits = SeededBits(3)
+    variance = np.var([noise.draw(bits).astype(float) for _ in range(4000)], axis=0)
+    # 4,000 draws know a variance to 2.2 percent.
+    assert variance[0, 1] / variance[0, 0] == pytest.approx(0.5, rel=0.12)
+    assert variance[1, 0] == variance[0, 1]
 
 
 def test_a_symmetric_answer_has_the_same_noise_in_every_direction():
