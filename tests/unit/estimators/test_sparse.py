@@ -171,6 +171,7 @@ def test_bad_parameters_say_what_is_wrong(parameters, message):
 
 
 @pytest.mark.filterwarnings("ignore::discreet.errors.WeakGuaranteeWarning")
+@pytest.mark.filterwarnings("ignore::discreet.errors.UnusableRowsWarning")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 @pytest.mark.parametrize("solver", SOLVERS)
