@@ -22,7 +22,7 @@ from discreet import (
     PoissonRegressor,
     Public,
 )
-from discreet.errors import WeakGuaranteeWarning
+from discreet.errors import UnusableRowsWarning, WeakGuaranteeWarning
 
 BOX = {"bounds_X": (-2, 2)}
 RELATIONS = ["replace_one", "add_or_remove_one"]
@@ -171,7 +171,8 @@ def test_no_table_breaks_a_fit_or_shows_in_a_message(name, table, neighbours):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = MODELS[name](neighbours=neighbours).fit(X, y)
-    assert caught == []
+    # A noisy count, which is released, may say that no row was usable.
+    assert [one for one in caught if one.category is not UnusableRowsWarning] == []
     assert finite(model, np.zeros((2, 3)))
 
 
@@ -183,7 +184,7 @@ def test_more_columns_than_rows_give_a_finite_model(name, epsilon):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = MODELS[name](epsilon=epsilon).fit(X, y)
-    assert [one for one in caught if one.category is not WeakGuaranteeWarning] == []
+    assert [one for one in caught if one.category not in (WeakGuaranteeWarning, UnusableRowsWarning)] == []
     assert finite(model, X)
 
 
@@ -233,5 +234,6 @@ def test_no_value_shows_in_a_warning_or_breaks_the_fit(place, value):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = poisson(bounds_exposure=(0.5, 2.0)).fit(X, y, exposure=times)
-    assert caught == []
+    # A noisy count, which is released, may say that no row was usable.
+    assert [one for one in caught if one.category is not UnusableRowsWarning] == []
     assert finite(model, X[:2] * 0)

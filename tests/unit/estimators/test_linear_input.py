@@ -20,6 +20,7 @@ from discreet import (
     PrivacyLeakWarning,
     Ridge,
 )
+from discreet.errors import UnusableRowsWarning
 
 # Persons.
 
@@ -160,7 +161,8 @@ def test_no_value_shows_in_a_warning_or_breaks_the_fit(place, value, calibration
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = LinearRegression(**PRIVATE, **BOUNDS, calibration=calibration).fit(X, y)
-    assert caught == []
+    # A noisy count, which is released, may say that no row was usable.
+    assert [one for one in caught if one.category is not UnusableRowsWarning] == []
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_)
 
