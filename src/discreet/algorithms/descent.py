@@ -135,7 +135,7 @@ class _Descent:
         """Look at labels again where the look left their mean unknown; returns the share of the budget it cost."""
         label, width, half_width = self.label, self.model.width, self.model.labels.half_width
         query = PowerSums(width, x_radius, with_x=False)
-        noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.least_count
+        noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
         # Noise makes a spread that it hides too large.
         spread = min(label.scale, half_width / math.sqrt(3))
         share = self.plan.labels(noise / spread, label.noise_std / spread)

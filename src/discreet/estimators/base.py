@@ -91,7 +91,7 @@ class PrivateEstimator(BaseEstimator):
     def _open(self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None) -> tuple[Curator, Encoder]:
         """The curator over these rows, and the encoding that it applies to them."""
         engine, encoder = self._rows_engine(X, y, groups, exposure)
-        return self._curator(engine, encoder, groups is not None, job), encoder
+        return self._enough_rows(self._curator(engine, encoder, groups is not None, job)), encoder
 
     def _rows_engine(self, X: Any, y: Any, groups: Any, exposure: Any = None) -> tuple[Engine, Encoder]:
         """The engine over these rows, and the encoding that it applies to them."""
@@ -126,7 +126,14 @@ class PrivateEstimator(BaseEstimator):
         """
         budget = self._check_parameters()
         source, encoder = self._open_table(table, target, features, groups, job, exposure)
-        return self._fit_source(source, encoder, budget)
+        return self._fit_source(self._enough_rows(source), encoder, budget)
+
+    def _enough_rows(self, source: Curator) -> Curator:
+        """The source, unless it is known in public to have too few rows."""
+        rows = source.public_rows
+        if rows is not None and rows < _LEAST_ROWS:
+            raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
+        return source
 
     def _fit_source(self, source: Curator, encoder: Any, budget: Budget) -> Any:
         raise NotImplementedError
@@ -184,10 +191,8 @@ class PrivateEstimator(BaseEstimator):
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
-        rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
-        if rows is not None and rows < _LEAST_ROWS:
-            raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
         if job is not None:
+            rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
             job = job_key(job, self._asked(encoder), getattr(engine, "types", None), grouped, rows)
         return Curator(
             engine,

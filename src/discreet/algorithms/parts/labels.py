@@ -21,6 +21,9 @@ from discreet.rows.histograms import Look
 _OCTAVES = 24
 # The middle of a cell of half an octave stands for its labels up to this part of them.
 _COARSE = 0.03
+# A histogram is believed if the noise in the number of rows found is below this part of them, and if no more than this
+# part of them is missing, but for twice that noise.
+_UNCERTAIN, _MISSED = 0.1, 0.2
 # The standard deviation within a cell, as a part of its middle.
 _CELL = 0.1
 # Labels are clipped at this many of their standard deviations from the mean when they are first regressed on.
@@ -44,7 +47,7 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
     mean = labels.centre + labels.half_width * scaling.y_centre
     spread, noise = labels.half_width * scaling.y_scale, labels.half_width * scaling.y_noise_std
     if histogram is not None:
-        mean, spread, noise = _by_octaves(model, histogram, mean, spread, noise)
+        mean, spread, noise = _by_octaves(model, histogram, scaling.count, mean, spread, noise)
     if model.origin is not None:
         # Without an intercept the model passes through the mean at eta = 0, and labels are measured from there.
         through = float(model.link.mean(0.0))
@@ -56,7 +59,7 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
 
 
 def _by_octaves(
-    model: GlmModel, histogram: Answer, mean: float, spread: float, mean_noise: float
+    model: GlmModel, histogram: Answer, count: float, mean: float, spread: float, mean_noise: float
 ) -> tuple[float, float, float]:
     """Mean, spread and the mean's noise by the histogram, if it knows the mean better than the sum of labels does."""
     query = octaves(model)
@@ -67,9 +70,13 @@ def _by_octaves(
         return mean, spread, mean_noise
     # Cells below the first clear one hold next to nothing and would only add noise.
     cells = slice(int(np.argmax(counts > CLEAR * noise_std)), last + 1)
-    shares, middles = counts[cells] / max(float(counts[cells].sum()), noise_std), _middles(query.y_edges)[cells]
+    # A cell that noise has filled says nothing of where labels lie: what is kept must be about all rows.
+    found, found_noise = float(counts[cells].sum()), noise_std * math.sqrt(cells.stop - cells.start)
+    if found_noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * found_noise:
+        return mean, spread, mean_noise
+    shares, middles = counts[cells] / max(found, noise_std), _middles(query.y_edges)[cells]
     by_cells = float(shares @ middles)
-    noise = noise_std * float(np.linalg.norm(middles - by_cells)) / max(float(counts[cells].sum()), noise_std)
+    noise = noise_std * float(np.linalg.norm(middles - by_cells)) / max(found, noise_std)
     wrong = math.hypot(noise, _COARSE * by_cells)
     if wrong > mean_noise:
         return mean, spread, mean_noise
