@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.measure import Bounds, Said, together
 from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
 from discreet.algorithms.parts.plan import Plan
@@ -18,6 +19,7 @@ from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
 from discreet.algorithms.parts.uncertain import Seen, likely_inverses
 from discreet.algorithms.steps.coordinates import trusted
+from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
@@ -227,6 +229,29 @@ def test_a_response_known_exactly_has_one_inverse_and_a_hidden_one_has_many():
     hidden = likely_inverses(response, response, [Seen(np.diag([1.0, 0.1, 3.0]), 0.3)], none)
     spreads = np.std([np.diagonal(one) for one in hidden], axis=0)
     assert spreads[1] > 5 * spreads[2]
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 1e4), st.floats(1.0, 1e5))
+def test_any_histogram_of_labels_gives_a_place_and_a_spread(seed, noise, count):
+    model = model_of("gamma", "log", 0.01, 100.0)
+    cells = octaves(model).shape[0]
+    rng = np.random.default_rng(seed)
+    value = noise * rng.standard_t(2, size=(cells, 1)) * rng.choice([0.1, 1.0, 5.0])
+    scaling = Scaling(count, np.zeros(3), 1.0, 0.1, 0.3, y_noise_std=0.2)
+    found = label_scale(model, scaling, Answer(value, noise))
+    assert np.isfinite([found.centre, found.scale, found.noise_std]).all()
+    assert 0 <= found.centre <= 120
+    assert found.scale > 0
+
+
+def test_a_lone_noisy_cell_above_those_that_are_clear_together_breaks_nothing():
+    """It once raised an error after the charge."""
+    model = model_of("gamma", "log", 0.01, 100.0)
+    value = np.zeros((octaves(model).shape[0], 1))
+    value[2:5], value[20] = 2.2, 4.0
+    scaling = Scaling(7.0, np.zeros(3), 1.0, 0.1, 0.3, y_noise_std=0.2)
+    assert label_scale(model, scaling, Answer(value, 1.0)).scale > 0
 
 
 def test_labels_are_looked_at_again_only_where_their_mean_is_unknown():

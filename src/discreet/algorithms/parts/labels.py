@@ -69,7 +69,7 @@ def _by_octaves(
     if last < 0:
         return mean, spread, mean_noise
     # Cells below the first clear one hold next to nothing and would only add noise.
-    cells = slice(int(np.argmax(counts > CLEAR * noise_std)), last + 1)
+    cells = slice(int(np.argmax(counts[: last + 1] > CLEAR * noise_std)), last + 1)
     # A cell that noise has filled says nothing of where labels lie: what is kept must be about all rows.
     found, found_noise = float(counts[cells].sum()), noise_std * math.sqrt(cells.stop - cells.start)
     if found_noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * found_noise:
