@@ -2,15 +2,15 @@
 
 1. A look: how many rows, where x and y lie.
 2. Rounds of noisy second moments: coordinates z in which rows are white, and a linear fit to start from.
-3. Where the link is curved, a cheap gradient or two.
+3. Where the link is curved, a line search along the start's direction, or a cheap gradient.
 4. A histogram of the norms of scores. It predicts the error for every clip norm, and the best one is taken; octaves
    above it that may hold more than noise are asked for on their own, and kept as far as they stand clear of it.
 5. Two gradients, and how they respond to a change of the coefficients (the curvature). Each says where the optimum is,
    phi - curvature^-1 gradient; the estimate is their mean, weighed by what is known of each.
 6. The second moment of the clipped scores: with the curvature, the sandwich covariance.
 
-With more budget the clip norm grows, and the estimate becomes the plain one. docs/papers/descent.md has the
-sensitivities and measurements; every constant stands in parts/plan.py.
+Steps 1 to 3 are in parts/approach.py. With more budget the clip norm grows, and the estimate becomes the plain one.
+docs/papers/descent.md has the sensitivities and measurements; shares of the budget stand in parts/plan.py.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
-from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.labels import label_scale, octaves
-from discreet.algorithms.parts.line_search import along, profile, relative_noise
+from discreet.algorithms.parts.approach import Approach, Question
+from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.measure import (
     DOUBT,
     LEVEL_SHARE,
@@ -40,24 +39,17 @@ from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, posi
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes, longest_row
-from discreet.algorithms.parts.start import first_coordinates, lies_there, start
 from discreet.algorithms.parts.uncertain import Seen, likely_inverses, spread
-from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
-from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.privacy import GDP, Budget
-from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
-from discreet.rows.gradient import LabelProfile, WeightedMoment
-
-Question = tuple[Query, GDP]
+from discreet.rows import Answer, Floats, Source
+from discreet.rows.gradient import WeightedMoment
 
 # The least response of a gradient, as a part of the foreseen one: in estimates, and in steps on the way.
 _LEAST_RESPONSE, _LEAST_STEP_RESPONSE = 0.25, 1.0
 # Noise that moves the curvature's eigenvalues by so many times their size hides it.
 _HIDDEN = 4.0
 
-# The longest step where a link is curved, in standard deviations of eta.
-_LONGEST_STEP = 1.5
 # A point is far from the optimum if what is wrong besides noise adds this part to the noise's variance, and this part
 # to the sampling variance.
 _FAR, _FAR_FROM_SAMPLE = 0.5, 1e-9
@@ -88,167 +80,10 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
 
 
 @dataclass
-class _Descent:
-    """What is known so far; each method is a step of the module's text and asks the source."""
+class _Descent(Approach):
+    """From a start to the fit: each method is a step of the module's text."""
 
-    source: Source
-    model: GlmModel
-    plan: Plan
-    guess: Guess | None
-
-    scaling: Scaling = None  # type: ignore[assignment]
-    label: LabelScale = None  # type: ignore[assignment]
-    offset: float = 0.0
-    frame: Frame = None  # type: ignore[assignment]
-    phi: Floats = None  # type: ignore[assignment]
-    doubt: float = 0.0
     bounds: Bounds = None  # type: ignore[assignment]
-
-    @property
-    def moved(self) -> float:
-        """How far one person can move a sum of unit vectors."""
-        return 1.0 if self.source.public_rows is None else 2.0
-
-    def look(self, x_radius: float) -> None:
-        """Number of rows, place of x and y, mean exposure: one pass."""
-        model = self.model
-        more: list[Question] = []
-        histogram = octaves(model)
-        if histogram is not None:
-            more.append((histogram, self.plan.part(shares.OCTAVES)))
-        if model.exposure is not None:
-            more.append((ExposureSum(model.exposure[1]), self.plan.part(shares.EXPOSURE)))
-        cost = self.plan.part(shares.LOOK)
-        self.scaling, rest = look_twice(
-            self.source, cost, model.width, x_radius, label_share=shares.LABEL_SHARE, more=more
-        )
-        answers = list(rest)
-        counts = None if histogram is None else answers.pop(0)
-        self.label = label_scale(model, self.scaling, counts)
-        self.saved = -self._look_at_labels(x_radius, counts)
-        if model.exposure is not None:
-            low, high = model.exposure
-            mean = float(answers.pop(0).value[0, 0]) * high / self.scaling.count
-            self.offset = math.log(min(max(mean, low), high))
-
-    def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
-        """Look at labels again where the look left their mean unknown; returns the share of the budget it cost."""
-        label, width, half_width = self.label, self.model.width, self.model.labels.half_width
-        query = PowerSums(width, x_radius, with_x=False)
-        noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
-        # Noise makes a spread that it hides too large.
-        spread = min(label.scale, half_width / math.sqrt(3))
-        share = self.plan.labels(noise / spread, label.noise_std / spread)
-        # Where a histogram knows the mean better than sums of labels ever could, they are not asked.
-        if share == 0 or noise / math.sqrt(share) > label.noise_std:
-            return 0.0
-        self.scaling = look_at_labels(self.source, self.plan.part(share), width, x_radius, self.scaling)
-        self.label = label_scale(self.model, self.scaling, counts)
-        return share
-
-    def whiten(self) -> None:
-        """Coordinates in which rows are white, and a start."""
-        count, model = self.scaling.least_count, self.model
-        if self.guess is not None and not lies_there(
-            self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
-        ):
-            self.guess = None
-        looked_twice = self.saved < 0  # which was a pass, too
-        self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
-        linear = whiten(
-            self.source,
-            self.plan.part(shares.WHITENING),
-            self.rounds,
-            first_coordinates(model, self.scaling, self.guess),
-            self.label,
-            self.plan.row_length(count, self.moved),
-            self.scaling.count,
-        )
-        self.saved += shares.WHITENING * (1 - linear.rounds / self.rounds)
-        self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
-        self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
-        if np.any(model.penalty):  # the linear fit had no penalty
-            curve = self.frame.foresight.curvature(self.phi)
-            self.phi = np.asarray(np.linalg.solve(curve + self.frame.penalty, curve @ self.phi), dtype=np.float64)
-        self._consider_public_fit()
-
-    @property
-    def public_phi(self) -> Floats | None:
-        if self.guess is None or self.guess.coefficients is None:
-            return None
-        return self.frame.coordinates.phi(self.guess.coefficients)
-
-    def _consider_public_fit(self) -> None:
-        """Start from the public fit, if the scores there are smaller than at the linear fit."""
-        public = self.public_phi
-        if public is None:
-            return
-        frame, candidates = self.frame, (self.phi, public)
-        cost = self.plan.part(shares.PUBLIC / 4)
-        clip = shares.WARM_UP_CLIP * frame.typical_norm(self.phi)
-        answers = frame.ask(*((frame.gradient(phi, clip), cost) for phi in candidates))
-        norms = [float(answer.value[:, 0] @ answer.value[:, 0]) for answer in answers]
-        self.phi = candidates[int(np.argmin(norms))]
-
-    @property
-    def caution(self) -> float:
-        """What a step is multiplied by, as the curvature is known only up to noise: E[c] / E[c^2].
-
-        Noise moves the curvature's eigenvalues by half of the edge in root mean square.
-        """
-        return 1 / (1 + (self.doubt / 2) ** 2)
-
-    def warm_up(self) -> None:
-        """Towards a point where the curvature is about that of the optimum: a line search, or a gradient if it pays."""
-        frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
-        self.steps = 1
-        if self.plan.curved and frame.size > int(frame.coordinates.constant):
-            query = profile(frame, phi, self.label)
-            if self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi)):
-                self._line_search(query)
-                return
-        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
-        weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
-        noise_std = self.source.noise_std(frame.gradient(phi, clip), cost) / frame.count
-        unit = 1.0 if self.plan.curved else math.sqrt(frame.dispersion)
-        self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
-        if self.steps:
-            self._warm_up_step(cost)
-
-    def _line_search(self, query: LabelProfile) -> None:
-        # The mean of clipped skewed scores depends on the dispersion, which a linear fit of clipped labels misses.
-        squares = shares.EARLY_DISPERSION if self.plan.dispersion else 0.0
-        questions: list[Question] = [(query, self.plan.part(shares.WARM_UP - squares))]
-        if squares:
-            questions.append(self.frame.squares(self.phi, self.plan.part(squares)))
-        answer, *rest = self.frame.ask(*questions)
-        self.phi = along(self.frame, self.phi, query, answer)
-        if rest:
-            self.frame = self.frame.with_squares(questions[-1], rest[0])
-
-    def _warm_up_step(self, cost: GDP) -> None:
-        frame, phi = self.frame, self.phi
-        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
-        # The dispersion is needed early where a family's clipped mean depends on it.
-        part = shares.EARLY_DISPERSION / shares.WARM_UP if self.plan.dispersion else 0.0
-        questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
-        if part:
-            questions.append(frame.squares(phi, GDP(cost.mu * math.sqrt(part))))
-        answers = frame.ask(*questions)
-        kept = frame.foresight.kept(phi, clip / frame.root_size, frame.dispersion)
-        gradient, noise_std = answers[0].value[:, 0] / frame.count, answers[0].noise_std / frame.count
-        self.phi = self._moved(gradient / kept, noise_std / kept)
-        if part:
-            self.frame = frame.with_squares(questions[-1], answers[1])
-
-    def _moved(self, gradient: Floats, noise_std: float) -> Floats:
-        """Where the foreseen curvature says that the optimum is, as far as the gradient stands clear of its noise."""
-        frame, phi = self.frame, self.phi
-        gradient = gradient + frame.penalty @ phi
-        gradient = gradient * clear(gradient, noise_std**2) * self.caution
-        if self.plan.curved and self.model.link == self.model.family.canonical_link:
-            return self._limited(phi, frame.foresight.solve(phi, gradient, self.label.scale**2))
-        return self._limited(phi, phi - np.linalg.solve(frame.foresight.curvature(phi) + frame.penalty, gradient))
 
     def choose_bounds(self) -> None:
         """The clip norm of least predicted error, and levels above it."""
@@ -293,7 +128,7 @@ class _Descent:
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
         said = [one.optimum(self.full, self.keeps) for one in seen]
-        limited = [self._limited(there.phi, one.phi) for one, there in zip(said, seen, strict=True)]
+        limited = [self.limited(there.phi, one.phi) for one, there in zip(said, seen, strict=True)]
         cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
         said = [replace(one, phi=phi) for one, phi in zip(said, limited, strict=True)]
         bends = [self._bend(one.phi, said[-1].phi) for one in seen]
@@ -392,17 +227,16 @@ class _Descent:
         if self.plan.curved and self.doubt > 1:  # nothing is known of the curvature but what is foreseen
             kept += level_curvature(self.sizes, self.bounds, self.keeps)
             gradient, noise_std = one.gradient(self.keeps)
-            return self._moved(gradient / kept, noise_std / kept)
+            return self.foreseen(gradient / kept, noise_std / kept)
         said = one.optimum(self.cautious, self.keeps)
         step = said.phi - one.phi
-        return self._limited(one.phi, one.phi + step * clear(step, said.variance))
+        return self.limited(one.phi, one.phi + step * clear(step, said.variance))
 
-    def _limited(self, phi: Floats, goal: Floats) -> Floats:
-        """A step must not leave the place where its curvature is known, or where clipped scores respond to it."""
-        step = goal - phi
-        if self.plan.curved:
-            return phi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
-        return phi + step / max(self._nonlinearity(step), 1.0) if self.bounds is not None else goal
+    def limited(self, phi: Floats, goal: Floats) -> Floats:
+        """... nor, where the link is straight, the place where clipped scores respond to it."""
+        if self.plan.curved or self.bounds is None:
+            return super().limited(phi, goal)
+        return phi + (goal - phi) / max(self._nonlinearity(goal - phi), 1.0)
 
     def _meat(self, answer: Answer) -> Floats:
         """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""

@@ -1,0 +1,201 @@
+"""The first steps of a descent (algorithms/descent.py): where rows and labels lie, white coordinates, a start near by.
+
+None of it needs to be exact. What is still wrong is seen, and mended, by the gradients that are measured afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.labels import label_scale, octaves
+from discreet.algorithms.parts.line_search import along, profile, relative_noise
+from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.shrink import clear
+from discreet.algorithms.parts.start import first_coordinates, lies_there, start
+from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.privacy import GDP
+from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
+from discreet.rows.gradient import LabelProfile
+
+Question = tuple[Query, GDP]
+
+# The longest step where a link is curved, in standard deviations of eta.
+_LONGEST_STEP = 1.5
+
+
+@dataclass
+class Approach:
+    """What is known so far of a model, and a point that is on its way to the optimum; every method asks the source."""
+
+    source: Source
+    model: GlmModel
+    plan: Plan
+    guess: Guess | None
+
+    scaling: Scaling = None  # type: ignore[assignment]
+    label: LabelScale = None  # type: ignore[assignment]
+    offset: float = 0.0
+    frame: Frame = None  # type: ignore[assignment]
+    phi: Floats = None  # type: ignore[assignment]
+    # How far noise moves the curvature's eigenvalues, as a part of them.
+    doubt: float = 0.0
+
+    @property
+    def moved(self) -> float:
+        """How far one person can move a sum of unit vectors."""
+        return 1.0 if self.source.public_rows is None else 2.0
+
+    def look(self, x_radius: float) -> None:
+        """Number of rows, place of x and y, mean exposure: one pass."""
+        model = self.model
+        more: list[Question] = []
+        histogram = octaves(model)
+        if histogram is not None:
+            more.append((histogram, self.plan.part(shares.OCTAVES)))
+        if model.exposure is not None:
+            more.append((ExposureSum(model.exposure[1]), self.plan.part(shares.EXPOSURE)))
+        cost = self.plan.part(shares.LOOK)
+        self.scaling, rest = look_twice(
+            self.source, cost, model.width, x_radius, label_share=shares.LABEL_SHARE, more=more
+        )
+        answers = list(rest)
+        counts = None if histogram is None else answers.pop(0)
+        self.label = label_scale(model, self.scaling, counts)
+        self.saved = -self._look_at_labels(x_radius, counts)
+        if model.exposure is not None:
+            low, high = model.exposure
+            mean = float(answers.pop(0).value[0, 0]) * high / self.scaling.count
+            self.offset = math.log(min(max(mean, low), high))
+
+    def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
+        """Look at labels again where the look left their mean unknown; returns the share of the budget it cost."""
+        label, width, half_width = self.label, self.model.width, self.model.labels.half_width
+        query = PowerSums(width, x_radius, with_x=False)
+        noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
+        # Noise makes a spread that it hides too large.
+        spread = min(label.scale, half_width / math.sqrt(3))
+        share = self.plan.labels(noise / spread, label.noise_std / spread)
+        # Where a histogram knows the mean better than sums of labels ever could, they are not asked.
+        if share == 0 or noise / math.sqrt(share) > label.noise_std:
+            return 0.0
+        self.scaling = look_at_labels(self.source, self.plan.part(share), width, x_radius, self.scaling)
+        self.label = label_scale(self.model, self.scaling, counts)
+        return share
+
+    def whiten(self) -> None:
+        """Coordinates in which rows are white, and a start."""
+        count, model = self.scaling.least_count, self.model
+        if self.guess is not None and not lies_there(
+            self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
+        ):
+            self.guess = None
+        looked_twice = self.saved < 0  # which was a pass, too
+        self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
+        linear = whiten(
+            self.source,
+            self.plan.part(shares.WHITENING),
+            self.rounds,
+            first_coordinates(model, self.scaling, self.guess),
+            self.label,
+            self.plan.row_length(count, self.moved),
+            self.scaling.count,
+        )
+        self.saved += shares.WHITENING * (1 - linear.rounds / self.rounds)
+        self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
+        self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
+        if np.any(model.penalty):  # the linear fit had no penalty
+            curve = self.frame.foresight.curvature(self.phi)
+            self.phi = np.asarray(np.linalg.solve(curve + self.frame.penalty, curve @ self.phi), dtype=np.float64)
+        self._consider_public_fit()
+
+    @property
+    def public_phi(self) -> Floats | None:
+        if self.guess is None or self.guess.coefficients is None:
+            return None
+        return self.frame.coordinates.phi(self.guess.coefficients)
+
+    def _consider_public_fit(self) -> None:
+        """Start from the public fit, if the scores there are smaller than at the linear fit."""
+        public = self.public_phi
+        if public is None:
+            return
+        frame, candidates = self.frame, (self.phi, public)
+        cost = self.plan.part(shares.PUBLIC / 4)
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(self.phi)
+        answers = frame.ask(*((frame.gradient(phi, clip), cost) for phi in candidates))
+        norms = [float(answer.value[:, 0] @ answer.value[:, 0]) for answer in answers]
+        self.phi = candidates[int(np.argmin(norms))]
+
+    @property
+    def caution(self) -> float:
+        """What a step is multiplied by, as the curvature is known only up to noise: E[c] / E[c^2].
+
+        Noise moves the curvature's eigenvalues by half of the edge in root mean square.
+        """
+        return 1 / (1 + (self.doubt / 2) ** 2)
+
+    def warm_up(self) -> None:
+        """Towards a point where the curvature is about that of the optimum: a line search, or a gradient if it pays."""
+        frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
+        self.steps = 1
+        if self.plan.curved and frame.size > int(frame.coordinates.constant):
+            query = profile(frame, phi, self.label)
+            if self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi)):
+                self._line_search(query)
+                return
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
+        weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
+        noise_std = self.source.noise_std(frame.gradient(phi, clip), cost) / frame.count
+        unit = 1.0 if self.plan.curved else math.sqrt(frame.dispersion)
+        self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
+        if self.steps:
+            self._warm_up_step(cost)
+
+    def _line_search(self, query: LabelProfile) -> None:
+        # The mean of clipped skewed scores depends on the dispersion, which a linear fit of clipped labels misses.
+        squares = shares.EARLY_DISPERSION if self.plan.dispersion else 0.0
+        questions: list[Question] = [(query, self.plan.part(shares.WARM_UP - squares))]
+        if squares:
+            questions.append(self.frame.squares(self.phi, self.plan.part(squares)))
+        answer, *rest = self.frame.ask(*questions)
+        self.phi = along(self.frame, self.phi, query, answer)
+        if rest:
+            self.frame = self.frame.with_squares(questions[-1], rest[0])
+
+    def _warm_up_step(self, cost: GDP) -> None:
+        frame, phi = self.frame, self.phi
+        clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
+        # The dispersion is needed early where a family's clipped mean depends on it.
+        part = shares.EARLY_DISPERSION / shares.WARM_UP if self.plan.dispersion else 0.0
+        questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
+        if part:
+            questions.append(frame.squares(phi, GDP(cost.mu * math.sqrt(part))))
+        answers = frame.ask(*questions)
+        kept = frame.foresight.kept(phi, clip / frame.root_size, frame.dispersion)
+        gradient, noise_std = answers[0].value[:, 0] / frame.count, answers[0].noise_std / frame.count
+        self.phi = self.foreseen(gradient / kept, noise_std / kept)
+        if part:
+            self.frame = frame.with_squares(questions[-1], answers[1])
+
+    def foreseen(self, gradient: Floats, noise_std: float) -> Floats:
+        """Where the foreseen curvature says that the optimum is, as far as the gradient stands clear of its noise."""
+        frame, phi = self.frame, self.phi
+        gradient = gradient + frame.penalty @ phi
+        gradient = gradient * clear(gradient, noise_std**2) * self.caution
+        if self.plan.curved and self.model.link == self.model.family.canonical_link:
+            return self.limited(phi, frame.foresight.solve(phi, gradient, self.label.scale**2))
+        return self.limited(phi, phi - np.linalg.solve(frame.foresight.curvature(phi) + frame.penalty, gradient))
+
+    def limited(self, phi: Floats, goal: Floats) -> Floats:
+        """A step must not leave the place where its curvature is known."""
+        step = goal - phi
+        if not self.plan.curved:
+            return goal
+        return phi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
