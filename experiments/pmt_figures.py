@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from discreet.algorithms.dp_gd import dp_gd
 from discreet.algorithms.newton import newton
 from discreet.algorithms.pmt import pmt
-from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_newton import printed_newton
 from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
@@ -124,7 +124,7 @@ def ridge(method: str, problem: Problem, mu: float, penalty: float) -> np.ndarra
         clip = 2 * float(np.std(problem.public_y)) * np.sqrt(model.size)
         columns = guess.coordinates.matrix[:, 1:]
         steepest = float(np.linalg.norm((columns * model.penalty) @ columns.T, 2)) / len(problem.y)
-        fit = printed_descend(
+        fit = dp_gd(
             curator,
             budget,
             model,
@@ -133,7 +133,6 @@ def ridge(method: str, problem: Problem, mu: float, penalty: float) -> np.ndarra
             steps=40,
             step=0.5 / (1 + steepest),
             clip=clip,
-            ball=1e6,
         )
     elif method == "PMT, `paper`":
         y_scale = float(np.sqrt(np.mean(problem.public_y**2)))

@@ -70,6 +70,8 @@ CASES = [
     (LogisticRegression, "newton", "paper"),
     (LogisticRegression, "cost_gd", "tight"),
     (LogisticRegression, "gd", "paper"),
+    (LogisticRegression, "dp_gd", "tight"),
+    (LinearRegression, "dp_gd public", "tight"),
     (LogisticRegression, "objective", "tight"),
     (LogisticRegression, "objective public", "tight"),
     (PoissonRegressor, "newton", "tight"),

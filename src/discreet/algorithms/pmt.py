@@ -20,7 +20,7 @@ from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP, Budget
-from discreet.rows import Answer, LinearMap, MappedMoment, Source
+from discreet.rows import Answer, Floats, LinearMap, MappedMoment, Source
 
 # What the look at y costs, as a share of mu^2.
 _LOOK = 0.04
@@ -32,8 +32,19 @@ _GROWTH = 0.24
 _LABEL_LENGTH = 0.5
 
 
-def pmt(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess | None = None) -> GlmFit:
+def pmt(
+    source: Source,
+    budget: Budget,
+    model: GlmModel,
+    *,
+    x_radius: float,
+    guess: Guess | None = None,
+    l1: Floats | None = None,
+) -> GlmFit:
     """Least squares in the coordinates that public moments make white.
+
+    ``l1``: what the absolute coefficients of encoded x cost beside half the sum of squares. Solved from the same
+    release, in x's own coordinates, which a penalty on single coefficients must have.
 
     Privacy: asks the source for two sums, whose costs together are the budget.
     """
@@ -42,24 +53,28 @@ def pmt(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, gue
     look, rest = budget.split([_LOOK, 1 - _LOOK])
     scaling = first_look(source, look, model.width, x_radius, guess.scaling)
     coordinates = _coordinates(model, guess)
-    query = _planned(source, rest, model, coordinates, scaling)
-    fit = _least_squares(model, coordinates, query, source.sum(query, rest), scaling.count)
+    longest = float(np.linalg.norm(coordinates.matrix, 2)) * math.hypot(1.0, x_radius)
+    query = _planned(source, rest, model, coordinates, scaling, longest)
+    fit = _least_squares(model, coordinates, query, source.sum(query, rest), scaling.count, l1)
     return replace(fit, used=scaling.used(source.public_rows))
 
 
 def _coordinates(model: GlmModel, guess: Guess) -> Coordinates:
-    if guess.coordinates is not None:
-        return guess.coordinates
+    if guess.white is not None:
+        return guess.white
     if model.origin is None:
         return Coordinates.scaled(guess.scaling.centre, guess.scaling.scale)
     distance = float(np.sqrt(np.mean((guess.scaling.centre - model.origin) ** 2)))
     return Coordinates.through_origin(model.origin, math.hypot(guess.scaling.scale, distance))
 
 
-def _planned(source: Source, cost: GDP, model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> MappedMoment:
+def _planned(
+    source: Source, cost: GDP, model: GlmModel, coordinates: Coordinates, scaling: Scaling, longest: float
+) -> MappedMoment:
     """The query whose cuts balance noise against what they lose, by public and released numbers only.
 
-    With a budget that grows without end nothing is cut, and the fit becomes ordinary least squares.
+    ``longest``: no declared row is longer in these coordinates. With a budget that grows without end nothing is cut,
+    and the fit becomes ordinary least squares.
     """
     labels, size = model.labels, coordinates.size
     centre, scale = labels.centre + labels.half_width * scaling.y_centre, labels.half_width * scaling.y_scale
@@ -85,11 +100,11 @@ def _planned(source: Source, cost: GDP, model: GlmModel, coordinates: Coordinate
     # Cutting y at b standard deviations shrinks slopes by about 2 Phi(-b): keep that far below the noise.
     bias_allowed = min(0.5, 0.05 * math.sqrt(size * noise_variance))
     bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
-    return query(growth * typical, min(bound, widest))
+    return query(min(growth * typical, longest), min(bound, widest))
 
 
 def _least_squares(
-    model: GlmModel, coordinates: Coordinates, query: MappedMoment, answer: Answer, count: float
+    model: GlmModel, coordinates: Coordinates, query: MappedMoment, answer: Answer, count: float, l1: Floats | None
 ) -> GlmFit:
     size, constant = coordinates.size, coordinates.constant
     moment = (answer.value + answer.value.T) / 2
@@ -109,12 +124,15 @@ def _least_squares(
         target,
         np.zeros(size),
         weight,
-    ).solve()
+    ).solve(*_absolute(coordinates, l1, query.y_scale))
     turn = coordinates.matrix.T * query.y_scale
     shift = np.zeros(len(turn))
     shift[0] = query.y_centre
+    coef = shift + turn @ solution.coef
+    if l1 is not None:  # what the way there and back left of zeros
+        coef = np.where(np.abs(coef) < 1e-12 * np.max(np.abs(coef)), 0.0, coef)
     return GlmFit(
-        coef=shift + turn @ solution.coef,
+        coef=coef,
         estimate=shift + turn @ solution.estimate,
         count=weight,
         iterations=1,
@@ -122,3 +140,12 @@ def _least_squares(
         sampling_covariance=turn @ solution.sampling_covariance @ turn.T,
         dispersion=solution.residual_variance * query.y_scale**2,
     )
+
+
+def _absolute(coordinates: Coordinates, l1: Floats | None, y_scale: float) -> tuple[Floats | None, Floats | None]:
+    """The costs of absolute coefficients of (1, x) for labels in units of ``y_scale``, and what turns phi into them."""
+    if l1 is None:
+        return None, None
+    if coordinates.constant:
+        return np.concatenate([[0.0], l1]) / y_scale, coordinates.matrix
+    return l1 / y_scale, coordinates.matrix[:, 1:]

@@ -4,8 +4,7 @@ beta <- project(beta - step (sum of (psi'(x beta) - y) x + noise) / n), T times,
 Labels of the identity link are in units of their declared half-width, measured from the middle of their range.
 
 As printed, each step gets (epsilon/T, delta/T) and noise for the sensitivity 4 (R + c_1) |x|; exact composition costs
-sqrt(T), and a score that is bounded by c moves the sum by 2 c |x| at most. ``clip`` makes it DP-GD, the baseline of PMT
-(Avella-Medina, Bradshaw and Loh): each row's gradient is cut to that length instead of by its declared bounds.
+sqrt(T), and a score that is bounded by c moves the sum by 2 c |x| at most.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget, refuse_weaker
-from discreet.rows import Floats, Query, ScoreSum, Source
+from discreet.rows import Floats, Query, Source
 from discreet.rows.truncated import TruncatedScores
 
 _STEPS = 20
@@ -39,12 +38,11 @@ def printed_descend(
     steps: int | None = None,
     step: float | None = None,
     ball: float | None = None,
-    clip: float | None = None,
     calibration: str = "tight",
 ) -> GlmFit:
     """T noisy gradient steps from 0 (or the public fit), in the declared coordinates or in the public white ones.
 
-    ``ball``: the radius that coefficients of these coordinates keep within; ``clip`` is in the units of y.
+    ``ball``: the radius that coefficients of these coordinates keep within.
 
     Privacy: ``steps`` sums, whose costs together are the budget (``"tight"``) or what the printed noise really costs.
     """
@@ -52,7 +50,6 @@ def printed_descend(
     count, rest = _count(source, budget, model, x_radius, calibration)
     units = LabelUnits.of(model)
     model, guess = units.model(model), units.guess(guess)
-    clip = None if clip is None else clip / units.unit
     coordinates, radius = _ground(model, x_radius, guess)
     ball = usual_radius(model) if ball is None else ball
     score_bound = _score_bound(model, ball * radius)
@@ -61,11 +58,11 @@ def printed_descend(
         beta = projected(coordinates.phi(guess.coefficients), ball)
 
     def query(at: Floats) -> Query:
-        return _query(model, coordinates, at, radius, score_bound, clip)
+        return _query(model, coordinates, at, radius, score_bound)
 
     if calibration == "paper":
         # Line 2 of Algorithm 1: (epsilon/T, delta/T) a step, and B sqrt(d) = 4 (R + c_1) |x|.
-        length = 4 * (clip if clip is not None else _label_and_mean(model, ball * radius) * radius)
+        length = 4 * _label_and_mean(model, ball * radius) * radius
         noise_std = length * math.sqrt(2 * math.log(2 * rounds / budget.delta)) * rounds / budget.epsilon
         each = GDP(source.noise_std(query(beta), GDP(1.0)) / noise_std)
         refuse_weaker([each] * rounds, budget)
@@ -81,26 +78,16 @@ def printed_descend(
     return without_errors(units.coefficients(coordinates.coefficients(beta)), count, rounds)
 
 
-def _query(
-    model: GlmModel, coordinates: Coordinates, at: Floats, radius: float, score_bound: float, clip: float | None
-) -> Query:
+def _query(model: GlmModel, coordinates: Coordinates, at: Floats, radius: float, score_bound: float) -> Query:
     family, link = model.family, model.link
-    if clip is None:
-        return TruncatedScores(
-            coordinates.map(at), model.labels, lambda y, eta: family.score(y, eta, link), radius, score_bound
-        )
-    return ScoreSum(
-        coordinates.map(at),
-        model.labels,
-        lambda y, eta, bound: np.clip(family.score(y, eta, link), -bound, bound),
-        radius,
-        clip,
+    return TruncatedScores(
+        coordinates.map(at), model.labels, lambda y, eta: family.score(y, eta, link), radius, score_bound
     )
 
 
 def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coordinates, float]:
-    if guess is not None and guess.coordinates is not None:
-        return guess.coordinates, 2 * math.sqrt(model.size)
+    if guess is not None and guess.white is not None:
+        return guess.white, 2 * math.sqrt(model.size)
     if model.origin is None:
         return Coordinates(np.eye(model.size)), math.hypot(1.0, x_radius)
     return Coordinates.through_origin(model.origin, 1.0), x_radius + float(np.linalg.norm(model.origin))

@@ -1,10 +1,12 @@
 """DP-PMTLR, DP-PMTGLM and DP-LR with the noise as printed (PMT, Algorithms 3, 4 and 5).
 
-As printed: T+1 steps with noise for T, sigma_2 of Algorithms 3 and 5 with R^2 where R would do, a radius that is four
-times a typical row's, and no repair of an indefinite Hessian. What that really costs is computed and reported, and
-refused where it is weaker than what was asked for. Two things are not as printed, because they are not private: the
-radius of Algorithm 5 is the declared one, not the private data's own, and Algorithm 4 projects onto the ball for which
-it bounds the cumulant's derivatives.
+As printed: a radius that is four times a typical row's, Hessian noise for 2 R^2 where sqrt(2) R^2 would do, and no
+repair of an indefinite Hessian. What that really costs is computed and reported, and refused where it is weaker than
+what was asked for. The output is beta^(T), which T steps make: T are run and charged, though the loop is printed from 0
+to T. sigma_2 of Algorithms 3 and 5 has R, as its proof (B.9) and Algorithm 4 have it, where the text prints R^2.
+
+Two things are not as printed, because they are not private: the radius of Algorithm 5 is the declared one, not the
+private data's own, and Algorithm 4 projects onto the ball for which it bounds the cumulant's derivatives.
 """
 
 from __future__ import annotations
@@ -36,25 +38,27 @@ def printed_newton(
     guess: Guess | None = None,
     steps: int | None = None,
     ball: float | None = None,
-    failure: float = _FAILURE,
+    failure: float | None = None,
 ) -> GlmFit:
-    """T+1 steps beta <- beta - (Hessian + G)^-1 (gradient + g) from beta = 0; ``failure`` is the paper's eta.
+    """T steps beta <- beta - (Hessian + G)^-1 (gradient + g) from beta = 0; ``failure`` is the paper's eta.
 
-    Privacy: T+1 gradients and Hessians. Their exact joint cost is computed from the noise that is drawn.
+    Privacy: T gradients and Hessians. Their exact joint cost is computed from the noise that is drawn.
     """
     units = LabelUnits.of(model)
     model, guess = units.model(model), units.guess(guess)
-    printed = _Printed.of(source, budget, model, x_radius, guess, _STEPS if steps is None else steps, ball, failure)
+    printed = _Printed.of(
+        source, budget, model, x_radius, guess, _STEPS if steps is None else steps, ball, failure or _FAILURE
+    )
     beta = np.zeros(printed.coordinates.size)
     gradient_cost, hessian_cost = printed.costs(source, beta)
-    refuse_weaker([gradient_cost, hessian_cost] * (printed.steps + 1), budget)
+    refuse_weaker([gradient_cost, hessian_cost] * printed.steps, budget)
     penalty, count = printed.penalty(), _public_count(source)
-    for _ in range(printed.steps + 1):
+    for _ in range(printed.steps):
         gradient = source.sum(printed.gradient(beta), gradient_cost).value[:, 0] / count + penalty @ beta / count
         hessian = source.sum(printed.hessian(beta), hessian_cost).value / count + penalty / count
         beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], printed.ball)
     tell_if_at_the_edge(beta, printed.ball, "newton")
-    return without_errors(units.coefficients(printed.coordinates.coefficients(beta)), count, printed.steps + 1)
+    return without_errors(units.coefficients(printed.coordinates.coefficients(beta)), count, printed.steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +88,8 @@ class _Printed:
         failure: float,
     ) -> _Printed:
         count, size = _public_count(source), model.size
-        if guess is not None and guess.coordinates is not None:
-            coordinates, radius = guess.coordinates, math.sqrt(size * (1 + math.log(2 * count / failure)))
+        if guess is not None and guess.white is not None:
+            coordinates, radius = guess.white, math.sqrt(size * (1 + math.log(2 * count / failure)))
         elif model.origin is None:
             coordinates, radius = Coordinates(np.eye(size)), math.hypot(1.0, x_radius)
         else:
@@ -94,7 +98,7 @@ class _Printed:
         mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
         if model.family.name == "bernoulli" and model.link.name == "logit":
             # Algorithms 3 and 5; nothing here depends on the coefficients, so they need no ball.
-            stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius**2 / mu
+            stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius / mu
             return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
         ball = usual_radius(model) if ball is None else ball
         reach = ball * radius
@@ -103,8 +107,11 @@ class _Printed:
         family, labels = model.family, model.labels
         score = family.score_bound(labels.low, labels.high, low - reach, high + reach, model.link)
         weight = family.weight_bound(low - reach, high + reach, model.link)
-        # Algorithm 4, which writes R_y + M_b' for the score's bound.
-        stds = 2 * math.sqrt(steps) * radius**2 * weight / mu, 2 * math.sqrt(steps) * radius * score / mu
+        printed = score
+        if family.canonical_link is not None and model.link.name == family.canonical_link.name:
+            # Algorithm 4 writes R_y + M_b' for the score's bound; its models have canonical links.
+            printed = max(abs(labels.low), abs(labels.high)) + float(model.link.mean(high + reach))
+        stds = 2 * math.sqrt(steps) * radius**2 * weight / mu, 2 * math.sqrt(steps) * radius * printed / mu
         return cls(model, coordinates, radius, score, weight, ball, steps, *stds)
 
     def gradient(self, beta: Floats) -> TruncatedScores:

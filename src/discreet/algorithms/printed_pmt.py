@@ -56,19 +56,21 @@ def printed_pmt(
     *,
     guess: Guess,
     y_scale: float,
-    failure: float = _FAILURE,
+    failure: float | None = None,
 ) -> GlmFit:
     """(sum z z^T + lambda Sigma_B^-1 + G)^-1 (sum z y + g), carried back; ``y_scale`` is the public labels'.
+
+    ``failure`` is the paper's eta.
 
     Privacy: two sums, with sigma_1 = 2 R^2 / mu and sigma_2 = 2 R R_y / mu.
     """
     if source.public_rows is None:
         raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
-    coordinates = guess.coordinates
+    coordinates = guess.white
     if coordinates is None:
         origin = model.origin if model.origin is not None else np.zeros(model.width)
         coordinates = Coordinates.through_origin(origin, guess.scaling.scale)
-    long = 1 + math.log(2 * max(source.public_rows, 1) / failure)
+    long = 1 + math.log(2 * max(source.public_rows, 1) / (_FAILURE if failure is None else failure))
     radius, y_radius = math.sqrt(coordinates.size * long), math.sqrt(long)
     square = TruncatedInformation(coordinates.map(np.zeros(coordinates.size)), np.ones_like, radius, 1.0, "z z^T")
     cross = TruncatedCross(LinearMap(coordinates.matrix), model.labels, y_scale, radius, y_radius)

@@ -42,8 +42,11 @@ def truncated_moment(
     width: int,
     coordinates: Coordinates | None,
     calibration: str = "tight",
+    failure: float = _FAILURE,
 ) -> TruncatedRelease:
     """The second moment of (1, x), carried back from the coordinates in which it was released.
+
+    ``failure`` is the paper's eta, for its radius.
 
     Privacy: one sum, and one for the number of rows where it is private.
     """
@@ -53,7 +56,7 @@ def truncated_moment(
     size = coordinates.size
     radius = math.hypot(1.0, x_radius)
     if not declared and calibration == "paper":
-        radius = math.sqrt(size * (1 + math.log(2 * count / _FAILURE)))
+        radius = math.sqrt(size * (1 + math.log(2 * count / failure)))
     elif not declared:
         ease = rest.mu * count / size
         radius = _RADIUS * max(1.0, (ease / 500) ** 0.3) * math.sqrt(size)

@@ -12,7 +12,10 @@ from discreet.errors import DomainError
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """Public rows (with or without labels), or only their second-moment matrix E[x x^T] and their number.
+    """Public rows (with or without labels), or only their second-moment matrix and their number.
+
+    second_moment: of (1, x), or of x alone, in the columns' own units. One of x alone says nothing of the mean, which
+    is then taken to be 0.
 
     exposure: how long or how much each public row was observed, where ``fit`` is given an exposure, too.
 

@@ -25,14 +25,18 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
     public: rows that are public anyway (with labels or without), or their second moment.
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
-    solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only) and ``"cost_gd"``
-    (COST's plain descent) are there to compare.
-    max_iter: steps of ``"newton"`` and ``"cost_gd"``; chosen by the solver if None.
-    step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
+    solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only), ``"cost_gd"``
+    (COST's plain descent) and ``"dp_gd"`` (clipped gradients) are there to compare.
+    max_iter: steps of ``"newton"``, ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+    step: the length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white ones with public
+    rows); 1 over the loss's curvature if None.
     radius: the ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1, 1] (white ones
     with public rows; newton's are scaled to spread 1) and in units of the linear predictor (identity link: of y's
     half-width, from the middle). If None, 3 for ``"cost_gd"`` (50 for the logit) and 50 for ``"newton"``. Noise of
     ``"cost_gd"`` grows with it, and a fit that ends at its edge warns.
+    clip: how long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None, the length that
+    it has for a typical row.
+    eta: PMT's probability that a row is truncated, for ``"newton"`` with ``calibration="paper"``; .05 if None.
     cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
     narrower if labels vary as the family says.
     calibration: ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``) or PMT's
@@ -61,6 +65,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        clip: float | None = None,
+        eta: float | None = None,
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
@@ -84,6 +90,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.clip = clip
+        self.eta = eta
         self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
@@ -149,6 +157,8 @@ class _OneFamily(GeneralizedLinearRegressor):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        clip: float | None = None,
+        eta: float | None = None,
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
@@ -170,6 +180,8 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.clip = clip
+        self.eta = eta
         self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration

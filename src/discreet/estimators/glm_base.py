@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.descent import descend
+from discreet.algorithms.dp_gd import dp_gd
 from discreet.algorithms.newton import newton
 from discreet.algorithms.objective import objective, objective_costs
 from discreet.algorithms.printed_gd import printed_descend
@@ -41,6 +42,8 @@ class Solver:
 _STEPS = {"max_iter": "steps"}
 _NEWTON = {**_STEPS, "radius": "ball"}
 _COST = {**_NEWTON, "step": "step"}
+_PRINTED_NEWTON = {**_NEWTON, "eta": "failure"}
+_DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 
 
 class PrivateGlm(GlmResultMethods, PrivateEstimator):
@@ -51,6 +54,8 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
     max_iter: int | None
     step: float | None
     radius: float | None
+    clip: float | None
+    eta: float | None
     cov_type: str
     bounds_exposure: Any = None
 
@@ -58,11 +63,13 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         """The solvers of this model by name; ``auto`` is the first."""
         if self.calibration == "paper":
             printed = Solver(partial(printed_descend, calibration="paper"), _COST)
-            return {"gd": printed, "newton": Solver(printed_newton, _NEWTON), "cost_gd": printed}
+            newtons = Solver(printed_newton, _PRINTED_NEWTON)
+            return {"gd": printed, "newton": newtons, "cost_gd": printed, "dp_gd": Solver(dp_gd, _DP_GD)}
         solvers = {
             "gd": Solver(descend),
             "newton": Solver(newton, _NEWTON),
             "cost_gd": Solver(printed_descend, _COST),
+            "dp_gd": Solver(dp_gd, _DP_GD),
         }
         family, link = self._family()
         if (family.name, link.name) == ("bernoulli", "logit"):

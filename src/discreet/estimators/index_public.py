@@ -7,6 +7,7 @@ import numpy as np
 from discreet.domain import Encoder, Public, as_floats
 from discreet.errors import DomainError
 from discreet.estimators.moments import require_target
+from discreet.estimators.public_moment import encoded_moments
 from discreet.estimators.tables import is_frame
 
 Floats = np.ndarray
@@ -23,15 +24,7 @@ def public_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
         x = encoded_rows(public, encoder)
         centre, covariance, n = x.mean(axis=1), np.atleast_2d(np.cov(x, bias=True)), x.shape[1]
     else:
-        moment = np.asarray(public.second_moment, dtype=np.float64)
-        if moment.shape != (width + 1, width + 1):
-            raise DomainError(
-                f"second_moment must be that of (1, x): {width + 1} rows and columns, got shape {moment.shape}"
-            )
-        mean = moment[0, 1:] / moment[0, 0]
-        raw = moment[1:, 1:] / moment[0, 0] - np.outer(mean, mean)
-        centre = (mean - encoder.centre) / encoder.half_width
-        covariance, n = raw / np.outer(encoder.half_width, encoder.half_width), int(public.n or 1)
+        centre, covariance, n = encoded_moments(public, encoder)
     diagonal = np.diag(np.maximum(np.diag(covariance), 1e-9))
     trust = n**2 / (n**2 + width**2)
     return np.clip(centre, -1, 1), trust * covariance + (1 - trust) * diagonal

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from discreet.algorithms.descent import descend
+from discreet.algorithms.dp_gd import dp_gd
 from discreet.algorithms.moments import release_moments
 from discreet.algorithms.pmt import pmt
 from discreet.algorithms.printed_gd import printed_descend
@@ -31,13 +33,23 @@ from discreet.inference import LinearResult
 from discreet.privacy import Budget
 from discreet.rows import Labels
 
-# Every solver with the options that it has; ``calibration="paper"`` is for the same ones.
+# Every solver with the options that it has ...
 _OPTIONS: dict[str, tuple[str, ...]] = {
-    "auto": (),
+    "auto": ("l1_ratio",),
     "gd": (),
-    "moments": (),
-    "pmt": (),
+    "moments": ("l1_ratio",),
+    "pmt": ("l1_ratio",),
     "cost_gd": ("max_iter", "step", "radius"),
+    "dp_gd": ("max_iter", "step", "clip"),
+}
+# ... and with ``calibration="paper"``, where the descent that a paper prints is COST's.
+_PRINTED: dict[str, tuple[str, ...]] = {
+    "auto": (),
+    "gd": _OPTIONS["cost_gd"],
+    "moments": (),
+    "pmt": ("eta",),
+    "cost_gd": _OPTIONS["cost_gd"],
+    "dp_gd": _OPTIONS["dp_gd"],
 }
 
 
@@ -60,6 +72,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        clip: float | None = None,
+        eta: float | None = None,
+        l1_ratio: float | None = None,
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
@@ -80,6 +95,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.clip = clip
+        self.eta = eta
+        self.l1_ratio = l1_ratio
         self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration
@@ -112,30 +130,37 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return super()._check_parameters()
 
     def _options(self) -> tuple[str, ...]:
-        if self.calibration == "paper" and self.solver == "gd":  # the descent that a paper prints is COST's
-            return _OPTIONS["cost_gd"]
-        return () if self.calibration == "paper" and self.solver == "auto" else _OPTIONS[self.solver]
+        return (_PRINTED if self.calibration == "paper" else _OPTIONS)[self.solver]
+
+    @property
+    def _by_moments(self) -> bool:
+        """Whether the fit is a release of moments: asked for, or because an L1 penalty is post-processing of them."""
+        return self.solver == "moments" or (self.solver == "auto" and self.l1_ratio is not None)
 
     def _what(self) -> str:
-        return "moments" if self.solver == "moments" else super()._what()
+        return "moments" if self._by_moments else super()._what()
 
     def _asked(self, encoder: Encoder) -> Any:
         # The moments answer for every penalty, with or without an intercept.
-        free = self.solver == "moments" and self.calibration == "tight"
+        free = self._by_moments and self.calibration == "tight"
         kind, encoder, parameters, seeded = super()._asked(encoder)
         if free:
             kind = "moments"
-            parameters = {name: value for name, value in parameters.items() if name not in ("alpha", "fit_intercept")}
+            without = ("alpha", "l1_ratio", "fit_intercept")
+            parameters = {name: value for name, value in parameters.items() if name not in without}
+            parameters["solver"] = "moments"
         return kind, encoder, parameters, seeded
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         if self.calibration == "paper" and self.solver == "pmt":
             self._fit_printed_pmt(source, encoder, budget)
+        elif self.solver == "dp_gd":
+            self._fit_dp_gd(source, encoder, budget)
         elif self.solver == "cost_gd" or (self.calibration == "paper" and self.solver == "gd"):
             self._fit_printed_descent(source, encoder, budget)
         elif self.calibration == "paper":
             self._fit_printed(source, encoder, budget)
-        elif self.solver == "moments":
+        elif self._by_moments:
             self._fit_moments(source, encoder, budget)
         else:
             self._fit_descent(source, encoder, budget)
@@ -152,6 +177,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             require_target(encoder).name,
             encoder.names,
             alpha=float(self.alpha),
+            l1_ratio=float(self.l1_ratio or 0.0),
             fit_intercept=bool(self.fit_intercept),
         )
         self.result_ = replace(self.result_, used=release.used)
@@ -166,7 +192,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             Gaussian(),
             Identity(),
             Labels(target.centre, target.half_width),
-            penalty=float(self.alpha) / encoder.half_width**2,
+            penalty=float(self.alpha) * (1 - float(self.l1_ratio or 0.0)) / encoder.half_width**2,
             origin=None if self.fit_intercept else -encoder.centre / encoder.half_width,
         )
 
@@ -174,7 +200,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         model = self._model(encoder)
         guess = None if self.public is None else public_guess(self.public, encoder, model)
         if self.solver == "pmt":
-            fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess)
+            l1 = float(self.alpha) * float(self.l1_ratio or 0.0) / encoder.half_width
+            absolute = l1 if l1.any() else None
+            fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess, l1=absolute)
         else:
             fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess)
         self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept), self.cov_type)
@@ -199,6 +227,14 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self._store_coefficients(fit.coef, encoder)
         self.n_iter_ = fit.iterations
 
+    def _fit_dp_gd(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+        model = self._model(encoder)
+        guess = None if self.public is None else public_guess(self.public, encoder, model)
+        asked = partial(dp_gd, steps=self.max_iter, step=self.step, clip=self.clip)
+        fit = asked(source, budget, model, x_radius=encoder.radius, guess=guess)
+        self._store_coefficients(fit.coef, encoder)
+        self.n_iter_ = fit.iterations
+
     def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         assert self.public is not None
         model, y = self._model(encoder), self.public.y
@@ -207,7 +243,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         if y is not None:
             y_scale = max(float(np.sqrt(np.mean(np.square(np.asarray(y, dtype=np.float64))))), 1e-6 * y_scale)
         guess = public_guess(self.public, encoder, model)
-        fit = printed_pmt(source, budget, model, guess=guess, y_scale=y_scale)
+        fit = printed_pmt(source, budget, model, guess=guess, y_scale=y_scale, failure=self.eta)
         self._store_coefficients(fit.coef, encoder)
         self.n_iter_ = 1
 
@@ -268,11 +304,18 @@ class LinearRegression(_MomentRegressor):
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
     question about the columns from its one release (``moments_``), and reads the rows twice only; ``"pmt"`` needs
-    public moments; ``"cost_gd"`` is COST's plain descent, to compare with.
-    max_iter: gradient steps of ``"cost_gd"``; chosen by the solver if None.
-    step: the length of a step of ``"cost_gd"``, on columns scaled to [-1, 1]; 1 over the loss's curvature if None.
+    public moments; ``"cost_gd"`` is COST's plain descent and ``"dp_gd"`` one with clipped gradients, to compare with.
+    max_iter: gradient steps of ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+    step: the length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white ones with public
+    rows); 1 over the loss's curvature if None.
     radius: the ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in half-widths of y from
     the middle of its range; 3 if None. The noise grows with it, and a fit that ends at its edge warns.
+    clip: how long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None, the length that
+    it has for a typical row.
+    eta: PMT's probability that a row is truncated, for ``"pmt"`` with ``calibration="paper"``; .05 if None.
+    alpha, l1_ratio: a penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2) beside half the sum of squares: a ridge
+    without l1_ratio, an elastic net between 0 and 1, the lasso at 1. It is post-processing of the release that
+    ``"moments"`` (which ``"auto"`` then means) or ``"pmt"`` makes.
     cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
     narrower if labels vary as the family says.
     calibration: ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``), DP-PMTRR's
@@ -301,6 +344,9 @@ class Ridge(_MomentRegressor):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        clip: float | None = None,
+        eta: float | None = None,
+        l1_ratio: float | None = None,
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
@@ -322,6 +368,9 @@ class Ridge(_MomentRegressor):
             max_iter=max_iter,
             step=step,
             radius=radius,
+            clip=clip,
+            eta=eta,
+            l1_ratio=l1_ratio,
             cov_type=cov_type,
             neighbours=neighbours,
             calibration=calibration,

@@ -48,6 +48,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         max_iter: int | None = None,
         step: float | None = None,
         radius: float | None = None,
+        clip: float | None = None,
+        eta: float | None = None,
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         calibration: str = "tight",
@@ -68,6 +70,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.max_iter = max_iter
         self.step = step
         self.radius = radius
+        self.clip = clip
+        self.eta = eta
         self.cov_type = cov_type
         self.neighbours = neighbours
         self.calibration = calibration

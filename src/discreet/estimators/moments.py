@@ -14,6 +14,7 @@ from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_n
 from discreet.engines import open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import open_ledger, seeded_bits
+from discreet.estimators.public_moment import encoded_moments
 from discreet.estimators.table_input import table_layout
 from discreet.estimators.tables import is_frame
 from discreet.inference import Moments
@@ -82,14 +83,8 @@ def public_scaling(public: Public, encoder: Encoder) -> XScaling:
             raise DomainError("public rows must be at least two and complete, with every value declared")
         centre, variance = x.mean(axis=1), x.var(axis=1)
     else:
-        moment = np.asarray(public.second_moment, dtype=np.float64)
-        if moment.shape != (encoder.width + 1, encoder.width + 1):
-            raise DomainError(
-                f"second_moment must be that of (1, x): {encoder.width + 1} rows and columns, got shape {moment.shape}"
-            )
-        mean = moment[0, 1:] / moment[0, 0]
-        centre = (mean - encoder.centre) / encoder.half_width
-        variance = (np.diag(moment)[1:] / moment[0, 0] - mean**2) / encoder.half_width**2
+        centre, covariance, _ = encoded_moments(public, encoder)
+        variance = np.diag(covariance)
     return XScaling(np.clip(centre, -1, 1), math.sqrt(max(float(np.mean(variance)), 1e-6)))
 
 

@@ -13,6 +13,7 @@ from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.public_fit import LEAST_ROWS, PublicRows, fit_public
+from discreet.estimators.public_moment import encoded_moments
 from discreet.estimators.tables import is_frame
 from discreet.rows import Floats
 
@@ -22,22 +23,21 @@ _MOST_DAMPING = 1e6
 
 def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any = None) -> Guess:
     """Scaling, white coordinates and, where public rows have labels, a fit; ``labels`` turns them into numbers."""
-    mean, covariance, count, x = _moments(public, encoder)
-    width = encoder.width
-    average = max(float(np.trace(covariance)) / width, 1e-9)
-    damped = _damped(covariance, count, average, None if x is None else x - mean[:, np.newaxis])
+    mean, covariance, count, x = _moments(public, encoder, model.origin is None)
+    average = max(float(np.trace(covariance)) / encoder.width, 1e-9)
     scaling = XScaling(np.clip(mean, -1, 1), math.sqrt(average))
-    coordinates = _white(mean, damped) if model.origin is None else None
+    white = _white_coordinates(mean, covariance, count, x, model.origin)
+    coordinates = white if model.origin is None else None
     if x is None or public.y is None:
-        return Guess(scaling, coordinates, None, count)
+        return Guess(scaling, coordinates, None, count, white)
     y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
     if y.shape != (x.shape[1],) or not np.isfinite(y).all():
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
     offset = _offset(public, encoder, count)
     if count < LEAST_ROWS:
-        return Guess(scaling, coordinates, None, count)
+        return Guess(scaling, coordinates, None, count, white)
     y = np.clip(y, model.labels.low, model.labels.high)  # as private labels are
-    return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), count)
+    return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), count, white)
 
 
 def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
@@ -58,7 +58,7 @@ def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
     return np.log(np.clip(exposure, declared.low, declared.high))
 
 
-def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Floats | None]:
+def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats, Floats, int, Floats | None]:
     """Mean and covariance of the encoded features, the number of rows behind them, and the rows themselves if given."""
     if public.rows is not None:
         framed, columns = is_frame(public.rows), len(encoder.domain.columns)
@@ -69,18 +69,8 @@ def _moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats, int, Flo
         if x.shape[1] < 2 or not np.isfinite(x).all():
             raise DomainError("public rows must be at least two and complete, with every value declared")
         return x.mean(axis=1), np.cov(x, bias=True).reshape(len(x), len(x)), x.shape[1], x
-    moment = np.asarray(public.second_moment, dtype=np.float64)
-    if moment.shape != (encoder.width + 1, encoder.width + 1):
-        raise DomainError(
-            f"second_moment must be that of (1, x): {encoder.width + 1} rows and columns, got shape {moment.shape}"
-        )
-    least = float(np.linalg.eigvalsh((moment + moment.T) / 2)[0])
-    if not (moment[0, 0] > 0 and least >= -1e-6 * float(np.trace(moment))):
-        raise DomainError("second_moment must be that of rows (1, x): symmetric, with no negative eigenvalue")
-    moment = moment / moment[0, 0]
-    mean = (moment[0, 1:] - encoder.centre) / encoder.half_width
-    covariance = moment[1:, 1:] - np.outer(moment[0, 1:], moment[0, 1:])
-    return mean, covariance / np.outer(encoder.half_width, encoder.half_width), int(public.n or 1), None
+    mean, covariance, count = encoded_moments(public, encoder, intercept=intercept)
+    return mean, covariance, count, None
 
 
 def _damped(covariance: Floats, count: int, average: float, x: Floats | None) -> Floats:
@@ -98,6 +88,18 @@ def _damped(covariance: Floats, count: int, average: float, x: Floats | None) ->
     rows = len(values) / count
     damped = np.maximum(values, 0.0) + average * np.minimum(rows * tails, _MOST_DAMPING)
     return np.asarray((vectors * (damped / (1 + rows))) @ vectors.T)
+
+
+def _white_coordinates(
+    mean: Floats, covariance: Floats, count: int, x: Floats | None, origin: Floats | None
+) -> Coordinates:
+    """White about the mean beside a constant; or, for a model without an intercept, white about its origin."""
+    middle = mean if origin is None else origin
+    moment = covariance + np.outer(mean - middle, mean - middle)
+    average = max(float(np.trace(moment)) / len(mean), 1e-9)
+    damped = _damped(moment, count, average, None if x is None else x - middle[:, np.newaxis])
+    white = _white(middle, damped)
+    return white if origin is None else Coordinates(white.matrix[1:], constant=False)
 
 
 def _white(mean: Floats, covariance: Floats) -> Coordinates:

@@ -57,6 +57,7 @@ def private_second_moment(
     alpha: float = 0.0,
     neighbours: str = "replace_one",
     calibration: str = "tight",
+    eta: float | None = None,
     ledger: Any = None,
     random_state: int | None = None,
 ) -> SecondMomentResult:
@@ -64,11 +65,14 @@ def private_second_moment(
 
     public: rows or a second moment that are public anyway; with them the noise does not grow with the condition number.
     alpha: added to the diagonal before the inverse, in the user's units.
+    eta: PMT's probability that a row is truncated, for ``calibration="paper"``; .05 if None.
 
     Privacy: one sum over the rows (two where their number is private), at ``epsilon`` and ``delta`` together.
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
+    if eta is not None and (calibration != "paper" or not 0 < eta < 1):
+        raise ValueError(f"eta must be between 0 and 1, and is for calibration='paper' alone, got {eta!r}")
     table = read_table(X)
     names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
@@ -93,6 +97,7 @@ def private_second_moment(
         width=encoder.width,
         coordinates=coordinates,
         calibration=calibration,
+        failure=0.05 if eta is None else eta,
     )
     return _in_units(release.moment, encoder, alpha, release.noise_std, release.count, curator.finish())
 

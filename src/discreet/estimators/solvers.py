@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 # Parameters that belong to some solvers only; None leaves the choice to the solver.
-OPTIONS = ("max_iter", "step", "radius")
+OPTIONS = ("max_iter", "step", "radius", "clip", "eta", "l1_ratio")
+# Options that are shares, and whether 1 is one of them.
+_SHARES = {"eta": False, "l1_ratio": True}
 
 
 def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 1) -> None:
@@ -23,6 +25,10 @@ def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 
             raise ValueError(f"{name} is no option of solver={estimator.solver!r}{printed}: {others}; got {value!r}")
         if name == "max_iter":
             _check_steps(value, least_steps)
+        elif name in _SHARES:
+            if not (_is_number(value) and (0 < value < 1 or (_SHARES[name] and value in (0, 1)))):
+                ends = "from 0 to 1" if _SHARES[name] else "between 0 and 1"
+                raise ValueError(f"{name} must be None or a number {ends}, got {value!r}")
         elif not (_is_number(value) and 0 < value < np.inf):
             raise ValueError(f"{name} must be None or a finite number > 0, got {value!r}")
 

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.glm.elastic_net import elastic_net
+
 Floats = NDArray[np.float64]
 
 # The noise moves eigenvalues by up to sqrt(2 p) noise_std. Below this fraction of that, a direction is not inverted.
@@ -55,21 +57,30 @@ class NoisyQuadratic:
     penalty: Floats
     weight: float
 
-    def solve(self) -> Solution:
+    def solve(self, l1: Floats | None = None, basis: Floats | None = None) -> Solution:
         """The model with the least estimated loss, and the unbiased estimate with its covariance.
 
-        ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a variance.
+        ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a variance. ``l1``: what
+        the absolute coefficients for prediction cost beside half the sum of squares, in the coordinates basis^T c.
         """
         ladder = self._ridges()
         losses = [self._cautious_loss(ridge, _CAUTION) for ridge in ladder]
         ridge = ladder[int(np.argmin(losses))]
         if self._cautious_loss(ridge, _PROOF) > losses[-1]:
             ridge = math.inf
-        coef, _ = self._restricted(ridge)
+        coef = self._restricted(ridge)[0] if l1 is None else self._sparse(ridge, l1, basis)
         estimate, noise, gram, inverse = self._unbiased(ladder[0])
         variance, variance_noise_std = self._residual_variance(ridge)
         sampling = variance * inverse @ gram @ inverse
         return Solution(coef, estimate, noise, sampling, variance, variance_noise_std, ridge)
+
+    def _sparse(self, ridge: float, l1: Floats, basis: Floats | None) -> Floats:
+        if not math.isfinite(ridge):
+            return self._restricted(ridge)[0]
+        gram = self._gram() + np.diag(self.penalty + ridge * self.penalised)
+        moment = self.features @ self.moment @ self.target
+        back = np.eye(len(gram)) if basis is None else _inverse_of(basis)
+        return np.asarray(back.T @ elastic_net(back @ gram @ back.T, back @ moment, l1))
 
     def _gram(self) -> Floats:
         return self.features @ self.moment @ self.features.T

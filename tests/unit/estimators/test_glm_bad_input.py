@@ -68,9 +68,13 @@ REFUSED = {
     "public rows with gaps": (lambda: logistic(public=Public(np.full((5, 3), np.nan))), "public rows must be"),
     "public labels too few": (lambda: logistic(public=Public(np.ones((5, 3)), [0, 1])), "public y must have one"),
     "public labels unknown": (lambda: logistic(public=Public(np.ones((2, 3)), [0, 7])), "public y must have one"),
-    "public moment without a constant": (
-        lambda: logistic(public=Public(second_moment=np.eye(3), n=5)),
-        r"second_moment must be that of \(1, x\): 4 rows and columns, got shape \(3, 3\)",
+    "public moment of x alone, where the bounds leave 0 out": (
+        lambda: logistic(bounds_X=(1, 3), public=Public(second_moment=np.eye(3), n=5)),
+        "says nothing of the mean of 'x0'",
+    ),
+    "public moment of another width": (
+        lambda: logistic(public=Public(second_moment=np.eye(5), n=5)),
+        r"second_moment must be that of \(1, x\): 4 rows and columns, or of x alone: 3, got shape \(5, 5\)",
     ),
     "public moment of no rows": (
         lambda: logistic(public=Public(second_moment=np.diag([0.0, 1, 1, 1]), n=5)),

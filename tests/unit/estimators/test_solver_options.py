@@ -22,7 +22,7 @@ from discreet.audit.catalogue import estimators, ready, solvers
 from discreet.errors import WeakGuaranteeWarning
 
 MUCH = {"epsilon": 1e6, "delta": 1e-6}
-OPTIONS = {"max_iter": 4, "step": 0.07, "radius": 0.3}
+OPTIONS = {"max_iter": 4, "step": 0.07, "radius": 0.3, "clip": 0.1, "eta": 0.001, "l1_ratio": 0.9}
 
 
 def costs(rows=4000, seed=0):
@@ -107,6 +107,25 @@ USED = {
         ["max_iter", "step", "radius"],
     ),
     "ridge cost_gd": (lambda: Ridge(**LABELLED, solver="cost_gd"), ["max_iter", "step", "radius"]),
+    "linear dp_gd": (lambda: LinearRegression(**LABELLED, solver="dp_gd"), ["max_iter", "step", "clip"]),
+    "linear moments": (lambda: LinearRegression(**LABELLED, solver="moments", alpha=20.0), ["l1_ratio"]),
+    "linear pmt": (
+        lambda: LinearRegression(**LABELLED, solver="pmt", alpha=20.0, public=public_rows()),
+        ["l1_ratio"],
+    ),
+    "linear pmt, printed": (
+        lambda: LinearRegression(
+            **LABELLED | {"epsilon": 5.0}, solver="pmt", calibration="paper", public=public_rows()
+        ),
+        ["eta"],
+    ),
+    "logistic newton, printed": (
+        lambda: LogisticRegression(
+            **SEEDED | {"epsilon": 5.0}, solver="newton", calibration="paper", public=Public(rows=public_rows().rows)
+        ),
+        ["eta", "max_iter"],
+    ),
+    "logistic dp_gd": (lambda: LogisticRegression(**SEEDED, solver="dp_gd"), ["max_iter", "step", "clip"]),
     "logistic newton": (lambda: LogisticRegression(**SEEDED, solver="newton"), ["max_iter", "radius"]),
     "logistic cost_gd": (lambda: LogisticRegression(**SEEDED, solver="cost_gd"), ["max_iter", "step", "radius"]),
     "gaussian newton": (lambda: GeneralizedLinearRegressor(**LABELLED, solver="newton"), ["max_iter", "radius"]),

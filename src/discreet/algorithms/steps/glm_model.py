@@ -79,6 +79,13 @@ class Guess:
     coordinates: Coordinates | None = None
     coefficients: Floats | None = None
     rows: int = 0
+    # For a model without an intercept: coordinates that make rows white about its origin.
+    about_origin: Coordinates | None = None
+
+    @property
+    def white(self) -> Coordinates | None:
+        """White coordinates for the model, with an intercept or without."""
+        return self.coordinates if self.coordinates is not None else self.about_origin
 
 
 def without_errors(coef: Floats, count: float, iterations: int) -> GlmFit:

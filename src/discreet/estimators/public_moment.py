@@ -1,0 +1,53 @@
+"""A public second moment as mean and covariance of encoded features: that of (1, x), or of x alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.domain import Encoder, Public
+from discreet.errors import DomainError
+from discreet.rows import Floats
+
+
+def encoded_moments(public: Public, encoder: Encoder, *, intercept: bool = True) -> tuple[Floats, Floats, int]:
+    """Mean and covariance of encoded x, and the number of rows behind them.
+
+    The moment of x alone (PMT, Remark 3.1) leaves the mean open. It is taken to be 0: a model without an intercept
+    needs no more, as only the moment about 0 counts there; one with an intercept must have 0 within its bounds.
+    """
+    moment = _checked(np.asarray(public.second_moment, dtype=np.float64), encoder.width)
+    if len(moment) == encoder.width:
+        if intercept:
+            _refuse_far_zero(encoder)
+        mean, covariance = np.zeros(encoder.width), moment
+    else:
+        moment = moment / moment[0, 0]
+        mean = moment[0, 1:]
+        covariance = moment[1:, 1:] - np.outer(mean, mean)
+    widths = np.outer(encoder.half_width, encoder.half_width)
+    return (mean - encoder.centre) / encoder.half_width, covariance / widths, int(public.n or 1)
+
+
+def _checked(moment: Floats, width: int) -> Floats:
+    if moment.shape not in ((width + 1, width + 1), (width, width)):
+        raise DomainError(
+            f"second_moment must be that of (1, x): {width + 1} rows and columns, or of x alone: {width}, "
+            f"got shape {moment.shape}"
+        )
+    least = float(np.linalg.eigvalsh((moment + moment.T) / 2)[0])
+    skew = float(np.max(np.abs(moment - moment.T)))
+    size = float(np.trace(moment))
+    if not (moment[0, 0] > 0 and least >= -1e-6 * size and skew <= 1e-6 * size):
+        raise DomainError("second_moment must be that of rows: symmetric, with no negative eigenvalue")
+    return moment
+
+
+def _refuse_far_zero(encoder: Encoder) -> None:
+    """The mean of a column cannot be 0 where its declared bounds leave 0 out."""
+    far = np.abs(encoder.centre) > encoder.half_width * (1 + 1e-9)
+    if far.any():
+        name = encoder.names[int(np.argmax(far))]
+        raise DomainError(
+            f"second_moment is that of x alone, which says nothing of the mean of {name!r}, and its declared bounds "
+            "leave out 0: pass the moment of (1, x), or fit_intercept=False"
+        )
