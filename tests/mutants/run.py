@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import sys
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from catalogue import ROOT, Mutant, mutants
@@ -59,7 +59,8 @@ def main() -> None:
 
 def _chosen(every: list[Mutant], before: dict[str, Outcome], asked: argparse.Namespace) -> list[Mutant]:
     named = [mutant for mutant in every if asked.only in mutant.name]
-    random.Random(asked.seed).shuffle(named)
+    # By hashes of names: what is drawn from one file does not depend on the others.
+    named.sort(key=lambda mutant: sha256(f"{asked.seed} {mutant.name}".encode()).digest())
     return [m for m in (named[: asked.sample] if asked.sample else named) if m.name not in before]
 
 
