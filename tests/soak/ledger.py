@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 
 from ledger_crashes import (  # noqa: E402
+    TO_TABLES,
+    TO_TAIL,
     attempts,
     check_after_crash,
     fit,
@@ -37,7 +39,8 @@ from ledger_crashes import (  # noqa: E402
 )
 
 from discreet.errors import LedgerError  # noqa: E402
-from discreet.privacy import Ledger  # noqa: E402
+from discreet.privacy import Ledger, ledger_tail  # noqa: E402
+from discreet.privacy.ledger_chain import View  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "ledger_soak.md"
 RELEASES_PER_LEDGER = 50  # every retry verifies the whole file, so a long one would only measure that
@@ -51,6 +54,8 @@ def kills(directory: Path, number: int, chance: random.Random) -> list[Row]:
     for run in range(number):
         if run % RELEASES_PER_LEDGER == 0:
             ledger = Ledger.create(directory / f"kills {run}.ledger", epsilon=1, delta=1e-6)
+            for ledger_tail.BURST in ((TO_TAIL, TO_TABLES), (TO_TABLES, TO_TAIL))[run // RELEASES_PER_LEDGER % 2]:
+                release(ledger, f"makes journal and tail {ledger_tail.BURST}")
             steps = {pay: visible_steps(partial(pay, ledger, f"dry run of {pay.__name__}")) for pay in (release, fit)}
         key = f"run {run}"
         pay = chance.choice((release, fit))
@@ -61,8 +66,9 @@ def kills(directory: Path, number: int, chance: random.Random) -> list[Row]:
             handed_out = killed_at_step(work, chance.randrange(len(steps[pay])))
         seen["handed out before the kill"] += handed_out is not None
         seen["left the ledger beyond its mark"] += (
-            newest(ledger.path) != json.loads(Path(f"{ledger.path}.mark").read_text())["seq"]
+            newest(ledger) != json.loads(Path(f"{ledger.path}.mark").read_text())["seq"]
         )
+        seen["in a burst"] += ledger_tail.BURST == TO_TAIL
         seen["left a rollback journal"] += any(Path(f"{ledger.path}-journal").read_bytes()[:8])
         check_after_crash(ledger.path, key, handed_out, pay)
         progress("kill -9 runs", run + 1, number)
@@ -71,17 +77,18 @@ def kills(directory: Path, number: int, chance: random.Random) -> list[Row]:
     return [(f"{number} kill -9 runs", promise, f"0 violations ({facts})")]
 
 
-def newest(path: Path) -> int:
-    """The number of the newest entry, as SQLite sees it; -1 where a journal must be played back first."""
+def newest(ledger: Ledger) -> int:
+    """The number of the newest entry; -1 where a journal must be played back first."""
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT max(seq) FROM entries").fetchone()[0]
+        with closing(sqlite3.connect(f"{ledger.path.as_uri()}?mode=ro", uri=True)) as connection:
+            return View(connection, ledger_tail.Tail(ledger.path).read()).seq
     except sqlite3.OperationalError:
         return -1
 
 
 def race(directory: Path, processes: int, tries: int, fitting: int) -> list[Row]:
     ledger = Ledger.create(directory / "race.ledger", epsilon=1, delta=1e-6)
+    ledger_tail.BURST = 8
     share = ledger.total.split([1] * fitting)[0]
     started = time.monotonic()
     children = [fork(partial(attempts, ledger, share, tries)) for _ in range(processes)]
@@ -98,10 +105,12 @@ def race(directory: Path, processes: int, tries: int, fitting: int) -> list[Row]
 
 def flips(directory: Path, number: int, chance: random.Random) -> list[Row]:
     ledger = Ledger.create(directory / "flips.ledger", epsilon=1, delta=1e-6)
-    for run in range(20):
-        release(ledger, f"run {run}")
+    for pace in (TO_TABLES, TO_TAIL):
+        ledger_tail.BURST = pace
+        for run in range(10):
+            release(ledger, f"run {pace} {run}")
     rows, history, spent = [], ledger.history, ledger.spent
-    for file, share in ((ledger.path, 0.8), (Path(f"{ledger.path}.mark"), 0.2)):
+    for file, share in ((ledger.path, 0.6), (Path(f"{ledger.path}.mark"), 0.2), (Path(f"{ledger.path}.tail"), 0.2)):
         intact, tried, refused = file.read_bytes(), round(number * share), 0
         for run in range(tried):
             damaged = bytearray(intact)
@@ -114,7 +123,7 @@ def flips(directory: Path, number: int, chance: random.Random) -> list[Row]:
                 refused += 1
             progress(f"bit flips in {file.suffix}", run + 1, tried)
         file.write_bytes(intact)
-        seen = f"{refused} refused, the others in bytes that SQLite does not use"
+        seen = f"{refused} refused, the others in unused bytes"
         rows.append((f"{tried} bit flips in the {file.suffix[1:]} file", "refused, or nothing is changed", seen))
     if ledger.history != history:
         raise AssertionError("the restored ledger lost something")
@@ -142,7 +151,7 @@ def write_results(rows: list[Row], options: argparse.Namespace, seconds: float) 
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
         "kill -9 shows what a dying process leaves behind, not what a power cut does: that a commit is synced before",
-        "its marks are written is checked by `tests/unit/privacy/test_ledger_tamper.py`.",
+        "its marks are written is checked by `tests/unit/privacy/test_ledger_tamper.py` and `test_ledger_tail.py`.",
         "",
     ]
     RESULTS.parent.mkdir(parents=True, exist_ok=True)

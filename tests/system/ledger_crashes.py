@@ -108,8 +108,13 @@ def _traced(work: Callable[[], Any], stop_at: int) -> list[str]:
 
 
 def first_step_after_commit(steps: list[str]) -> int:
-    """The row of the last append is in the file, its final mark is not."""
-    return max(number for number, name in enumerate(steps) if name == "execute in writing") + 1
+    """The entry of the last append is in the tables, or in the tail and not yet synced; its mark is not written."""
+    commits = ("execute in writing", "pwrite in append")
+    return max(number for number, name in enumerate(steps) if name in commits) + 1
+
+
+# What ledger_tail.BURST must be for every append to go to the tables, or to the tail.
+TO_TABLES, TO_TAIL = 10**9, 0
 
 
 def attempts(ledger: Ledger, cost: GDP, number: int) -> int:

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from ledger_crashes import (
     COST,
+    TO_TABLES,
+    TO_TAIL,
     attempts,
     check_after_crash,
     first_step_after_commit,
@@ -29,7 +31,7 @@ from ledger_crashes import (
 )
 
 from discreet.errors import LedgerError, LedgerRolledBack
-from discreet.privacy import GDP, Budget, Ledger
+from discreet.privacy import GDP, Budget, Ledger, ledger_tail
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")
 
@@ -37,6 +39,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX pro
 @pytest.fixture(autouse=True)
 def state_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr(ledger_tail, "BURST", TO_TABLES)
+    # After each of the many crashes here, looks for a writer that may be about to finish: it is dead.
+    monkeypatch.setattr("discreet.privacy.ledger_file._BETWEEN", 0.0005)
+
+
+both_paces = pytest.mark.parametrize("pace", [TO_TABLES, TO_TAIL], ids=["to the tables", "in a burst"])
 
 
 @pytest.fixture
@@ -44,15 +52,35 @@ def ledger(tmp_path) -> Ledger:
     return Ledger.create(tmp_path / "cohort.ledger", epsilon=1, delta=1e-6)
 
 
-def test_kill_at_every_step_of_a_release_loses_nothing(ledger):
+@both_paces
+def test_kill_at_every_step_of_a_release_loses_nothing(ledger, pace, monkeypatch):
+    monkeypatch.setattr(ledger_tail, "BURST", pace)
+    release(ledger, "makes the tail")
     steps = visible_steps(partial(release, ledger, "dry run"))
     assert steps.count("pwrite in write_mark") == 4  # both marks, of the charge and the result
-    assert steps.count("execute in insert") == 2
+    assert steps.count("execute in insert" if pace else "pwrite in append") == 2
     for number in range(len(steps)):
         key = f"killed at step {number}"
         handed_out = killed_at_step(partial(release, ledger, key), number)
         check_after_crash(ledger.path, key, handed_out)
-    assert len(ledger.history) == len(steps) + 1
+    assert len(ledger.history) == len(steps) + 2
+
+
+def test_kill_at_every_step_of_a_fold_loses_nothing(ledger, monkeypatch):
+    def charge_after_a_burst(key: str) -> int:
+        ledger_tail.BURST = TO_TABLES
+        return release(ledger, key)
+
+    monkeypatch.setattr(ledger_tail, "BURST", TO_TAIL)
+    release(ledger, "in the tail")
+    steps = visible_steps(partial(charge_after_a_burst, "dry run"))
+    assert steps.count("execute in insert") == 2 + 2  # two entries of the tail, and those of this release
+    for number in range(0, len(steps), 2):
+        release(ledger, f"in the tail {number}")
+        key = f"killed at step {number}"
+        handed_out = killed_at_step(partial(charge_after_a_burst, key), number)
+        check_after_crash(ledger.path, key, handed_out)
+        outcome(*fork(partial(charge_after_a_burst, f"tail is empty {number}")))
 
 
 def test_kill_at_every_step_of_a_fit_leaves_its_charge_and_the_same_job_ends_it(ledger):
@@ -98,14 +126,16 @@ def test_kill_during_the_recovery_from_a_kill_loses_nothing(ledger):
         check_after_crash(ledger.path, key, handed_out)
 
 
-def test_kill_at_random_times_loses_nothing(ledger):
+@both_paces
+def test_kill_at_random_times_loses_nothing(ledger, pace, monkeypatch):
+    monkeypatch.setattr(ledger_tail, "BURST", pace)
     chance = random.Random(11)
     finished = 0
     start = time.perf_counter()
     for number in range(5):
         assert outcome(*fork(partial(release, ledger, f"not killed {number}")))[0] is not None
     longest = 2 * (time.perf_counter() - start) / 5  # by now about half of the releases are over
-    for number in range(60):
+    for number in range(40):
         key = f"killed at random {number}"
         handed_out = killed_at(partial(release, ledger, key), chance.uniform(0, longest))
         finished += handed_out is not None
@@ -113,7 +143,7 @@ def test_kill_at_random_times_loses_nothing(ledger):
             check_after_crash(ledger.path, key, handed_out)
         elif handed_out is not None:
             assert ledger.stored(key) == {"draw": handed_out}
-    assert 0 < finished < 60
+    assert 0 < finished < 40
 
 
 def test_a_flip_after_a_crash_is_refused_or_changes_nothing(ledger, monkeypatch):
@@ -138,18 +168,22 @@ def test_a_flip_after_a_crash_is_refused_or_changes_nothing(ledger, monkeypatch)
             assert [entry.label for entry in ledger.history] == labels
 
 
-def test_an_older_copy_put_in_place_after_a_crash_is_refused(ledger, tmp_path):
+@both_paces
+def test_an_older_copy_put_in_place_after_a_crash_is_refused(ledger, tmp_path, pace, monkeypatch):
+    monkeypatch.setattr(ledger_tail, "BURST", pace)
+    newest = ledger.path if pace else ledger.path.with_name("cohort.ledger.tail")
     release(ledger, "before the backup")
-    older = ledger.path.read_bytes()
+    older = newest.read_bytes()
     committed = first_step_after_commit(visible_steps(partial(release, ledger, "after the backup")))
     killed_at_step(partial(release, ledger, "killed"), committed)
     shutil.rmtree(tmp_path / "state")  # as on another machine: only the mark beside the ledger can tell
-    ledger.path.write_bytes(older)
+    newest.write_bytes(older)
     with pytest.raises(LedgerRolledBack):
         ledger.charge(COST, label="must not pass")
 
 
-def test_eight_processes_are_granted_exactly_what_fits(tmp_path):
+def test_eight_processes_are_granted_exactly_what_fits(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger_tail, "BURST", 3)  # some go to the tables and some to the tail
     fitting = 60
     total = Budget.of(1, 1e-6)
     ledger = Ledger.create(tmp_path / "race.ledger", epsilon=1, delta=1e-6)

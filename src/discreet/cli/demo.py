@@ -74,7 +74,7 @@ def _fresh_ledger(folder: Path, epsilon: float) -> Any:
             raise LedgerError(f"{error}. Delete the folder {folder}, or choose another with --out") from error
         if note != _NOTE:
             raise LedgerError(f"{path} is no ledger of the demo; choose another folder with --out")
-        for ending in ("", "-journal", ".mark", ".lock"):
+        for ending in ("", "-journal", ".mark", ".tail", ".lock"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
     return Ledger.create(path, epsilon=epsilon, delta=_DELTA, note=_NOTE)
 

@@ -27,8 +27,8 @@ from discreet.privacy.ledger_account import (
     result_entry,
     result_key,
 )
-from discreet.privacy.ledger_chain import Entry as Written
 from discreet.privacy.ledger_chain import View
+from discreet.privacy.ledger_entry import Entry as Written
 from discreet.privacy.ledger_file import LedgerFile
 from discreet.privacy.ledger_history import Entry, history_of
 from discreet.privacy.ledger_repair import LenientFile, Repair, RepairFile
@@ -48,8 +48,8 @@ class Ledger:
 
     A ledger object holds nothing but the path: copies, clones, pickles and other processes pay from the same file.
     Every use checks the newest entry, the running totals and that nobody else has touched the file; one that was
-    altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark``, which belongs to it and
-    moves with it, and ``<path>.lock``.
+    altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark`` and, after many charges
+    within a second, ``<path>.tail``, which belong to it and move with it, and ``<path>.lock``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

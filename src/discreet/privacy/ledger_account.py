@@ -17,7 +17,7 @@ from typing import Any
 from discreet.errors import LedgerError
 from discreet.privacy.budget import Budget
 from discreet.privacy.composition import Composition
-from discreet.privacy.ledger_chain import Entry
+from discreet.privacy.ledger_entry import Entry
 from discreet.privacy.ledger_mark import canonical_json
 from discreet.privacy.squares import root_above, root_below, sum_of_squares
 from discreet.privacy.units import GDP, Unit, unit_from_dict

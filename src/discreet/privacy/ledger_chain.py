@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
+from discreet.privacy.ledger_entry import Entry, link
 from discreet.privacy.ledger_lock import no_fork
-from discreet.privacy.ledger_mark import Mark, canonical_json, sha256
+from discreet.privacy.ledger_mark import Mark
+from discreet.privacy.ledger_tail import TailEntry, continued
 
 
 class State(Protocol):
@@ -44,43 +46,14 @@ _TABLES = (
 )
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What is added. ``facts`` is the text of [kind, key, fields]; ``payload`` may be long, and is read on demand."""
-
-    kind: str
-    key: str
-    facts: str
-    payload: str | None = None
-
-    @classmethod
-    def of(cls, kind: str, key: str, fields: dict[str, Any], payload: str | None = None) -> Entry:
-        return cls(kind, key, canonical_json([kind, key, fields]), payload)
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        fields: dict[str, Any] = json.loads(self.facts)[2]
-        return fields
-
-    @property
-    def digest(self) -> str:
-        return sha256(f"{self.facts}\n{self.payload or ''}")
-
-    @property
-    def place(self) -> str:
-        """What it is found by: kind and key, as its facts begin with them."""
-        return canonical_json([self.kind, self.key])[:-1]
-
-
-def link(before: str, digest: str, state: str) -> str:
-    """The hash of an entry, from the hash before it, its own digest and the state after it."""
-    return sha256(f"{before}\n{digest}\n{sha256(state)}")
-
-
 class View:
-    """The ledger as one transaction sees it, its end checked. ValueError where it is not what was written."""
+    """The ledger as one transaction sees it, its end checked. ValueError where it is not what was written.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    ``tail``: what its tail held before the transaction began. In that order no entry is missed: one that has left the
+    tail is in the transaction.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, tail: bytes = b"") -> None:
         self._connection = connection
         newest = connection.execute("SELECT seq, digest, hash FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
         checkpoints = connection.execute("SELECT seq, state FROM checkpoint").fetchall()
@@ -89,12 +62,18 @@ class View:
         self.seq: int = newest[0]
         self.head: str = newest[2]
         self.state: str = checkpoints[0][1]
+        self.tail: list[TailEntry] = []
         self.ledger = self.hash_of(0)
         if link(self.hash_of(self.seq - 1), newest[1], self.state) != self.head:
             raise ValueError("its newest entry and its checkpoint do not belong together")
+        self.tail = continued(tail, self.seq, self.head)
+        if self.tail:
+            self.seq, self.head, self.state = self.tail[-1].seq, self.tail[-1].head, self.tail[-1].state
 
     def hash_of(self, seq: int) -> str:
         """The hash of this entry; empty if there is none."""
+        if self.tail and self.tail[0].seq <= seq <= self.seq:
+            return self.tail[seq - self.tail[0].seq].head
         row = self._connection.execute("SELECT hash FROM entries WHERE seq = ?", (seq,)).fetchone()
         return "" if row is None else str(row[0])
 
@@ -104,9 +83,10 @@ class View:
     def find(self, kind: str, key: str) -> Entry | None:
         """The entry of this kind and key, if there is one."""
         query = "SELECT facts, payload, digest FROM entries WHERE place = ? ORDER BY seq LIMIT 1"
-        row = self._connection.execute(query, (Entry(kind, key, "").place,)).fetchone()
+        place = Entry(kind, key, "").place
+        row = self._connection.execute(query, (place,)).fetchone()
         if row is None:
-            return None
+            return next((one.entry for one in self.tail if one.facts.startswith(f"{place},")), None)
         entry = Entry(kind, key, row[0], row[1])
         if entry.digest != row[2] or not entry.facts.startswith(entry.place):
             raise ValueError("an entry is not the one that was written")
@@ -116,26 +96,38 @@ class View:
         """The facts of every entry, oldest first."""
         for (facts,) in self._connection.execute("SELECT facts FROM entries ORDER BY seq"):
             yield facts
+        yield from (one.facts for one in self.tail)
 
     def verify(self, states: StateType) -> int:
         """Check everything: each entry, each link, each state; returns the number of entries."""
         if self._connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise ValueError("SQLite finds its pages damaged")
-        number, head, state = recomputed(self._connection, states)
+        number, head, state = recomputed(chain(rows(self._connection), (one.row for one in self.tail)), states)
         if (head, state) != (self.head, self.state):
             raise ValueError("its checkpoint is not what its entries add up to")
         return number
 
+    def fold(self) -> bool:
+        """Take the entries of the tail into the tables; whether there were any."""
+        for one in self.tail:
+            insert(self._connection, one.seq, one.entry, one.head, one.state)
+        folded, self.tail = bool(self.tail), []
+        return folded
 
-def recomputed(connection: sqlite3.Connection, states: StateType) -> tuple[int, str, str]:
+
+def rows(connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    """Every entry of the tables, oldest first."""
+    return connection.execute("SELECT seq, place, facts, payload, digest, hash FROM entries ORDER BY seq")
+
+
+def recomputed(entries: Iterable[tuple[Any, ...]], states: StateType) -> tuple[int, str, str]:
     """The number of entries, the last hash and the state, each worked out from the entries alone.
 
     ValueError where an entry, or a link between two, is not what was written.
     """
     state: State | None = None
     before, number = "", 0
-    rows = connection.execute("SELECT seq, place, facts, payload, digest, hash FROM entries ORDER BY seq")
-    for seq, place, facts, payload, digest, entry_hash in rows:
+    for seq, place, facts, payload, digest, entry_hash in entries:
         kind, key, fields = json.loads(facts)
         entry = Entry(kind, key, facts, payload)
         state = states.opened(kind, fields) if state is None else state.after(kind, fields)

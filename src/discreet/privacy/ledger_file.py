@@ -5,6 +5,7 @@ append is
 
     lock -> check the end -> commit -> write the mark, which says where the ledger now ends -> return
 
+where a commit is a transaction of SQLite or, in a burst, an entry of the ledger's tail (ledger_tail.py),
 so nothing is released for an entry that the mark does not know of, and a ledger that lacks the entry of a mark is an
 older copy. One that goes on beyond its mark, as a crash between commit and mark leaves it, can only have spent more.
 
@@ -22,19 +23,33 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from discreet.errors import LedgerCorrupt, LedgerError, LedgerRolledBack
-from discreet.privacy.ledger_chain import Entry, StateType, View, create_tables, insert, link, reading, writing
+from discreet.privacy.ledger_chain import StateType, View, create_tables, insert, reading, writing
+from discreet.privacy.ledger_entry import Entry, link
 from discreet.privacy.ledger_lock import locked, no_fork
 from discreet.privacy.ledger_mark import Mark, mark_elsewhere, mark_key, read_mark, sync_directory, write_mark
+from discreet.privacy.ledger_tail import Tail
 
 T = TypeVar("T")
 
 # A reader may come between a writer's commit and its mark: it looks again so often, so many seconds apart.
-_LOOKS, _BETWEEN = 5, 0.02
+_LOOKS, _BETWEEN = 20, 0.005
+
+
+@dataclass(frozen=True)
+class _KnownEnds:
+    """Both marks as they were before the ledger was looked at: what it must contain. ``key``: what they were made with.
+
+    They are read first, because a writer may go on meanwhile: a mark that is newer than the look shows nothing.
+    """
+
+    own: Mark
+    second: Mark | None
+    key: bytes | None
 
 
 class LedgerFile:
@@ -46,6 +61,7 @@ class LedgerFile:
         self._states = states
         self._lock_path = path.with_name(path.name + ".lock")
         self._journal = path.with_name(path.name + "-journal")
+        self._tail = Tail(path)
         # After an append: why nothing outside of the ledger's folder would notice an older copy, if nothing would.
         self.forgotten: str | None = None
 
@@ -66,6 +82,7 @@ class LedgerFile:
                 create_tables(connection)
                 insert(connection, 0, entry, head, state)
             journal.unlink(missing_ok=True)
+            self._tail.clear()
             # A creation is an append to the empty chain: after a crash from here on the ledger is beyond its mark.
             write_mark(self.mark_path, Mark(head, -1, ""), key)
             os.replace(fresh, self.path)
@@ -78,11 +95,11 @@ class LedgerFile:
             key = mark_key()
             for looks_left in reversed(range(_LOOKS)):
                 try:
-                    mark, stamp = self._own_mark(key), self._stamp()
-                    with self._reading() as connection:
-                        view = self._view(connection)
-                        if view.head == mark.head or not looks_left:
-                            self._check(view, mark, key, stamp)
+                    marks, stamp = self._marks_now(key), self._stamp()
+                    with self._tail_and_tables() as (tail, connection):
+                        view = self._view(connection, tail)
+                        if view.head == marks.own.head or not looks_left:
+                            self._check(view, marks, stamp)
                             return self._found(view, work)
                 except LedgerCorrupt:  # or a mark was read while it was written
                     if not looks_left:
@@ -92,18 +109,48 @@ class LedgerFile:
 
     def append(self, compose: Callable[[View], Entry | None]) -> None:
         """Add the entry that ``compose`` makes of the ledger's view; durable on return. None adds nothing."""
-        with self._held() as (mark, key), no_fork:
-            stamp = self._stamp()
-            with writing(self.path) as connection:
-                view = self._view(connection)
-                self._check(view, mark, key, stamp)
-                entry = self._found(view, compose)
-                if entry is None:
-                    return
-                state = self._states.read(view.state).after(entry.kind, entry.fields).text
-                head = link(view.head, entry.digest, state)
-                insert(connection, view.seq + 1, entry, head, state)
-            self._settle(Mark(view.ledger, view.seq + 1, head), key)
+        with self._held() as marks, no_fork:
+            end = self._put_in_tail(compose, marks) if self._tail.in_burst() else None
+            end = end or self._commit(compose, marks)
+            if end != marks.own:
+                self._settle(end, marks.key)
+
+    def _commit(self, compose: Callable[[View], Entry | None], marks: _KnownEnds) -> Mark:
+        """Add the entry, and those of the tail before it, in one transaction; returns where the ledger ends."""
+        tail, stamp = self._tail.read(), self._stamp()
+        with writing(self.path) as connection:
+            view = self._view(connection, tail)
+            self._check(view, marks, stamp)
+            entry = self._found(view, compose)
+            folded = view.fold()
+            end = self._ended(view)
+            if entry is not None:
+                state, end = self._after(view, entry)
+                insert(connection, end.seq, entry, end.head, state)
+        if folded:
+            self._tail.clear()
+        return marks.own if entry is None and not folded else end
+
+    def _put_in_tail(self, compose: Callable[[View], Entry | None], marks: _KnownEnds) -> Mark | None:
+        """Add the entry to the tail; returns where the ledger ends, None where the tail has no room."""
+        stamp = self._stamp()
+        with self._tail_and_tables() as (tail, connection):
+            view = self._view(connection, tail)
+            self._check(view, marks, stamp)
+            entry = self._found(view, compose)
+            if entry is None:
+                return marks.own
+            state, end = self._after(view, entry)
+            start = view.tail[-1].end if view.tail else 0
+        return end if self._tail.append(end.seq, entry, state, end.head, start) else None
+
+    def _ended(self, view: View) -> Mark:
+        return Mark(view.ledger, view.seq, view.head)
+
+    def _after(self, view: View, entry: Entry) -> tuple[str, Mark]:
+        """The state after one more entry, and where the ledger ends with it."""
+        state = self._states.read(view.state).after(entry.kind, entry.fields).text
+        return state, Mark(view.ledger, view.seq + 1, link(view.head, entry.digest, state))
 
     def verify(self) -> int:
         """Check everything that was ever written; returns the number of entries."""
@@ -120,19 +167,19 @@ class LedgerFile:
             )
 
     @contextmanager
-    def _held(self) -> Iterator[tuple[Mark, bytes | None]]:
+    def _held(self) -> Iterator[_KnownEnds]:
         """Exclusive use of this file and, where the state directory allows, of every copy of it on this machine."""
         if not self.path.is_file():
             raise self._none()
         with self._translated(), ExitStack() as held:
             key = mark_key()
             held.enter_context(locked(self._lock_path, f"ledger {self.path}"))
-            mark = self._own_mark(key)
+            ledger = self._own_mark(key).ledger
             with suppress(OSError):  # best effort: not every process has a home
-                elsewhere = mark_elsewhere(mark.ledger)
+                elsewhere = mark_elsewhere(ledger)
                 elsewhere.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 held.enter_context(locked(elsewhere.with_suffix(".lock"), f"a copy of ledger {self.path}"))
-            yield mark, key
+            yield self._marks_now(key)
 
     def _none(self) -> LedgerError:
         return LedgerError(f"no ledger at {self.path}; make one with Ledger.create or `discreet budget create`")
@@ -149,9 +196,15 @@ class LedgerFile:
             )
         return mark
 
-    def _view(self, connection: sqlite3.Connection) -> View:
+    def _marks_now(self, key: bytes | None) -> _KnownEnds:
+        own, second = self._own_mark(key), None
+        with suppress(OSError):
+            second = self._read_mark(mark_elsewhere(own.ledger), key)
+        return _KnownEnds(own, second, key)
+
+    def _view(self, connection: sqlite3.Connection, tail: bytes) -> View:
         try:
-            return View(connection)
+            return View(connection, tail)
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
             if "no such column: digest" in str(error):  # as entries of format 1 have none
                 made = f"ledger {self.path} was made by an earlier version of discreet"
@@ -166,17 +219,17 @@ class LedgerFile:
                 raise
             raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
 
-    def _check(self, view: View, mark: Mark, key: bytes | None, stamp: str) -> None:
+    def _check(self, view: View, marks: _KnownEnds, stamp: str) -> None:
         """Whether this is the ledger of both marks; one that is not as it was left is verified in full."""
-        if not view.contains(mark):
-            raise self._rolled_back(mark.seq)
-        with suppress(OSError):
-            highest = self._read_mark(mark_elsewhere(view.ledger), key)
-            if highest is not None and not view.contains(highest):
-                raise self._rolled_back(highest.seq)
-            if highest is None and view.seq > 0:
+        for mark in (marks.own, marks.second):
+            if mark is not None and not view.contains(mark):
+                raise self._rolled_back(mark.seq)
+        if marks.second is None and view.seq > 0:
+            with suppress(OSError):
                 self.forgotten = f"{mark_elsewhere(view.ledger).parent} has never seen it, though it was charged before"
-        if (view.head, stamp) != (mark.head, mark.stamp):
+        if view.head != marks.own.head:
+            self._tail.sync()  # its writer may have died before the sync
+        if (view.head, stamp) != (marks.own.head, marks.own.stamp):
             self._found(view, lambda whole: whole.verify(self._states))
 
     def _settle(self, mark: Mark, key: bytes | None) -> Mark:
@@ -222,7 +275,8 @@ class LedgerFile:
     def _rolled_back(self, seq: int) -> LedgerRolledBack:
         return LedgerRolledBack(
             f"ledger {self.path} is a restored older copy or a fork: entry {seq} of the copy used last "
-            "is not in it, so it would spend the same budget twice; use the newest copy; nothing was spent"
+            "is not in it, so it would spend the same budget twice; use the newest copy, and with it its "
+            f"{self._tail.path.name} if it has one; nothing was spent"
         )
 
     @contextmanager
@@ -234,6 +288,13 @@ class LedgerFile:
             if type(error) in (sqlite3.DatabaseError, UnicodeDecodeError):
                 raise self._corrupt("SQLite cannot read it") from error
             raise LedgerError(f"ledger {self.path} cannot be used: {error}") from error
+
+    @contextmanager
+    def _tail_and_tables(self) -> Iterator[tuple[bytes, sqlite3.Connection]]:
+        """What the tail holds, and then a connection that writes nothing: see View for the order."""
+        tail = self._tail.read()
+        with self._reading() as connection:
+            yield tail, connection
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -125,7 +125,7 @@ def _put_mark(path: Path, text: bytes) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         os.write(descriptor, text)
-        _sync(descriptor)
+        sync(descriptor)
     finally:
         os.close(descriptor)
     os.replace(fresh, path)
@@ -154,12 +154,13 @@ def _user_state() -> Path:
 def sync_directory(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        _sync(descriptor)
+        sync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _sync(descriptor: int) -> None:
+def sync(descriptor: int) -> None:
+    """What was written to this file is on the disk when this returns."""
     # On macOS fsync stops at the drive's own cache.
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is None:

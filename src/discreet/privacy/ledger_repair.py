@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from discreet.errors import LedgerCorrupt, LedgerError
-from discreet.privacy.ledger_chain import View, recomputed, set_checkpoint, writing
+from discreet.privacy.ledger_chain import View, recomputed, rows, set_checkpoint, writing
 from discreet.privacy.ledger_file import LedgerFile
 from discreet.privacy.ledger_lock import locked, no_fork
 from discreet.privacy.ledger_mark import Mark, mark_elsewhere, mark_key
@@ -33,8 +33,8 @@ class LenientFile(LedgerFile):
             if not self.path.is_file():
                 raise
             self.doubts = str(error)
-        with self._translated(), self._reading() as connection:
-            return self._found(self._view(connection), work)
+        with self._translated(), self._tail_and_tables() as (tail, connection):
+            return self._found(self._view(connection, tail), work)
 
 
 @dataclass
@@ -76,10 +76,10 @@ class RepairFile(LedgerFile):
         if not self.path.is_file():
             raise self._none()
         with self._translated(), locked(self._lock_path, f"ledger {self.path}"), no_fork:
-            mark = self._own_mark(None)
+            marks = self._marks_now(None)
             with writing(self.path) as connection:
-                view = self._view(connection)
-                self._check(view, mark, None, "")
+                view = self._view(connection, self._tail.read())
+                self._check(view, marks, "")
             self._settle(Mark(view.ledger, view.seq, view.head), key)
 
     def _mended(self, connection: sqlite3.Connection, found: Repair) -> View:
@@ -87,11 +87,11 @@ class RepairFile(LedgerFile):
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             connection.execute("REINDEX")
             found.mended.append("the index of its entries was damaged, and was made anew")
-        number, _, state = recomputed(connection, self._states)
+        number, _, state = recomputed(rows(connection), self._states)
         if connection.execute("SELECT seq, state FROM checkpoint").fetchall() != [(number - 1, state)]:
             set_checkpoint(connection, number - 1, state)
             found.mended.append("the running totals were not what all entries add up to, and were made anew")
-        view = View(connection)
+        view = View(connection, self._tail.read())
         view.verify(self._states)
         return view
 

@@ -16,7 +16,8 @@ from discreet.errors import LedgerCorrupt, LedgerError, LedgerRolledBack
 from discreet.privacy import GDP, Ledger, ledger_chain
 from discreet.privacy import ledger_file as ledger_file_module
 from discreet.privacy.ledger_account import Account, Charge
-from discreet.privacy.ledger_chain import Entry, View, insert, link
+from discreet.privacy.ledger_chain import View, insert
+from discreet.privacy.ledger_entry import Entry, link
 
 
 @pytest.fixture(autouse=True)
