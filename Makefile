@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "discreet needs Python 3.11 or newer"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,dask,report,service,postgresql,test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fast,arrow,dask,formula,report,service,postgresql,test]'
 	touch $(STAMP)
 
 demo: $(STAMP)

@@ -16,6 +16,7 @@ from discreet import Categorical, Domain, LinearRegression, LogisticRegression, 
 from discreet.domain import Encoder
 from discreet.engines import Engine, open_engine
 from discreet.errors import PrivacyLeakWarning
+from discreet.estimators.formula import formula_columns
 from discreet.estimators.table_input import table_layout
 from discreet.rows import Labels, LinearMap, PowerSums, ScoreSum, SecondMoment, product_parts, query_sum
 
@@ -66,7 +67,7 @@ class Problem:
 
     make: Callable[..., Any]
     target: str
-    features: tuple[str, ...]
+    features: tuple[str, ...] | None  # None with a formula, which names them
     groups: str | None = None
     exposure: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -74,6 +75,13 @@ class Problem:
     def estimator(self, **options: Any) -> Any:
         settings = {"epsilon": 2.0, "delta": 1e-5, "domain": DOMAIN, "random_state": 7} | self.options | options
         return self.make(**settings)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        if self.features is not None:
+            return list(self.features)
+        return formula_columns(self.estimator(), [], None, None)[1]
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -91,6 +99,12 @@ PROBLEMS = {
     ),
     "missing cells": Problem(LinearRegression, "cost", ("age", "dose")),
     "categories": Problem(LogisticRegression, "sick", ("age", "sex", "site")),
+    "formula": Problem(
+        PoissonRegressor,
+        "claims",
+        None,
+        options={"formula": "claims ~ age * sex + bs(bmi, 4) + I(dose**2):C(site, reference=2) + offset(log(years))"},
+    ),
 }
 
 
@@ -113,6 +127,8 @@ def in_memory(problem: Problem, rows: pa.Table) -> tuple[Any, ...]:
     groups = None if problem.groups is None else frame[problem.groups].to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
+        if problem.features is None:
+            return bits(problem.estimator().fit(frame.astype({"sex": object}), None, groups, **more))
         x = frame[list(problem.features)].astype({"sex": object} if "sex" in problem.features else {})
         return bits(problem.estimator().fit(x, frame[problem.target], groups, **more))
 
@@ -122,7 +138,7 @@ def engine_of(problem: Problem, given: Any) -> Engine:
     estimator = problem.estimator()
     column = estimator._target(problem.target)
     exposure = None if problem.exposure is None else DOMAIN[problem.exposure]
-    encoder = Encoder(DOMAIN.select(problem.features), column, exposure)
+    encoder = estimator._make_encoder(problem.columns, column, exposure)
     layout = table_layout(
         encoder,
         partial(estimator._label_numbers, target=column),
@@ -135,7 +151,7 @@ def engine_of(problem: Problem, given: Any) -> Engine:
 
 def sums(problem: Problem, given: Any) -> list[Any]:
     """Exact sums of three questions, asked in one pass."""
-    width = Encoder(DOMAIN.select(problem.features)).width
+    width = problem.estimator()._make_encoder(problem.columns, None, None).width
     questions = [
         PowerSums(width, 2.0),
         SecondMoment(np.zeros(width), 0.4, 1.7, 0.05, 0.3, 2.0, 1.0, 0.6),

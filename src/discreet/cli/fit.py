@@ -20,7 +20,7 @@ class Job:
     """What is to be fitted: the table, its columns, and where the model goes."""
 
     table: Any
-    target: str
+    target: str | None
     groups: str | None
     exposure: str | None
     ledger: str | None
@@ -31,7 +31,8 @@ class Job:
 @click.command()
 @click.argument("data", required=False)
 @click.option("--domain", required=True, type=click.Path(dir_okay=False), help="TOML file that declares the columns.")
-@click.option("--target", required=True, help="The column to predict.")
+@click.option("--target", help="The column to predict; a --formula can say it.")
+@click.option("--formula", metavar="TEXT", help="Terms, as 'cost ~ age * smoker + bs(bmi, 4)'; else all columns.")
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
 @click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
 @click.option("--model", type=click.Choice(["linear", "ridge"]), help="Least squares, with a penalty or without.")
@@ -58,7 +59,8 @@ class Job:
 def fit(
     data: str | None,
     domain: str,
-    target: str,
+    target: str | None,
+    formula: str | None,
     epsilon: float,
     delta: float,
     model: str | None,
@@ -95,6 +97,8 @@ def fit(
             raise click.UsageError("--alpha is the penalty of --model ridge, or of a --family")
         if family is None and (link is not None or exposure is not None):
             raise click.UsageError("--link and --exposure belong to a --family")
+        if target is None and formula is None:
+            raise click.UsageError("give --target, the column to predict, or a --formula with it on the left")
         estimator = make_estimator(
             model or "linear",
             family,
@@ -103,6 +107,7 @@ def fit(
             public=public,
             target=target,
             exposure=exposure,
+            formula=formula,
             alpha=float(model == "ridge") if alpha is None else alpha,
             solver=solver,
             epsilon=epsilon,

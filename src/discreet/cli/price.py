@@ -18,7 +18,7 @@ def echo_price(
     estimator: Any,
     table: Any,
     *,
-    target: str,
+    target: str | None,
     groups: str | None,
     exposure: str | None = None,
     ledger: str | None,
@@ -32,7 +32,8 @@ def echo_price(
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
     for doubt in budget.doubts():
         click.echo(f"Warning: {doubt}", err=True)
-    click.echo(f"model      {target} on {', '.join(encoder.names)}")
+    label = target if encoder.target is None else encoder.target.name
+    click.echo(f"model      {label} on {', '.join(encoder.names)}")
     click.echo(f"price      {budget}")
     click.echo(f"holds for  {source.guarantee.in_words}")
     labels, shares = _releases(estimator)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from discreet.domain.declared import column_fields, columns_toml, declared_columns, named_tables
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds
     from discreet.domain.encoding import EncodedBlock, Encoder, cells, numbers
+    from discreet.domain.formula import Design, FormulaEncoder, parse_formula
     from discreet.domain.kinds import (
         Kind,
         check_kind,
@@ -39,6 +40,9 @@ _HOMES = {
     "Encoder": "encoding",
     "cells": "encoding",
     "numbers": "encoding",
+    "Design": "formula",
+    "FormulaEncoder": "formula",
+    "parse_formula": "formula",
     "Public": "public",
     "Kind": "kinds",
     "check_kind": "kinds",
@@ -58,9 +62,11 @@ __all__ = [
     "HOW_TO_DECLARE",
     "Categorical",
     "Column",
+    "Design",
     "Domain",
     "EncodedBlock",
     "Encoder",
+    "FormulaEncoder",
     "Kind",
     "Numeric",
     "Public",
@@ -81,6 +87,7 @@ __all__ = [
     "named_tables",
     "numbers",
     "objects",
+    "parse_formula",
     "spelling",
     "unmasked",
 ]

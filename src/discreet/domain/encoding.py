@@ -76,6 +76,20 @@ class Encoder:
         return (np.array(middle) - self.centre) / self.half_width
 
     @property
+    def intercept(self) -> bool:
+        """Whether a model of these features may have an intercept."""
+        return True
+
+    @property
+    def exposures(self) -> tuple[float, float] | None:
+        """The declared range of exposures, of which the offset is the logarithm; None where rows have none."""
+        return None if self.exposure is None else (self.exposure.low, self.exposure.high)
+
+    def offset_of(self, table: Any) -> Floats | None:
+        """What rows add to the linear predictor by themselves, besides an exposure."""
+        return None
+
+    @property
     def radius(self) -> float:
         """The largest norm of an encoded row: each number lies in [-1, 1], each category is at most one indicator."""
         box = math.sqrt(len(self.domain.columns))
@@ -166,7 +180,7 @@ class Encoder:
             else:
                 if column.name not in known:
                     coded = isinstance(values, Coded)
-                    known[column.name] = values.map(column.levels) if coded else column.levels(_cells(values))
+                    known[column.name] = values.map(column.levels) if coded else column.levels(cells_of(values))
                 np.divide(column.indicators(known[column.name]), max(half_width, 1.0), out=part)
 
 
@@ -217,10 +231,10 @@ class EncodedBlock(WholeBlock):
 
 def numbers(values: Any) -> Floats:
     """A column's cells, however it is held, as float64 with NaN for what is no number."""
-    return values.map(as_floats) if isinstance(values, Coded) else as_floats(_cells(values))
+    return values.map(as_floats) if isinstance(values, Coded) else as_floats(cells_of(values))
 
 
-def _cells(values: Any) -> Any:
+def cells_of(values: Any) -> Any:
     """The cells of a frame's column, where it is one; only when they are needed."""
     return cells(values) if isinstance(values, nw.Series) else values
 

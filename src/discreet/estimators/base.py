@@ -16,6 +16,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.formula import formula_columns, formula_encoder, formula_rows, reduced
 from discreet.estimators.job import job_key
 from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.table_input import table_features, table_layout
@@ -45,7 +46,9 @@ class PrivateEstimator(BaseEstimator):
     calibration: str
     ledger: Any
     rows_per_person: int
+    fit_intercept: bool
     random_state: Any
+    formula: str | None = None
     _encoder: Encoder
     # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
     _fitted_before: tuple[str, ...] = ()
@@ -72,9 +75,14 @@ class PrivateEstimator(BaseEstimator):
         """Labels as numbers within the target's range; what is none of them becomes NaN by a fixed rule."""
         return as_floats(labels)
 
-    def _read_labels(self, table: Any, y: Any, exposure: Any = None) -> tuple[Numeric, Numeric | None, Any]:
-        """The declared ranges of y and of the exposure, and the numbers of both; refuses types that cannot match."""
-        target = self._target(getattr(y, "name", None))
+    def _read_labels(
+        self, table: Any, y: Any, exposure: Any = None, name: str | None = None
+    ) -> tuple[Numeric, Numeric | None, Any]:
+        """The declared ranges of y and of the exposure, and the numbers of both; refuses types that cannot match.
+
+        name: that of a y without one.
+        """
+        target = self._target(getattr(y, "name", None) or name)
         labels, kind, shown = check_target(self, table, y)
         self._check_label_kind(kind, shown)
         numbers = self._label_numbers(labels, target)
@@ -96,19 +104,36 @@ class PrivateEstimator(BaseEstimator):
     def _rows_engine(self, X: Any, y: Any, groups: Any, exposure: Any = None) -> tuple[Engine, Encoder]:
         """The engine over these rows, and the encoding that it applies to them."""
         self._fitted_before = warn_of_fitted_steps(self)
+        named = None
+        if self.formula is not None:
+            X, y, named = formula_rows(self, X, y)
         table = check_table(self, X, reset=True)
-        target, declared, labels = self._read_labels(table, y, exposure)
-        encoder = Encoder(feature_domain(self, feature_names(self)), target, declared)
+        target, declared, labels = self._read_labels(table, y, exposure, named)
+        encoder = self._make_encoder(feature_names(self), target, declared)
         check_types(table, encoder.domain)
         ids = check_groups(groups, len(labels))
         layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
         return open_engine(Arrays(table, labels, ids), layout), encoder
 
+    def _make_encoder(self, names: Sequence[str], target: Numeric | None, exposure: Numeric | None) -> Encoder:
+        """The encoding of a table with these columns, by the formula if there is one."""
+        if self.formula is not None:
+            return formula_encoder(self, names, target, exposure)
+        return Encoder(feature_domain(self, list(names)), target, exposure)
+
+    def _has_intercept(self, encoder: Encoder) -> bool:
+        """Whether the model has an intercept: as ``fit_intercept`` says, unless a formula leaves it out."""
+        return bool(self.fit_intercept) and encoder.intercept
+
+    def _check_offset(self) -> None:
+        """Refuse a formula's offset where the model has no place for it."""
+        raise DomainError("offset(...) in a formula is for models with a log link, as what log(exposure) adds")
+
     def fit_table(
         self,
         table: Any,
         *,
-        target: str,
+        target: str | None = None,
         features: Sequence[str] | None = None,
         groups: str | None = None,
         exposure: str | None = None,
@@ -118,6 +143,7 @@ class PrivateEstimator(BaseEstimator):
 
         table: a path, glob or folder of Parquet or CSV files, a pandas, polars, pyarrow, Dask or Spark frame, a DuckDB
         relation, an Ibis table, a pyarrow dataset, or anything else that gives Arrow streams as often as it is asked.
+        target: the column to predict; a formula that has one on its left says it already.
         features: columns of x; by default all that ``domain`` declares, or that are there, but the other three.
         groups: a column of person ids; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
         exposure: a column that says how long or how much each row was observed (log link).
@@ -141,7 +167,7 @@ class PrivateEstimator(BaseEstimator):
     def _open_table(
         self,
         table: Any,
-        target: str,
+        target: str | None,
         features: Sequence[str] | None,
         groups: str | None,
         job: str | None,
@@ -154,17 +180,22 @@ class PrivateEstimator(BaseEstimator):
     def _table_engine(
         self,
         table: Any,
-        target: str,
+        target: str | None,
         features: Sequence[str] | None = None,
         groups: str | None = None,
         exposure: str | None = None,
     ) -> tuple[Engine, Encoder]:
         """The engine over a table's rows, and the encoding that it applies to them."""
         opened = open_table(table)
-        names = table_features(self.domain, opened.names, target, features, groups, exposure)
+        if self.formula is not None:
+            target, names = formula_columns(self, opened.names, target, features, groups, exposure)
+        elif target is None:
+            raise ValueError("target= must name the column to predict")
+        else:
+            names = table_features(self.domain, opened.names, target, features, groups, exposure)
         column = self._target(target)
         declared = None if exposure is None else self._exposure(exposure)
-        encoder = Encoder(feature_domain(self, names), column, declared)
+        encoder = self._make_encoder(names, column, declared)
         layout = table_layout(
             encoder,
             partial(self._without_secrets()._label_numbers, target=column),
@@ -232,7 +263,7 @@ class PrivateEstimator(BaseEstimator):
     def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
         """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""
         check_is_fitted(self, "coef_")
-        table = check_table(self, X, reset=False)
+        table = check_table(self, reduced(self._encoder, X), reset=False)
         check_types(table, self._encoder.domain)
         return self._encoder.design(table, extrapolate=extrapolate)
 

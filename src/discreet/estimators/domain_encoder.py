@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from discreet.domain import Column, Domain, Encoder, Numeric
+from discreet.domain import Column, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
 from discreet.errors import DomainError
 from discreet.estimators.tables import check_types, feature_domain, is_frame, read_table
 
@@ -29,6 +29,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
     degree: products of up to so many features, as PolynomialFeatures has them; interaction_only leaves out powers.
     splines: numbers of evenly spaced knots by column name, or one number for all numeric columns; such a column becomes
         a B-spline basis of degree spline_degree, without its first function, which the intercept stands for.
+    formula: terms instead, such as ``"age * smoker + bs(bmi, 4)"``; columns that it does not name are left out.
 
     Numbers are moved into their bounds and scaled to [-1, 1], categories become indicators, and a missing or undeclared
     value makes NaN of all features that it is part of, or counts as the domain says. A frame stays a frame.
@@ -45,6 +46,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
         interaction_only: bool = False,
         splines: int | Mapping[str, int] | None = None,
         spline_degree: int = 3,
+        formula: str | None = None,
     ) -> None:
         self.domain = domain
         self.bounds_X = bounds_X
@@ -52,6 +54,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
         self.interaction_only = interaction_only
         self.splines = splines
         self.spline_degree = spline_degree
+        self.formula = formula
 
     data_norm = None
 
@@ -75,8 +78,11 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
         self._check_seen(names, framed=is_frame(X))
         domain, plan = self._declared(names), self._plan(names)
         check_types(table, domain)
-        encoded = np.clip(Encoder(domain).encode(table).x, -1.0, 1.0)
-        columns = [feature.of(encoded) for feature in plan]
+        if self.formula is None:
+            encoded = np.clip(Encoder(domain).encode(table).x, -1.0, 1.0)
+            columns = [feature.of(encoded) for feature in plan]
+        else:
+            columns = list(self._encoder(names).encode(table).x)
         if not is_frame(X):
             return np.column_stack(columns) if columns else np.empty((len(table), 0))
         named = zip(plan, columns, strict=True)
@@ -113,11 +119,25 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the feature names should match those that were passed during fit, in the same order")
 
     def _declared(self, names: list[str]) -> Domain:
-        return feature_domain(self, names)
+        return feature_domain(self, names) if self.formula is None else self._encoder(names).domain
+
+    def _encoder(self, names: list[str]) -> FormulaEncoder:
+        """The formula's, for a table with these columns."""
+        from discreet.estimators.formula import formula_domain
+
+        assert self.formula is not None
+        declared = formula_domain(self, names)
+        domain = declared.select([name for name in names if name in declared])
+        plan = parse_formula(self.formula, domain)
+        if plan.offset is not None:
+            raise DomainError("a transformer has no place for offset(...): give it to the model's formula")
+        return FormulaEncoder(domain, plan=plan)
 
     def _plan(self, names: list[str]) -> list[_Feature]:
-        """What comes out, in order: products of features, then splines column by column."""
+        """What comes out, in order: a formula's terms, or products of features, then splines column by column."""
         self._check_parameters(names)
+        if self.formula is not None:
+            return [_Feature(name, -1.0, 1.0, ()) for name in self._encoder(names).names]
         domain, splined = self._declared(names), self._knots(names)
         products, start = [], 0
         bases: list[_Feature] = []
@@ -144,6 +164,8 @@ class DomainEncoder(TransformerMixin, BaseEstimator):
         _check_count("spline_degree", self.spline_degree, 0)
         for knots in self.splines.values() if isinstance(self.splines, Mapping) else [self.splines or 2]:
             _check_count("splines", knots, 2)
+        if self.formula is not None and (self.degree != 1 or self.splines is not None):
+            raise ValueError("a formula says which products and splines there are: leave degree and splines out")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
-from discreet.estimators.glm_results import log_exposure
 from discreet.glm import Family, Gamma, Link, Poisson, family, link
 
 
@@ -22,6 +21,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     link: ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual one by default.
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
         ``data_norm``, or a ``domain``.
+    formula: terms over declared columns, as ``"claims ~ age * smoker + offset(log(years))"``; ``fit(frame)`` then
+        needs no y.
     bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
     public: rows that are public anyway (with labels or without), or their second moment.
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
@@ -58,6 +59,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         bounds_exposure: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         alpha: float = 0.0,
@@ -83,6 +85,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.bounds_exposure = bounds_exposure
         self.data_norm = data_norm
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.alpha = alpha
@@ -122,7 +125,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
         """
         design = self._design(X, extrapolate)
-        eta = design @ self.coef_ + self.intercept_ + log_exposure(exposure, len(design))
+        eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
         return self._family()[1].mean(eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
@@ -150,6 +153,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         bounds_exposure: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         alpha: float = 0.0,
@@ -173,6 +177,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.bounds_exposure = bounds_exposure
         self.data_norm = data_norm
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.alpha = alpha

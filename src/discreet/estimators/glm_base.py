@@ -122,6 +122,10 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
             raise DomainError(f"exposure must be declared > 0, got bounds from {column.low} to {column.high}")
         return column
 
+    def _check_offset(self) -> None:
+        if self._family()[1].name != "log":
+            super()._check_offset()
+
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
         """Fit on private rows.
 
@@ -140,14 +144,13 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
     def _model(self, encoder: Encoder) -> GlmModel:
         family, link = self._family()
         target = require_target(encoder)
-        exposure = encoder.exposure
         return GlmModel(
             family,
             link,
             Labels(target.centre, target.half_width),
             penalty=float(self.alpha) / encoder.half_width**2,
-            origin=None if self.fit_intercept else -encoder.centre / encoder.half_width,
-            exposure=None if exposure is None else (exposure.low, exposure.high),
+            origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,
+            exposure=encoder.exposures,
         )
 
     def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:
@@ -170,11 +173,11 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         if hasattr(self, "result_"):
             del self.result_
         if fit.noise_covariance is not None and fit.sampling_covariance is not None:
-            plain = linear_result(fit, encoder, self.privacy_, bool(self.fit_intercept), self.cov_type)
+            plain = linear_result(fit, encoder, self.privacy_, self._has_intercept(encoder), self.cov_type)
             self.result_ = GlmResult(**vars(plain), family=model.family.name, link=model.link.name)
         return self
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
         coefficients = units(encoder, with_intercept=True) @ fit.coef
-        self.intercept_: Any = float(coefficients[0]) if self.fit_intercept else 0.0
+        self.intercept_: Any = float(coefficients[0]) if self._has_intercept(encoder) else 0.0
         self.coef_: Any = coefficients[1:]

@@ -8,8 +8,11 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.domain import Encoder
 from discreet.errors import DiscreetError
+from discreet.estimators.formula import reduced
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
 from discreet.inference import GlmResult
 from discreet.inference.predictive import predictive_interval
@@ -21,6 +24,7 @@ class GlmResultMethods(LinearResultMethods):
     result_: GlmResult
     fit_intercept: bool
     solver: str
+    _encoder: Encoder
 
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
@@ -33,7 +37,16 @@ class GlmResultMethods(LinearResultMethods):
 
     @property
     def _slopes(self) -> slice:
-        return slice(int(bool(self.fit_intercept)), None)
+        return slice(int(bool(self.fit_intercept) and self._encoder.intercept), None)
+
+    def _new_offset(self, X: Any, exposure: Any, rows: int) -> np.ndarray:
+        """What new rows add to the linear predictor: the logarithm of their exposure, or the formula's offset."""
+        own = self._encoder.offset_of(read_table(reduced(self._encoder, X)))
+        if own is None:
+            return log_exposure(exposure, rows)
+        if exposure is not None:
+            raise ValueError("the formula has an offset, which is read from the rows: leave exposure out")
+        return own
 
     def mean_interval(
         self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
@@ -43,7 +56,7 @@ class GlmResultMethods(LinearResultMethods):
         Features are moved into their bounds as in ``predict``.
         """
         eta, error = self._predictor(X, extrapolate)
-        eta = eta + log_exposure(exposure, len(eta))
+        eta = eta + self._new_offset(X, exposure, len(eta))
         reach = -float(ndtri(alpha / 2)) * error
         link = self._family()[1]
         return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
@@ -56,7 +69,7 @@ class GlmResultMethods(LinearResultMethods):
         Features are moved into their bounds as in ``predict``.
         """
         eta, error = self._predictor(X, extrapolate)
-        eta = eta + log_exposure(exposure, len(eta))
+        eta = eta + self._new_offset(X, exposure, len(eta))
         family, link = self._family()
         return predictive_interval(family, link, eta, error, self._result().scale, alpha)
 

@@ -25,7 +25,7 @@ from sklearn.utils import _safe_indexing
 from discreet.domain import Encoder
 from discreet.engines import Engine
 from discreet.engines.person_ids import person_key
-from discreet.estimators.tables import check_table, feature_domain, feature_names
+from discreet.estimators.tables import check_table, feature_names
 from discreet.estimators.vectors import NamedCells, check_groups
 from discreet.rows import row_hashes
 
@@ -90,7 +90,7 @@ def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
     """A row's encoded cells and label: encoding looks at one cell at a time, whatever type a column has."""
     table = check_table(opener, X, reset=True)
     target, _, labels = opener._read_labels(table, y)
-    encoder = Encoder(feature_domain(opener, feature_names(opener)), target)
+    encoder = opener._make_encoder(feature_names(opener), target, None)
     block = encoder.encode(table, labels)
     cells = np.empty((encoder.width + 1, len(y)))
     block.write_x(cells[:-1])

@@ -65,6 +65,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         bounds_y: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         alpha: float = 0.0,
@@ -88,6 +89,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.bounds_y = bounds_y
         self.data_norm = data_norm
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.alpha = alpha
@@ -178,11 +180,11 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             encoder.names,
             alpha=float(self.alpha),
             l1_ratio=float(self.l1_ratio or 0.0),
-            fit_intercept=bool(self.fit_intercept),
+            fit_intercept=self._has_intercept(encoder),
         )
         self.result_ = replace(self.result_, used=release.used)
-        self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
-        self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.intercept_ = float(self.result_.shrunk[0]) if self._has_intercept(encoder) else 0.0
+        self.coef_ = self.result_.shrunk[int(self._has_intercept(encoder)) :]
         self.n_iter_ = 1
         store_facts(self, release.used)
 
@@ -193,7 +195,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             Identity(),
             Labels(target.centre, target.half_width),
             penalty=float(self.alpha) * (1 - float(self.l1_ratio or 0.0)) / encoder.half_width**2,
-            origin=None if self.fit_intercept else -encoder.centre / encoder.half_width,
+            origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,
         )
 
     def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
@@ -205,9 +207,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess, l1=absolute)
         else:
             fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess)
-        self.result_ = linear_result(fit, encoder, source.guarantee, bool(self.fit_intercept), self.cov_type)
-        self.intercept_ = float(self.result_.shrunk[0]) if self.fit_intercept else 0.0
-        self.coef_ = self.result_.shrunk[int(bool(self.fit_intercept)) :]
+        self.result_ = linear_result(fit, encoder, source.guarantee, self._has_intercept(encoder), self.cov_type)
+        self.intercept_ = float(self.result_.shrunk[0]) if self._has_intercept(encoder) else 0.0
+        self.coef_ = self.result_.shrunk[int(self._has_intercept(encoder)) :]
         self.n_iter_ = fit.iterations
         store_facts(self, fit.used, fit.signal)
 
@@ -250,7 +252,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     def _store_coefficients(self, encoded: np.ndarray, encoder: Encoder) -> None:
         """Of a solver without standard errors."""
         turned = units(encoder, with_intercept=True) @ encoded
-        self.intercept_, self.coef_ = float(turned[0]) if self.fit_intercept else 0.0, turned[1:]
+        self.intercept_, self.coef_ = float(turned[0]) if self._has_intercept(encoder) else 0.0, turned[1:]
 
     def adopt(self, result: LinearResult, encoder: Encoder, feature_names: Sequence[str]) -> Any:
         """Become the fitted model of a result that was computed elsewhere, as from the releases of several parties."""
@@ -266,7 +268,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return self
 
     def _fit_printed(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
-        intercept = bool(self.fit_intercept)
+        intercept = self._has_intercept(encoder)
         target = require_target(encoder)
         if not intercept and (np.any(encoder.centre) or target.centre != 0):
             raise DomainError(
@@ -300,6 +302,7 @@ class LinearRegression(_MomentRegressor):
     epsilon, delta: the guarantee, for everything that the fitted object shows.
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
         ``data_norm``, or a ``domain``.
+    formula: terms over declared columns, as ``"cost ~ age * smoker + bs(bmi, 4)"``; ``fit(frame)`` then needs no y.
     public: rows that are public anyway; their centre and scale then cost nothing.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
@@ -338,6 +341,7 @@ class Ridge(_MomentRegressor):
         bounds_y: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
@@ -361,6 +365,7 @@ class Ridge(_MomentRegressor):
             bounds_y=bounds_y,
             data_norm=data_norm,
             domain=domain,
+            formula=formula,
             public=public,
             fit_intercept=fit_intercept,
             alpha=alpha,

@@ -13,6 +13,7 @@ from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.curator import Curator
 from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
 from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
+from discreet.estimators.formula import reduced
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.multinomial import fit_classes
 from discreet.estimators.tables import check_table, refuse_to_choose
@@ -41,6 +42,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         bounds_X: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         alpha: float = 0.0,
@@ -63,6 +65,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.bounds_X = bounds_X
         self.data_norm = data_norm
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.alpha = alpha
@@ -148,5 +151,5 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         """The most probable class; an error that names the column where a row has a missing or undeclared value."""
         scores = self.decision_function(X, extrapolate=extrapolate)
         if np.isnan(scores).any():
-            refuse_to_choose(self._encoder.missing_columns(check_table(self, X, reset=False)))
+            refuse_to_choose(self._encoder.missing_columns(check_table(self, reduced(self._encoder, X), reset=False)))
         return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]

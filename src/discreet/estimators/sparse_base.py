@@ -88,7 +88,7 @@ class SparseModel(PrivateEstimator):
     def _open_table(
         self,
         table: Any,
-        target: str,
+        target: str | None,
         features: Sequence[str] | None,
         groups: str | None,
         job: str | None,
@@ -96,6 +96,8 @@ class SparseModel(PrivateEstimator):
     ) -> tuple[Curator, WideEncoding]:
         if exposure is not None:
             raise DomainError("sparse models have no exposure")
+        if target is None:
+            raise ValueError("target= must name the column to predict")
         opened = open_table(table)
         names = table_features(self.domain, opened.names, target, features, groups)
         self._check_sparsity(len(names))
