@@ -27,7 +27,8 @@ _FILE = click.Path(dir_okay=False)
 def release(plan_path: str, party: str, data: str, out: str, key_path: str | None, ledger: str | None) -> None:
     """Mix your columns with everybody's signs, add noise, pay your ledger, and write one file.
 
-    A plan is paid for once: run again, from wherever, the same release is written again at no cost.
+    A plan is paid for once: run again, from wherever, the same release is written again at no cost. Which ledger has
+    paid is noted in your private key's file, so that a copy of it on another machine knows.
     """
     with clean_errors():
         from discreet.parties import Plan, SigningKey
@@ -43,7 +44,7 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
             raise ValueError(f"there is no file {data}")
         if not Path(out).resolve().parent.is_dir():
             raise ValueError(f"there is no folder {Path(out).parent} to write {Path(out).name} to")
-        account = _ledger_for(agreed, party, data, ledger)
+        account = _ledger_for(agreed, party, data, ledger, signing)
         spent = account.spent
         with watched():
             released = release_party(agreed, party, data, ledger=account, key=signing)
@@ -57,7 +58,7 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
         click.echo(f"signature  {'with ' + signing.public_key if signing is not None else signed_or_not(agreed)}")
 
 
-def _ledger_for(plan: Any, party: str, data: str, named: str | None) -> Any:
+def _ledger_for(plan: Any, party: str, data: str, named: str | None, key: Any) -> Any:
     """The ledger that was named; else the one that this plan's release is paid from; else the one beside the data."""
     from discreet.parties.mixing import open_data
     from discreet.parties.payment import ledger_of, open_ledger
@@ -71,7 +72,7 @@ def _ledger_for(plan: Any, party: str, data: str, named: str | None) -> Any:
                 f"--epsilon {budget.epsilon * (1 + 1e-9):.9g} --delta {budget.delta:g}`"
             )
         return Ledger(named)
-    earlier = ledger_of(plan, party)
+    earlier = ledger_of(plan, party, key)
     if earlier is not None:
         return earlier
     beside = Path(data).with_suffix(".ledger")

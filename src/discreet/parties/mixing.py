@@ -46,7 +46,7 @@ def release(
     engine = open_data(plan, party, data)
     check_keys(engine)
     bits = _seeded_bits(random_state)
-    with paying(plan, party, account):
+    with paying(plan, party, account, signing):
         accountant = Accountant(
             account,
             job=job_of(plan, party),

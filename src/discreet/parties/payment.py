@@ -1,9 +1,10 @@
-"""One release for one plan: which ledger has paid for it is remembered for the user, wherever the command runs.
+"""One release for one plan: which ledger has paid for it is remembered, wherever the command runs.
 
 A ledger gives a stored release again at no cost, but only if it is asked. With the data copied to another folder, or
 another ledger named, the same plan would be paid, and noise drawn, twice. So the user's state folder keeps one record
 for each plan and party: the ledger that pays. It is written before the first charge and locked until the release is
-there; another ledger is refused from then on. On another machine, or for another user, there is no such record.
+there; another ledger is refused from then on. On another machine, or for another user, there is no such record: there
+the note in the party's private key says the same (key_notes.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from pathlib import Path
 
 from discreet.documents import parsed_json, write_whole
 from discreet.errors import LedgerError
+from discreet.parties.key_notes import Note, note_of, take_back, write_note
 from discreet.parties.plan import Plan
+from discreet.parties.signing import SigningKey
 from discreet.privacy import Ledger
 from discreet.privacy.ledger_lock import locked
 from discreet.privacy.ledger_mark import state_folder
@@ -33,10 +36,12 @@ def has_paid(ledger: Ledger, plan: Plan, party: str) -> bool:
     return ledger.paid(job_of(plan, party)) is not None
 
 
-def ledger_of(plan: Plan, party: str) -> Ledger | None:
-    """The ledger that has paid for the release, or has begun to; None if there was no release on this machine."""
+def ledger_of(plan: Plan, party: str, key: SigningKey | None = None) -> Ledger | None:
+    """The ledger that has paid for the release, or has begun to; None if neither this machine nor the key knows one."""
     record = _Record.read(_record_path(plan, party))
-    return None if record is None else _recorded_ledger(record, plan, party)
+    found = None if record is None else _recorded_ledger(record.path, plan, party)
+    note = note_of(key, plan, party)
+    return _noted_ledger(note, plan) if found is None and note is not None else found
 
 
 def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
@@ -72,7 +77,7 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
 
 
 @contextmanager
-def paying(plan: Plan, party: str, ledger: Ledger) -> Iterator[None]:
+def paying(plan: Plan, party: str, ledger: Ledger, key: SigningKey | None = None) -> Iterator[None]:
     """Whatever is charged inside is this release's, and no other ledger can be charged for it, now or later."""
     path = _record_path(plan, party)
     try:
@@ -84,19 +89,20 @@ def paying(plan: Plan, party: str, ledger: Ledger) -> Iterator[None]:
             "which ledger paid for this plan; set DISCREET_STATE to a folder that lasts; nothing was spent"
         ) from error
     with locked(path.with_suffix(".lock")):
-        record = _Record.read(path)
-        if record is not None and not has_paid(ledger, plan, party):
-            _refuse_another(record, plan, party, ledger)
+        _Record.read(path)  # an altered one is refused in any case
+        if not has_paid(ledger, plan, party):
+            _refuse_another(ledger_of(plan, party, key), plan, party, ledger)
         _Record(plan.hash, plan.name, party, str(ledger.path)).write(path)
         try:
+            write_note(key, plan, party, ledger)
             yield
         finally:
             if not has_paid(ledger, plan, party):  # refused before the first charge: any ledger may pay yet
+                take_back(key, plan, party)
                 path.unlink(missing_ok=True)
 
 
-def _refuse_another(record: _Record, plan: Plan, party: str, ledger: Ledger) -> None:
-    earlier = _recorded_ledger(record, plan, party)
+def _refuse_another(earlier: Ledger | None, plan: Plan, party: str, ledger: Ledger) -> None:
     if earlier is not None:
         raise LedgerError(
             f"{party}'s release under plan {plan.name!r} is paid from ledger {earlier.path}: it gives the release "
@@ -104,15 +110,25 @@ def _refuse_another(record: _Record, plan: Plan, party: str, ledger: Ledger) -> 
         )
 
 
-def _recorded_ledger(record: _Record, plan: Plan, party: str) -> Ledger | None:
-    """The ledger in the record; None if it is there and was not charged, so that any may be."""
-    if not Path(record.path).exists():
+def _recorded_ledger(path: str, plan: Plan, party: str) -> Ledger | None:
+    """The ledger at this path; None if it is there and was not charged, so that any may be."""
+    if not Path(path).exists():
         raise LedgerError(
-            f"{party}'s release under plan {plan.name!r} is paid from ledger {record.path}, which is gone from there: "
+            f"{party}'s release under plan {plan.name!r} is paid from ledger {path}, which is gone from there: "
             "put it back, or name the place that it was moved to (--ledger); nothing was spent"
         )
-    ledger = Ledger(record.path)
+    ledger = Ledger(path)
     return ledger if has_paid(ledger, plan, party) else None
+
+
+def _noted_ledger(note: Note, plan: Plan) -> Ledger | None:
+    if note.is_of_this_machine:
+        return _recorded_ledger(note.ledger, plan, note.party)
+    raise LedgerError(
+        f"{note.party}'s release under plan {plan.name!r} is paid from ledger {note.ledger} on {note.host} since "
+        f"{note.time}, as the key says: release it there, or bring that ledger here and name it (--ledger), and it "
+        "gives the release again at no cost; nothing was spent"
+    )
 
 
 @dataclass(frozen=True)

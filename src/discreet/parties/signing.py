@@ -28,10 +28,11 @@ def is_public_key(text: str) -> bool:
 
 
 class SigningKey:
-    """A party's private key, in a PEM file that only its owner may read."""
+    """A party's private key, in a PEM file that only its owner may read; ``path`` is that file."""
 
-    def __init__(self, private: Ed25519PrivateKey) -> None:
+    def __init__(self, private: Ed25519PrivateKey, path: Path | None = None) -> None:
         self._private = private
+        self.path = path
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> SigningKey:
@@ -51,7 +52,7 @@ class SigningKey:
             file.write(pem)
             file.flush()
             os.fsync(file.fileno())
-        return cls(private)
+        return cls(private, Path(path).resolve())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SigningKey:
@@ -75,16 +76,16 @@ class SigningKey:
             private = None
         if not isinstance(private, Ed25519PrivateKey):
             raise DomainError(f"{path} holds no private Ed25519 key; make one with `discreet parties key new`")
-        return cls(private)
+        return cls(private, Path(path).resolve())
 
     @property
     def public_key(self) -> str:
         """What stands in the plan."""
         return f"ed25519:{self._private.public_key().public_bytes_raw().hex()}"
 
-    def sign(self, content: bytes) -> str:
+    def sign(self, content: bytes, purpose: bytes = _PURPOSE) -> str:
         """The same content always has the same signature."""
-        return self._private.sign(_PURPOSE + content).hex()
+        return self._private.sign(purpose + content).hex()
 
 
 def check_signature(public_key: str, content: bytes, signature: object, source: str) -> None:
