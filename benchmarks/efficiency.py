@@ -1,6 +1,6 @@
 """What the default fit's estimate costs: its squared error over that of a fit without privacy, beside the limit.
 
-The error is that of ``coef_table()``'s estimate in the metric of the Fisher information, times n over the number of
+The error is that of ``results_``'s estimate in the metric of the Fisher information, times n over the number of
 coefficients: 1 is the non-private fit. The limit is that of the best fixed clip norm with hindsight, true coordinates
 and 70 % of the budget in one gradient, by Monte Carlo in the same run.
 
@@ -73,7 +73,7 @@ def one(kind: str, n: int, d: int, epsilon: float, neighbours: str, seed: int) -
     X, y, beta = rows(kind, n, d, rng)
     if KINDS[kind][0] == "bernoulli":
         y = y.astype(int)
-    table = estimator(kind, epsilon, neighbours).fit(X, y).coef_table()
+    table = estimator(kind, epsilon, neighbours).fit(X, y).results_.records()
     away = np.array([row["estimate"] for row in table]) - beta
     covered = [row["ci_low"] <= b <= row["ci_high"] for row, b in zip(table, beta, strict=True)]
     return float(away @ information(kind, X, beta) @ away) * n / (d + 1), float(np.mean(covered))

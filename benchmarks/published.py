@@ -40,7 +40,7 @@ class Published:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", discreet.WeakGuaranteeWarning)
             model = self.model(epsilon=epsilon, delta=1e-6, bounds_X=bounds, cov_type="model", **self.options)
-            table = model.fit(self.X, self.y).coef_table()
+            table = model.fit(self.X, self.y).results_.records()
         estimates, errors = (np.array([row[name] for row in table]) for name in ("estimate", "std_err"))
         ratios = errors / self.errors
         return (

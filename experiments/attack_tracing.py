@@ -62,7 +62,7 @@ def fit_linear(epsilon: float) -> Callable:
             epsilon=epsilon, delta=DELTA, bounds_X=(-1, 1), bounds_y=(-1.5, 1.5), fit_intercept=False
         )
         # The unshrunk estimate, which an attacker can compute from what is released, shows most.
-        return model.fit(X, y).result_.params
+        return model.fit(X, y).results_.estimates
 
     return fit
 

@@ -45,7 +45,7 @@ def covered(model: str, condition: float, epsilon: float, seed: int, n: int = N)
     else:
         reach = 1 + 4 * np.hypot(np.linalg.norm(root @ slopes), 1)
         fitted = GeneralizedLinearRegressor(**declared, bounds_y=(-reach, reach)).fit(X, eta + rng.normal(size=n))
-    low, high = fitted.result_.conf_int().T
+    low, high = fitted.results_.intervals().T
     return (low <= truth) & (truth <= high)
 
 

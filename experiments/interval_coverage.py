@@ -37,7 +37,7 @@ def covered(condition: float, epsilon: float, seed: int, n: int = N) -> np.ndarr
     y_reach = 1 + 4 * np.hypot(np.linalg.norm(root @ truth[1:]), 1)
     declared = {"bounds_X": (-4 * stds, 4 * stds), "bounds_y": (-y_reach, y_reach)}
     model = LinearRegression(epsilon=epsilon, delta=1e-6, solver="moments", **declared).fit(X, y)
-    low, high = model.result_.conf_int().T
+    low, high = model.results_.intervals().T
     return (low <= truth) & (truth <= high)
 
 

@@ -105,8 +105,8 @@ def look(joint: Joint, truth: dict[str, float]) -> tuple[np.ndarray, np.ndarray,
     label = str(joint.plan.label)
     result = joint.regress(label)
     chosen, target = joint.positions(label, None)
-    low, high = result.linear.conf_int()[1:].T
-    wanted = np.array([truth[name] for name in result.linear.names[1:]])
+    low, high = result.results_.intervals()[1:].T
+    wanted = np.array([truth[name] for name in result.results_.names[1:]])
     per_unit = joint.width[chosen] / joint.width[target]
     said = "drowned" if result.drowned else "leaning" if result.solution.ridge > 0 else "firm"
     return (low <= wanted) & (wanted <= high), (high - low) * per_unit, said

@@ -107,7 +107,7 @@ def discreet_distances(n: int, epsilon: float, seeds: int) -> np.ndarray:
         if n > FEW:
             plan = replace(plan, method="dgm")
         table = pd.DataFrame(np.column_stack([x, x @ weights]), columns=columns)
-        fitted = released(plan, table).regress("label", names).linear.shrunk[1:]
+        fitted = released(plan, table).regress("label", names).results_.shrunk[1:]
         distances.append(float(np.linalg.norm(fitted - weights)))
     return np.array(distances)
 

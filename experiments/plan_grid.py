@@ -87,7 +87,7 @@ def _parties(cell: Cell, design: Design, X: np.ndarray, y: np.ndarray) -> np.nda
             release(drawn, party.name, frame, ledger=open_ledger(drawn, party.name, Path(folder) / party.name))
             for party in drawn.parties
         ]
-    return np.asarray(join(parts).regress("y", [f"x{j}" for j in range(cell.d)]).linear.params[1:])
+    return np.asarray(join(parts).regress("y", [f"x{j}" for j in range(cell.d)]).results_.estimates[1:])
 
 
 def main() -> int:

@@ -138,7 +138,7 @@ def compared(table: Table, epsilon: float, repeats: int, X: np.ndarray, y: np.nd
     rate = float(y.mean()) if table.family == "logistic" else None
     told = plan(table.family, n=n, d=d, epsilon=epsilon, effect=spread, rate=rate, simulate=False)
     noise = math.sqrt(max(told.standard_error**2 - told.plain_standard_error**2, 0.0))
-    away = [(one.result_.params[1:] - np.ravel(plain.coef_)) * std / unit / np.sqrt(inflation) for one in fits]
+    away = [(one.results_.estimates[1:] - np.ravel(plain.coef_)) * std / unit / np.sqrt(inflation) for one in fits]
     seen = math.sqrt(np.mean(np.square(away)))
     between = math.sqrt(np.mean(np.var(away, axis=0, ddof=1)))
     extra = told.excess_risk - told.plain_excess_risk

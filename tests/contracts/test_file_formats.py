@@ -125,7 +125,7 @@ def plan_toml(plan: Plan) -> str:
 
 def coefficients(joint) -> dict[str, float]:
     label = next(c.name for c in reversed(joint.columns) if isinstance(c, Numeric))
-    result = joint.regress(label).linear
+    result = joint.regress(label).results_
     return dict(zip(result.names, zip(result.shrunk, result.params, result.bse, strict=True), strict=True))
 
 
@@ -184,7 +184,7 @@ def test_model_file_of_parties(tmp_path, seed):
     told = CliRunner().invoke(main, ["parties", "fit", "--label", label, "--out", str(out), *files])
     assert told.exit_code == 0, told.output
     model = json.loads(out.read_text())
-    result = joint.regress(label).linear
+    result = joint.regress(label).results_
     assert model["names"] == list(result.names) == [record["name"] for record in model["estimates"]]
     assert model["coef"] == [float(value) for value in result.shrunk]
     assert [record["std_err"] for record in model["estimates"]] == [float(value) for value in result.bse]

@@ -92,11 +92,11 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
     from discreet.cli.demo_data import features, labels, plain_fit, r_squared
 
     plain = plain_fit(table)
-    result = model.result_
+    result = model.results_
     rows = [
         (name, f"{ours:.1f}", f"[{a:.1f}, {b:.1f}]", f"{theirs:.1f}", f"[{c:.1f}, {d:.1f}]")
         for name, ours, (a, b), theirs, (c, d) in zip(
-            result.names, result.params, result.conf_int(), plain.coef, plain.conf_int(), strict=True
+            result.names, result.estimates, result.intervals(), plain.coef, plain.conf_int(), strict=True
         )
     ]
     echo_table(
@@ -132,7 +132,7 @@ def _plot(folder: Path, model: Any, table: Any) -> None:
             folder,
             [_TITLES[name] for name in model.coef_names_],
             (plain.coef[1:], plain.conf_int()[1:]),
-            {epsilon: (fit.result_.params[1:], fit.conf_int()) for epsilon, fit in fits.items()},
+            {epsilon: (fit.results_.estimates[1:], fit.conf_int()) for epsilon, fit in fits.items()},
             model.epsilon,
         )
     except ImportError:

@@ -11,7 +11,7 @@ from discreet import __version__
 
 def model_facts(estimator: Any) -> dict[str, Any]:
     """Coefficients with their errors, and the guarantee that covers them."""
-    privacy, result = estimator.privacy_, estimator.result_
+    privacy, result = estimator.privacy_, estimator.results_
     return {
         "discreet": __version__,
         "model": type(estimator).__name__,
@@ -21,7 +21,7 @@ def model_facts(estimator: Any) -> dict[str, Any]:
         "coef": [float(value) for value in np.ravel(estimator.coef_)],
         "intercept": float(np.ravel(estimator.intercept_)[0]),
         # One record per coefficient, the intercept first: the unshrunk estimate, its errors and its 95 % interval.
-        "estimates": estimator.coef_table(),
+        "estimates": result.records(),
         "noisy_rows": float(result.nobs),
         "noisy_dispersion": float(result.scale),
         "guarantee": {

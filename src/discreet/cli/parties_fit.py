@@ -58,21 +58,14 @@ def fit(
 def _linear(joint: Any, label: str, features: list[str] | None, alpha: float) -> dict[str, Any]:
     result = joint.regress(label, features, alpha=alpha)
     click.echo(str(joint.estimator(label, features, alpha=alpha).summary()))
-    click.echo()
-    for note in result.notes():
-        click.echo(f"note       {note}")
-    linear = result.linear
-    columns = zip(linear.names, linear.shrunk, linear.params, linear.bse, strict=True)
+    linear = result.results_
     return {
         "model": "linear",
         "label": label,
         # Lists, in one order, the intercept first.
         "names": list(linear.names),
         "coef": [float(value) for value in linear.shrunk],
-        "estimates": [
-            {"name": name, "coef": float(coef), "estimate": float(estimate), "std_err": float(error)}
-            for name, coef, estimate, error in columns
-        ],
+        "estimates": linear.records(),
         "constant": result.drowned,
     }
 

@@ -16,6 +16,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.fitted import FittedMethods
 from discreet.estimators.formula import formula_columns, formula_encoder, formula_rows, reduced
 from discreet.estimators.job import job_key
 from discreet.estimators.pipelines import warn_of_fitted_steps
@@ -29,7 +30,7 @@ from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 _LEAST_ROWS = 2
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(FittedMethods, BaseEstimator):
     """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
 
     Subclasses store these parameters in their constructors, as scikit-learn wants it.
@@ -49,9 +50,6 @@ class PrivateEstimator(BaseEstimator):
     fit_intercept: bool
     random_state: Any
     formula: str | None = None
-    _encoder: Encoder
-    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
-    _fitted_before: tuple[str, ...] = ()
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)
@@ -156,7 +154,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _enough_rows(self, source: Curator) -> Curator:
         """The source, unless it is known in public to have too few rows."""
-        rows = source.public_rows
+        rows = self._public_rows = source.public_rows
         if rows is not None and rows < _LEAST_ROWS:
             raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
         return source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,8 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
-from discreet.inference import GlmResult
 from discreet.privacy import Budget, Unit
+from discreet.results import Results
 from discreet.rows import Labels
 
 
@@ -170,12 +170,20 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
-        if hasattr(self, "result_"):
-            del self.result_
+        released = None
         if fit.noise_covariance is not None and fit.sampling_covariance is not None:
-            plain = linear_result(fit, encoder, self.privacy_, self._has_intercept(encoder), self.cov_type)
-            self.result_ = GlmResult(**vars(plain), family=model.family.name, link=model.link.name)
+            released = linear_result(fit, encoder, self.privacy_, self._has_intercept(encoder), self.cov_type)
+        self._store_results(encoder, released)
         return self
+
+    def _described(self, released: Results) -> Results:
+        family, link = self._family()
+        many = released.link == "softmax"
+        known = many or np.isnan(released.scale) or released.scale == 1
+        spread = "" if known else f"; dispersion {released.scale:.4g} (noisy)"
+        said = "multinomial, softmax link" if many else f"{family.name}, {link.name} link{spread}"
+        named = released if many else replace(released, family=family.name, link=link.name)
+        return replace(named, facts=(("Family", said),))
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
         coefficients = units(encoder, with_intercept=True) @ fit.coef

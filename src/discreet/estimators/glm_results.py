@@ -6,22 +6,18 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.domain import Encoder
-from discreet.errors import DiscreetError
 from discreet.estimators.formula import reduced
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
-from discreet.inference import GlmResult
 from discreet.inference.predictive import predictive_interval
 
 
 class GlmResultMethods(LinearResultMethods):
     """``bse``, ``pvalues`` and ``conf_int()`` have one entry per coefficient, in the order of ``coef_names_``."""
 
-    result_: GlmResult
     fit_intercept: bool
     solver: str
     _encoder: Encoder
@@ -29,15 +25,7 @@ class GlmResultMethods(LinearResultMethods):
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
 
-    def _result(self) -> GlmResult:
-        check_is_fitted(self, "coef_")
-        if not hasattr(self, "result_"):
-            raise DiscreetError("this solver gives no standard errors; solver='gd' with calibration='tight' does")
-        return self.result_
-
-    @property
-    def _slopes(self) -> slice:
-        return slice(int(bool(self.fit_intercept) and self._encoder.intercept), None)
+    _NO_ERRORS = "this solver gives no standard errors; solver='gd' with calibration='tight' does"
 
     def _new_offset(self, X: Any, exposure: Any, rows: int) -> np.ndarray:
         """What new rows add to the linear predictor: the logarithm of their exposure, or the formula's offset."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,8 +28,9 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
 from discreet.glm import Gaussian, Identity
-from discreet.inference import LinearResult
+from discreet.inference import residual_fact
 from discreet.privacy import Budget
+from discreet.results import Results
 from discreet.rows import Labels
 
 # Every solver with the options that it has ...
@@ -55,6 +55,8 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 
 class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
+
+    _NO_ERRORS = "calibration='paper' has no standard errors: the papers give none; use 'tight'"
 
     def __init__(
         self,
@@ -154,6 +156,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return kind, encoder, parameters, seeded
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        released = None
         if self.calibration == "paper" and self.solver == "pmt":
             self._fit_printed_pmt(source, encoder, budget)
         elif self.solver == "dp_gd":
@@ -163,30 +166,33 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         elif self.calibration == "paper":
             self._fit_printed(source, encoder, budget)
         elif self._by_moments:
-            self._fit_moments(source, encoder, budget)
+            released = self._fit_moments(source, encoder, budget)
         else:
-            self._fit_descent(source, encoder, budget)
+            released = self._fit_descent(source, encoder, budget)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
+        self._store_results(encoder, released)
         return self
 
-    def _fit_moments(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+    def _fit_moments(self, source: Curator, encoder: Encoder, budget: Budget) -> Results:
         known = None if self.public is None else public_scaling(self.public, encoder)
         release = release_moments(source, budget, width=encoder.width, x_radius=encoder.radius, known=known)
         self.moments_ = moments_in_units(release, encoder, source.guarantee)
-        self.result_ = self.moments_.regress(
+        released = self.moments_.regress(
             require_target(encoder).name,
             encoder.names,
             alpha=float(self.alpha),
             l1_ratio=float(self.l1_ratio or 0.0),
             fit_intercept=self._has_intercept(encoder),
         )
-        self.result_ = replace(self.result_, used=release.used)
-        self.intercept_ = float(self.result_.shrunk[0]) if self._has_intercept(encoder) else 0.0
-        self.coef_ = self.result_.shrunk[int(self._has_intercept(encoder)) :]
+        self._take(released.shrunk, self._has_intercept(encoder))
         self.n_iter_ = 1
         store_facts(self, release.used)
+        return replace(released, used=release.used)
+
+    def _described(self, released: Results) -> Results:
+        return replace(released, facts=() if np.isnan(released.scale) else residual_fact(released.scale))
 
     def _model(self, encoder: Encoder) -> GlmModel:
         target = require_target(encoder)
@@ -198,7 +204,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,
         )
 
-    def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+    def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> Results:
         model = self._model(encoder)
         guess = None if self.public is None else public_guess(self.public, encoder, model)
         if self.solver == "pmt":
@@ -207,11 +213,11 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess, l1=absolute)
         else:
             fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess)
-        self.result_ = linear_result(fit, encoder, source.guarantee, self._has_intercept(encoder), self.cov_type)
-        self.intercept_ = float(self.result_.shrunk[0]) if self._has_intercept(encoder) else 0.0
-        self.coef_ = self.result_.shrunk[int(self._has_intercept(encoder)) :]
+        released = linear_result(fit, encoder, source.guarantee, self._has_intercept(encoder), self.cov_type)
+        self._take(released.shrunk, self._has_intercept(encoder))
         self.n_iter_ = fit.iterations
         store_facts(self, fit.used, fit.signal)
+        return released
 
     def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         model = self._model(encoder)
@@ -253,19 +259,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         """Of a solver without standard errors."""
         turned = units(encoder, with_intercept=True) @ encoded
         self.intercept_, self.coef_ = float(turned[0]) if self._has_intercept(encoder) else 0.0, turned[1:]
-
-    def adopt(self, result: LinearResult, encoder: Encoder, feature_names: Sequence[str]) -> Any:
-        """Become the fitted model of a result that was computed elsewhere, as from the releases of several parties."""
-        self.n_features_in_ = len(feature_names)
-        self.feature_names_in_ = np.array(feature_names, dtype=object)
-        self.result_ = result
-        self.intercept_ = float(result.shrunk[0])
-        self.coef_ = result.shrunk[1:]
-        self.n_iter_ = 1
-        self.privacy_ = result.privacy
-        self.coef_names_ = encoder.names
-        self._encoder = encoder
-        return self
 
     def _fit_printed(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         intercept = self._has_intercept(encoder)

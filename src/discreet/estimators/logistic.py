@@ -111,21 +111,20 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.intercept_, self.coef_ = fit.intercept, fit.coef
         self.n_iter_, self.privacy_ = fit.iterations, source.finish()
         self.coef_names_, self._encoder = encoder.names, encoder
-        self.result_ = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
         store_facts(self, fit.fit.used)
+        released = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
+        self._store_results(encoder, released)
         return self
-
-    @property
-    def _slopes(self) -> Any:
-        """Which entries of ``result_`` are coefficients: with more than two classes each has a constant first."""
-        if len(self.classes_) == 2:
-            return super()._slopes
-        return [i for i, name in enumerate(self.result_.names) if not name.endswith(": const")]
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
         super()._store(fit, encoder)
         self.coef_ = self.coef_[np.newaxis]
         self.intercept_ = np.array([self.intercept_])
+
+    def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
+        rows = flat.reshape(1 if len(self.classes_) == 2 else len(self.classes_), -1)
+        self.intercept_ = rows[:, 0].copy() if with_intercept else np.zeros(len(rows))
+        self.coef_ = rows[:, int(with_intercept) :].copy()
 
     def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The linear predictor: the log odds of the second class, or one column per class if there are more.

@@ -14,8 +14,8 @@ from discreet.domain import Encoder, Public
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.units import units
-from discreet.inference import GlmResult
 from discreet.privacy import Budget, Guarantee
+from discreet.results import Results
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class ClassFit:
     def intercept(self) -> np.ndarray:
         return self._coefficients[:, 0] if self.with_intercept else np.zeros(len(self.fit.coef))
 
-    def result(self, classes: Sequence[str], encoder: Encoder, privacy: Guarantee) -> GlmResult:
+    def result(self, classes: Sequence[str], encoder: Encoder, privacy: Guarantee) -> Results:
         """All classes' coefficients one after another, each class with its constant first."""
         first = 0 if self.with_intercept else 1
         names = ["const", *encoder.names][first:]
@@ -50,13 +50,14 @@ class ClassFit:
         noise, sampling = self.fit.noise_covariance, self.fit.sampling_covariance
         if noise is None or sampling is None:  # too many coefficients for their covariances: errors one by one
             noise, sampling = np.diag(self.fit.noise_std.ravel() ** 2), np.diag(self.fit.sampling_std.ravel() ** 2)
-        return GlmResult(
+        noise = turn @ noise @ turn.T
+        return Results(
             target=require_target(encoder).name,
             names=tuple(f"{value}: {name}" for value in classes for name in names),
             shrunk=turn @ self.fit.coef.ravel(),
-            params=turn @ self.fit.estimate.ravel(),
-            noise_covariance=turn @ noise @ turn.T,
-            sampling_covariance=turn @ sampling @ turn.T,
+            estimates=turn @ self.fit.estimate.ravel(),
+            covariance=noise + turn @ sampling @ turn.T,
+            noise_covariance=noise,
             scale=1.0,
             scale_noise_std=0.0,
             nobs=self.fit.count,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.algorithms.minibatch_glmtron import minibatch_glmtron, printed_minibatch_glmtron
 from discreet.algorithms.projected_descent import pgd
@@ -17,7 +17,7 @@ from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
 from discreet.domain import Encoder, Public
-from discreet.errors import DiscreetError, DomainError
+from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
@@ -25,8 +25,9 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import store_facts
 from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
-from discreet.inference import LinearResult
+from discreet.inference import residual_fact
 from discreet.privacy import Approximate, Budget, Unit
+from discreet.results import Results
 from discreet.rows import Labels
 
 # Every solver with the options that it has.
@@ -105,16 +106,25 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         if self.solver in ("auto", "full_batch"):
             known = None if self.public is None else public_moments(self.public, encoder)
             fit = fit_index(source, budget, model, known)
-            self._store_fit(fit, source, encoder)
+            released: Results | None = self._store_fit(fit, source, encoder)
             store_facts(self, fit.used)
         else:
+            released = None
             descent = self._descend(source, budget, model, encoder)
             self._store_descent(descent, encoder)
             store_facts(self, descent.used)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder
+        self._store_results(encoder, released)
         return self
+
+    _NO_ERRORS = "only solver='auto' has standard errors"
+
+    def _described(self, released: Results) -> Results:
+        facts = (("Family", f"gaussian, {self._link().name} link"),)
+        more = () if np.isnan(released.scale) else residual_fact(released.scale)
+        return replace(released, link=self._link().name, facts=facts + more)
 
     def _model(self, encoder: Encoder) -> IndexModel:
         link, target = self._link(), require_target(encoder)
@@ -154,18 +164,19 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.path_ = np.array(descent.path) @ units.T
         self.n_iter_ = descent.steps
 
-    def _store_fit(self, fit: IndexFit, source: Curator, encoder: Encoder) -> None:
+    def _store_fit(self, fit: IndexFit, source: Curator, encoder: Encoder) -> Results:
         units = fit.design.in_user_units(encoder.centre, encoder.half_width)
         self._store(units @ fit.theta)
         self.n_iter_ = fit.steps
         self.path_ = np.array(fit.path) @ units.T
-        self.result_ = LinearResult(
+        noise = units @ fit.last.noise_covariance @ units.T
+        return Results(
             target=require_target(encoder).name,
             names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
             shrunk=units @ fit.theta,
-            params=units @ fit.last.estimate,
-            noise_covariance=units @ fit.last.noise_covariance @ units.T,
-            sampling_covariance=units @ fit.last.sampling_covariance @ units.T,
+            estimates=units @ fit.last.estimate,
+            covariance=noise + units @ fit.last.sampling_covariance @ units.T,
+            noise_covariance=noise,
             scale=fit.last.residual_variance,
             scale_noise_std=fit.last.residual_variance_noise_std,
             nobs=fit.count,
@@ -177,12 +188,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         intercept = bool(self.fit_intercept)
         self.intercept_ = float(values[0]) if intercept else 0.0
         self.coef_ = values[int(intercept) :]
-
-    def _result(self) -> LinearResult:
-        check_is_fitted(self, "coef_")
-        if not hasattr(self, "result_"):
-            raise DiscreetError(f"solver={self.solver!r} has no standard errors: use solver='auto'")
-        return self.result_
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table
 from discreet.estimators.vectors import NamedCells, check_target
 from discreet.privacy import Budget, Guarantee, joint, picks_within
+from discreet.results.methods import ResultMethods
 from discreet.rows.loss_ranking import LossRanking
 
 # What decides how rows look, or what they cost, is the same for all candidates.
@@ -33,7 +35,7 @@ _FIXED = {
 }
 
 
-class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearchCV(ResultMethods, MetaEstimatorMixin, BaseEstimator):
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
@@ -51,7 +53,8 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
     verbose: above 0, print the price before anything is spent.
     random_state: for tests only; it makes the result not private.
 
-    Fitted: ``best_params_``, ``best_index_``, ``best_estimator_``, ``privacy_`` (all releases together).
+    Fitted: ``best_params_``, ``best_index_``, ``best_estimator_``, ``privacy_`` (all releases together), ``results_``
+    (the refitted model's, under the guarantee of the whole search).
     """
 
     def __init__(
@@ -143,6 +146,15 @@ class PrivateGridSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_estimator_ = self._fitted(rows, self.best_params_, part, allowed, len(candidates) + 1)
         accountant.finish()
         self.privacy_: Guarantee = joint([*(one.privacy_ for one in fitted), chosen, self.best_estimator_.privacy_])
+        params = ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
+        results = self.best_estimator_.results_
+        self.results_ = replace(
+            results,
+            model=f"PrivateGridSearchCV of {type(self.estimator).__name__}",
+            privacy=self.privacy_,
+            delta=self.delta,
+            facts=(*results.facts, ("Chosen", f"{params} of {len(candidates)} candidates")),
+        )
         self.n_features_in_ = self.best_estimator_.n_features_in_
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -91,7 +91,7 @@ def _dispersion(family: Family, half_width: float, mean: float, fitted: Sequence
     if family.dispersion_known:
         return 1.0
     allowed = (half_width / 2) ** 2 / max(float(family.variance(mean)), 1e-300)
-    scales = [one.result_.scale for one in fitted if hasattr(one, "result_") and math.isfinite(one.result_.scale)]
+    scales = [one.results_.scale for one in fitted if math.isfinite(one.results_.scale)]
     return min(max(float(np.median(scales)), _LEAST_SHARE * allowed), allowed) if scales else allowed
 
 

@@ -169,7 +169,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         """The likelier class; an error that names the column where a row has no number in a chosen one."""
         eta = self._eta(X, extrapolate)
         if np.isnan(eta).any():
-            names = [record["name"] for record in self.support_table()]
+            names = list(self.results_.names[1:])
             empty = np.isnan(self._chosen(X, extrapolate)).sum(axis=0).tolist()
             refuse_to_choose({name: count for name, count in zip(names, empty, strict=True) if count})
         return self.classes_[(eta > 0).astype(int)]

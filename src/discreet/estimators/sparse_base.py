@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from discreet.estimators.units import store_facts
 from discreet.estimators.vectors import check_groups
 from discreet.glm import Family
 from discreet.privacy import Budget
+from discreet.results import Results
 from discreet.rows import Labels, WideEncoding, wide_block_rows
 
 # Every solver with the options that it has.
@@ -38,6 +40,10 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "frank_wolfe": ("max_iter", "radius"),
 }
 SOLVERS = tuple(_OPTIONS)
+_SELECTED = (
+    "Standard errors hold for the chosen columns as if they had been chosen without looking: a column picked because "
+    "it looked large in these rows has an estimate that is too large on average."
+)
 # How many cells a table has is not known before it is read; enough that compiling a loop pays.
 _CELLS_OF_A_TABLE = 2**40
 
@@ -83,6 +89,7 @@ class SparseModel(PrivateEstimator):
         arrays = Arrays(table, labels, check_groups(groups, len(labels)))
         engine, encoder = open_engine(arrays, layout), Encoder(domain, target)
         source = self._curator(engine, encoder, groups is not None, job)
+        self._target_name = target.name
         return self._fit_source(source, encoding, budget)
 
     def _open_table(
@@ -119,6 +126,7 @@ class SparseModel(PrivateEstimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         encoder = Encoder(domain, column)
+        self._target_name = target
         source = self._curator(opened.engine(layout), encoder, groups is not None, job)
         return source, encoding
 
@@ -152,14 +160,56 @@ class SparseModel(PrivateEstimator):
         coef = np.zeros(encoding.width)
         coef[fit.columns] = slopes
         self.support_ = fit.columns
-        self._bounds = encoding.low[fit.columns], encoding.high[fit.columns]
+        low, high = encoding.low[fit.columns], encoding.high[fit.columns]
         self._set_coef(coef, fit.intercept - float(slopes @ encoding.centre[fit.columns]))
-        self.support_std_ = None
-        if fit.covariance is not None:
-            self.support_std_ = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))[1:] / encoding.half_width[fit.columns]
         self.n_iter_ = fit.passes
         store_facts(self, fit.used)
         self.privacy_ = source.finish()
+        names = feature_names(self)
+        # Perhaps none, which is no domain.
+        self._columns = tuple(
+            Numeric(names[i], float(a), float(b)) for i, a, b in zip(fit.columns, low, high, strict=True)
+        )
+        self._target_column = Numeric(self._target_name, encoding.y_low, encoding.y_high)
+        self._public_rows = source.public_rows
+        self._store_results(None, self._released(fit, encoding))
+
+    def _released(self, fit: SparseFit, encoding: WideEncoding) -> Results:
+        """The chosen columns' coefficients and the intercept, with errors in the user's units where they are known."""
+        turn = np.diag(np.concatenate([[1.0], 1 / encoding.half_width[fit.columns]]))
+        turn[0, 1:] = -encoding.centre[fit.columns] / encoding.half_width[fit.columns]
+        flat = self._flat_coefficients()
+        return Results(
+            target=self._target_name,
+            names=("const", *(column.name for column in self._columns)),
+            shrunk=flat,
+            estimates=flat,
+            covariance=None if fit.covariance is None else turn @ fit.covariance @ turn.T,
+            noise_covariance=None,
+            privacy=self.privacy_,
+            used=fit.used,
+            signal=getattr(self, "signal_", None),
+            no_errors=f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'",
+        )
+
+    def _described(self, released: Results) -> Results:
+        columns = f"{len(self.support_)} of {self.n_features_in_} columns were chosen"
+        link = self._family.default_link.name
+        return replace(
+            released,
+            family=self._family.name,
+            link=link,
+            facts=(("Family", f"{self._family.name}, {link} link"), ("Columns", columns)),
+            notes=(_SELECTED,) if released.covariance is not None else (),
+        )
+
+    def _flat_coefficients(self, with_intercept: bool = True) -> np.ndarray:
+        return np.append(np.ravel(self.intercept_)[:1], np.ravel(self.coef_)[self.support_])
+
+    def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
+        coef = np.zeros(self.n_features_in_)
+        coef[self.support_] = flat[1:]
+        self._set_coef(coef, float(flat[0]))
 
     def _check_parameters(self) -> Budget:
         budget = super()._check_parameters()
@@ -202,26 +252,12 @@ class SparseModel(PrivateEstimator):
         mask[self.support_] = True
         return mask
 
-    def support_table(self) -> list[dict[str, Any]]:
-        """One record per chosen column: name, coefficient, and its standard error where the solver knows it.
-
-        Standard errors hold for the chosen columns as if they had been chosen without looking. They say nothing about
-        the choice: a column picked because it looked large in these rows has an estimate that is too large on average.
-        """
-        check_is_fitted(self, "coef_")
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        coef = np.ravel(self.coef_)[self.support_]
-        errors = [None] * len(coef) if self.support_std_ is None else [float(value) for value in self.support_std_]
-        return [
-            {"name": str(names[column]), "coef": float(value), "std_err": error}
-            for column, value, error in zip(self.support_, coef, errors, strict=True)
-        ]
-
     def _chosen(self, X: Any, extrapolate: bool) -> np.ndarray:
         """The chosen columns of new rows, moved into their declared bounds as in ``fit``."""
         check_is_fitted(self, "coef_")
         cells = columns_of(check_wide(self, X, reset=False), self.support_)
-        return cells if extrapolate else np.clip(cells, *self._bounds)
+        low, high = np.array([(column.low, column.high) for column in self._columns]).reshape(-1, 2).T
+        return cells if extrapolate else np.clip(cells, low, high)
 
     def _eta(self, X: Any, extrapolate: bool) -> np.ndarray:
         cells = self._chosen(X, extrapolate)

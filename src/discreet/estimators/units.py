@@ -10,8 +10,8 @@ from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.domain import Encoder
 from discreet.errors import DiscreetError, UnusableRowsWarning, warn_user
 from discreet.estimators.moments import require_target
-from discreet.inference import LinearResult
 from discreet.privacy import Guarantee
+from discreet.results import Results
 from discreet.rows import RowsUsed
 
 
@@ -27,7 +27,7 @@ COV_TYPES = ("robust", "model")
 
 def linear_result(
     fit: GlmFit, encoder: Encoder, privacy: Guarantee, with_intercept: bool, cov_type: str = "robust"
-) -> LinearResult:
+) -> Results:
     """The fit as a result in the user's units; ``scale`` is its dispersion.
 
     cov_type: the sandwich covariance, or that of a true model where the solver knows it.
@@ -38,13 +38,14 @@ def linear_result(
     if fit.noise_covariance is None or sampling is None:
         raise DiscreetError("this solver gives no standard errors")
     turn = units(encoder, with_intercept=with_intercept)
-    return LinearResult(
+    noise = turn @ fit.noise_covariance @ turn.T
+    return Results(
         target=require_target(encoder).name,
         names=(("const",) if with_intercept else ()) + tuple(encoder.names),
         shrunk=turn @ fit.coef,
-        params=turn @ fit.estimate,
-        noise_covariance=turn @ fit.noise_covariance @ turn.T,
-        sampling_covariance=turn @ sampling @ turn.T,
+        estimates=turn @ fit.estimate,
+        covariance=noise + turn @ sampling @ turn.T,
+        noise_covariance=noise,
         scale=fit.dispersion,
         scale_noise_std=0.0,
         nobs=fit.count if fit.used is None else fit.used.count,
@@ -61,6 +62,7 @@ def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None
             setattr(estimator, name, value)
         elif hasattr(estimator, name):
             delattr(estimator, name)
+    estimator._used = used
     if used is not None and used.none:
         warn_user(
             f"rows used, by a noisy count: {used}. Look at what is declared: types, units, categories as they are "

@@ -1,6 +1,5 @@
 """Standard errors, intervals and tests from released quantities."""
 
-from discreet.inference.glm import GlmResult
-from discreet.inference.linear import LinearResult, Moments
+from discreet.inference.linear import Moments, residual_fact
 
-__all__ = ["GlmResult", "LinearResult", "Moments"]
+__all__ = ["Moments", "residual_fact"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from discreet.errors import DomainError
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import Guarantee
-from discreet.rows import Answer, RowsUsed
+from discreet.results import Results
+from discreet.rows import Answer
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Moments:
         alpha: float = 0.0,
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
-    ) -> LinearResult:
+    ) -> Results:
         """Least squares of one column on others, with a penalty ``alpha`` if wanted; free of further cost.
 
         The penalty beside half the sum of squares is alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2): a ridge at 0,
@@ -72,17 +72,20 @@ class Moments:
             shift = np.concatenate([[self.offset[label]], np.zeros(len(columns))])
         else:
             units, shift = np.diag(slope_units), np.zeros(len(columns))
-        return LinearResult(
+        noise = units @ solution.noise_covariance @ units.T
+        return Results(
             target=target,
             names=(("const",) if fit_intercept else ()) + tuple(chosen),
             shrunk=shift + units @ solution.coef,
-            params=shift + units @ solution.estimate,
-            noise_covariance=units @ solution.noise_covariance @ units.T,
-            sampling_covariance=units @ solution.sampling_covariance @ units.T,
+            estimates=shift + units @ solution.estimate,
+            covariance=noise + units @ solution.sampling_covariance @ units.T,
+            noise_covariance=noise,
             scale=solution.residual_variance / per_unit[label] ** 2,
             scale_noise_std=solution.residual_variance_noise_std / per_unit[label] ** 2,
             nobs=quadratic.weight,
             privacy=self.privacy,
+            model="least squares from released moments",
+            facts=residual_fact(solution.residual_variance / per_unit[label] ** 2),
         )
 
     def _position(self, name: str) -> int:
@@ -110,66 +113,6 @@ class Moments:
         return NoisyQuadratic(moment, self.answer.noise_std, features, penalised, target, penalty, total)
 
 
-@dataclass(frozen=True)
-class LinearResult:
-    """A fitted linear model in statsmodels' manner; ``names`` starts with ``const`` if there is an intercept.
-
-    ``params`` is the unshrunk estimate, about which intervals and tests are; ``shrunk`` has the least expected
-    prediction error and is what ``coef_`` and ``predict`` use. ``nobs`` is noisy.
-    """
-
-    target: str
-    names: tuple[str, ...]
-    shrunk: Floats
-    params: Floats
-    noise_covariance: Floats
-    sampling_covariance: Floats
-    scale: float
-    scale_noise_std: float
-    nobs: float
-    privacy: Guarantee
-    # How many rows contributed, and whether slopes stand out of the noise; None where the solver does not say.
-    used: RowsUsed | None = None
-    signal: str | None = None
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """What a summary says about the fit besides its coefficients."""
-        return [("Residual std (noisy)", f"{self.scale**0.5:.4g}")]
-
-    def cov_params(self) -> Floats:
-        """Covariance of ``params``: sampling and privacy noise together."""
-        return self.noise_covariance + self.sampling_covariance
-
-    @property
-    def bse(self) -> Floats:
-        """Standard errors that include the privacy noise."""
-        return np.sqrt(np.diag(self.cov_params()))
-
-    @property
-    def noise_bse(self) -> Floats:
-        """The part of the standard errors that the privacy noise alone makes."""
-        return np.sqrt(np.diag(self.noise_covariance))
-
-    @property
-    def tvalues(self) -> Floats:
-        return self.params / self.bse
-
-    @property
-    def pvalues(self) -> Floats:
-        """Two-sided, from the normal distribution."""
-        return np.asarray(2 * ndtr(-np.abs(self.tvalues)))
-
-    def conf_int(self, alpha: float = 0.05) -> Floats:
-        """Confidence intervals: where the population's coefficients are."""
-        return self._interval(self.bse, alpha)
-
-    def noise_int(self, alpha: float = 0.05) -> Floats:
-        """Noise intervals: where the same fit on these rows would be without the privacy noise."""
-        return self._interval(self.noise_bse, alpha)
-
-    def _interval(self, errors: Floats, alpha: float) -> Floats:
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-        reach = -float(ndtri(alpha / 2)) * errors
-        return np.column_stack([self.params - reach, self.params + reach])
+def residual_fact(variance: float) -> tuple[tuple[str, str], ...]:
+    """What a summary says of the residuals' spread."""
+    return (("Residuals", f"standard deviation {math.sqrt(variance):.4g} (noisy)"),)

@@ -66,6 +66,7 @@ def _printed_second(task: Task, collection: Collection, model: Model) -> LocalRe
         estimates=estimates,
         covariance=unknown,
         response=np.full((len(coef), task.report_entries), np.nan),
+        noise_covariance=unknown,
         count=collection.count,
         task=task,
         link=model.mean_function,
@@ -204,6 +205,21 @@ def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) ->
     Labels count as -1 or 1 around their mean: exact for two-valued ones, and an upper bound for others (for the unit
     randomizer, which rounds lengths to 1, it is exact up to the flag's part).
     """
+    return _covariances(task, evidence, link, coef)[0]
+
+
+def noise_of_mean(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
+    """The randomizers' part of ``mean_covariance``.
+
+    A report's mean given its record is the record's statistic, so by the law of total covariance the rest is the
+    covariance of these.
+    """
+    whole, sampling = _covariances(task, evidence, link, coef)
+    return whole - sampling
+
+
+def _covariances(task: Task, evidence: Evidence, link: Link, coef: Floats) -> tuple[Floats, Floats]:
+    """The covariance of the average report, and that of the average of what was randomized."""
     points, statistic = evidence.points, task.statistic
     usable = min(evidence.reported.usable, 1.0)
     labels = task.target.scaled(link.mean(points.vectors @ coef))
@@ -219,7 +235,8 @@ def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) ->
     missing = np.zeros_like(directions)
     missing[0, 0] = 1.0
     second = task.randomizer.second_moment(usable * inputs, usable * directions + (1 - usable) * missing)
-    return (second - usable**2 * np.outer(average, average)) / evidence.count
+    square = usable**2 * np.outer(average, average)
+    return (second - square) / evidence.count, (usable * inputs - square) / evidence.count
 
 
 def assumptions(task: Task, model: Model) -> str:
@@ -243,6 +260,7 @@ def _result(
     to_columns = coefficient_map(task)
     covariance = estimate_covariance(task, evidence, link, coef, ridge)
     response = report_response(task, evidence, link, coef, ridge)
+    noise = response @ noise_of_mean(task, evidence, link, coef) @ response.T
     usable_std = 0.0
     if task.statistic.flagged:
         spread = mean_covariance(task, evidence, link, coef)[0, 0]
@@ -253,6 +271,7 @@ def _result(
         estimates=to_columns @ coef,
         covariance=to_columns @ covariance @ to_columns.T,
         response=to_columns @ response,
+        noise_covariance=to_columns @ noise @ to_columns.T,
         count=collection.count,
         task=task,
         link=link,

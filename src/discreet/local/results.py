@@ -14,15 +14,22 @@ from discreet.local.columns import Floats, encoded_columns
 from discreet.local.design import raw_map
 from discreet.local.links import Link
 from discreet.local.task import Task
+from discreet.results import Results
+from discreet.results.methods import ResultMethods
+from discreet.rows import RowsUsed
+
+# Mean functions whose coefficients have ratios, by the name of the link that is their inverse.
+_RESULT_LINKS = {"logistic": "logit", "sigmoid": "logit", "poisson": "log", "exponential": "log"}
 
 
 @dataclass(frozen=True, eq=False)
-class LocalResult:
+class LocalResult(ResultMethods):
     """Coefficients in the columns' own units, with standard errors that count noise, sampling and public rows.
 
     ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is
     the derivative of these estimates in the entries of the average report: noise, and lying devices, act through it.
-    ``usable`` is the estimated share of reports from complete records, ``assumption`` what else the result rests on.
+    ``noise_covariance`` is the randomizers' part of the covariance, ``usable`` the estimated share of reports from
+    complete records, ``assumption`` what else the result rests on.
     """
 
     model: str
@@ -30,12 +37,45 @@ class LocalResult:
     estimates: Floats
     covariance: Floats
     response: Floats
+    noise_covariance: Floats
     count: int
     task: Task
     link: Link
     usable: float
     usable_std: float
     assumption: str
+
+    @property
+    def results_(self) -> Results:  # type: ignore[override]
+        """Estimates, errors, intervals and tests, as every other fitted model has them."""
+        from discreet.local.guarantee import local_guarantee
+
+        known = bool(np.isfinite(self.covariance).all())
+        link = _RESULT_LINKS.get(self.link.name, self.link.name)
+        used = None
+        if self.task.statistic.flagged:
+            used = RowsUsed.seen(self.usable * self.count, self.usable_std * self.count, self.count)
+        return Results(
+            target=self.task.target.name,
+            names=tuple("const" if name == "intercept" else name for name in self.names),
+            shrunk=self.estimates,
+            estimates=self.estimates,
+            covariance=self.covariance if known else None,
+            # Of other labels than 0 and 1, how they vary is bounded and not known, so noise is not told apart.
+            noise_covariance=self.noise_covariance if known and self.task.target.two_valued else None,
+            privacy=local_guarantee(self.task),
+            nobs=float(self.count),
+            used=used,
+            rows=self.count,
+            family=self.model,
+            link=link,
+            model=f"local {self.model} model",
+            delta=self.delta,
+            trust="local",
+            facts=(("Task", f"{self.task.name}, {self.digest[:16]}"),),
+            notes=(f"Supposed: {self.assumption}.",),
+            no_errors="NLDP prints no standard errors for its second round",
+        )
 
     @property
     def coef_(self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from discreet.domain import Categorical, Column, Domain, Encoder, Numeric
 from discreet.errors import DomainError, GuaranteeError, ReleaseError
-from discreet.inference import LinearResult, Moments
+from discreet.inference import Moments, residual_fact
 from discreet.parties.estimate import MixedMoments, solve
 from discreet.parties.plan import Plan
 from discreet.parties.release_file import PartyRelease
 from discreet.parties.results import JointResult
 from discreet.parties.source import JointSource
 from discreet.privacy import Guarantee, joint
+from discreet.results import Results
 from discreet.rows import Answer
 
 Floats = NDArray[np.float64]
@@ -166,7 +167,8 @@ class Joint:
             )
         result = self.regress(label, features, alpha=float(estimator.alpha))
         encoder, target, names = self._declared(label, features)
-        return estimator.adopt(result.linear, Encoder(encoder.domain, target), names)
+        results = replace(result.results_, model=type(estimator).__name__, delta=float(estimator.delta))
+        return estimator.adopt(results, Encoder(encoder.domain, target), names)
 
     def regress(self, label: str, features: Sequence[str] | None = None, *, alpha: float = 0.0) -> JointResult:
         """Least squares of one column on others, with a ridge penalty ``alpha`` if wanted.
@@ -184,19 +186,26 @@ class Joint:
         units = np.vstack([-per_unit * offset[chosen], np.diag(per_unit)])
         shift = np.append(offset[target], np.zeros(len(chosen)))
         scale = solution.unexplained * float(width[target]) ** 2
-        linear = LinearResult(
+        noise = units @ solution.noise_covariance @ units.T + self._centre_noise(chosen, target, units)
+        sampling = units @ solution.sampling_covariance @ units.T + _corner(scale / people, len(units))
+        results = Results(
             target=label,
             names=("const", *(self.encoder.names[i] for i in chosen)),
             shrunk=shift + units @ solution.coef,
-            params=shift + units @ solution.estimate,
-            noise_covariance=units @ solution.noise_covariance @ units.T + self._centre_noise(chosen, target, units),
-            sampling_covariance=units @ solution.sampling_covariance @ units.T + _corner(scale / people, len(units)),
+            estimates=shift + units @ solution.estimate,
+            covariance=noise + sampling,
+            noise_covariance=noise,
             scale=scale,
             scale_noise_std=solution.unexplained_noise * float(width[target]) ** 2,
             nobs=people,
             privacy=self.privacy,
+            rows=min(one.rows for one in self.releases),
+            model="parties' least squares",
+            delta=self.plan.delta,
+            trust="parties",
+            facts=residual_fact(scale),
         )
-        return JointResult(linear, solution, self)
+        return JointResult(results, solution, self)
 
     def positions(self, label: str, features: Sequence[str] | None) -> tuple[NDArray[np.intp], int]:
         """Where the features and the label stand among the released columns."""

@@ -45,7 +45,7 @@ def logistic(joint: Joint, label: str, features: Sequence[str] | None = None) ->
     result = joint.regress(label, features)
     chosen, position = joint.positions(label, features)
     mean = min(max(float(joint.offset[position]), 0.001), 0.999)
-    slopes = result.linear.shrunk[1:]
+    slopes = result.bare.shrunk[1:]
     # 1 - unexplained is the score's share of the label's variance, which is mean (1 - mean).
     variance = max(1.0 - result.solution.unexplained, 0.0) * mean * (1 - mean)
     notes = list(result.notes())

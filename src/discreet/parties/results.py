@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.inference import LinearResult
 from discreet.parties.estimate import MixedSolution
 from discreet.parties.looks import LEAST_COMPLETE, count_is_hidden
 from discreet.parties.release_file import PartyRelease
+from discreet.results import Results
+from discreet.results.methods import ResultMethods
 
 # How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
 _TELLING_CORRELATION = 0.3
 
 
 @dataclass(frozen=True)
-class JointResult:
+class JointResult(ResultMethods):
     """A linear model of the joint release, and what the release could and could not show."""
 
-    linear: LinearResult
+    bare: Results
     solution: MixedSolution
     joint: Any
 
@@ -31,8 +32,13 @@ class JointResult:
     @property
     def people_needed(self) -> int:
         """About how many people would make a correlation of 0.3 stand out: the noise falls as one over their root."""
-        now = float(self.linear.nobs)
+        now = float(self.bare.nobs)
         return math.ceil(now * (2 * self.solution.typical_noise / _TELLING_CORRELATION) ** 2)
+
+    @property
+    def results_(self) -> Results:  # type: ignore[override]
+        """Estimates, errors, intervals and tests, with the notes that belong to them."""
+        return replace(self.bare, notes=tuple(self.notes()), signal="drowned" if self.drowned else None)
 
     def notes(self) -> list[str]:
         """What a reader must know beside the numbers, in plain words."""

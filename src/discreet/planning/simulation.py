@@ -61,7 +61,7 @@ def simulate_central(
             rows, labels = design.rows(public, rng)
             known = Public(rows=rows, y=labels)
         fitted = central_estimator(design, epsilon, delta, neighbours, known).fit(X, y)
-        squares.append(np.mean((fitted.result_.params[1:] - truth[1:]) ** 2))
+        squares.append(np.mean((fitted.results_.estimates[1:] - truth[1:]) ** 2))
         model = np.concatenate([np.ravel(fitted.intercept_), np.ravel(fitted.coef_)])
         risks.append(float(design.risk(model[:, np.newaxis], test)[0]))
     return Measured(math.sqrt(np.mean(squares)), float(np.mean(risks)))

@@ -85,7 +85,7 @@ def test_newton_intervals_hold_the_truth_about_as_often_as_they_say():
         y = (rng.random(4000) < 1 / (1 + np.exp(-(0.3 + X @ np.array([1.0, -1.0, 0.5]))))).astype(int)
         given = Public(rows=np.clip(rng.normal(size=(200, 3)) * 0.4, -2, 2))
         fitted = LogisticRegression(epsilon=1, delta=1e-6, bounds_X=(-2, 2), solver="newton", public=given).fit(X, y)
-        low, high = fitted.result_.conf_int().T
+        low, high = fitted.results_.intervals().T
         held += int(np.sum((low <= [0.3, 1.0, -1.0, 0.5]) & (high >= [0.3, 1.0, -1.0, 0.5])))
     assert held >= 138
 

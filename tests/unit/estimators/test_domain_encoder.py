@@ -256,7 +256,7 @@ def test_a_step_that_learns_nothing_is_not_told(what):
 def test_the_summary_says_what_is_not_covered():
     with pytest.warns(PrivacyLeakWarning):
         model = make_pipeline(StandardScaler(), linear()).fit(X, Y)
-    assert "NOT COVERED:                    StandardScaler, fitted to the same rows" in str(model[-1].summary())
+    assert "NOT COVERED  StandardScaler, fitted to the same rows" in str(model[-1].summary())
     assert "NOT COVERED" in model[-1].summary()._repr_html_()
     assert "NOT COVERED" not in str(model[-1].fit(X, Y).summary())
 

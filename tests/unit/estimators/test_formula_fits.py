@@ -79,7 +79,7 @@ def test_least_squares_with_products_splines_and_a_reference(frame):
     assert np.abs(model.predict(frame) - truth.fittedvalues).max() < 0.05 * np.sqrt(truth.scale)
     for name in ("age", "smoker[T.yes]", "age:smoker[T.yes]"):
         place = model.coef_names_.index(name)
-        assert abs(model.result_.params[1 + place] - truth.params[name]) < 0.05 * truth.bse[name]
+        assert abs(model.results_.estimates[1 + place] - truth.params[name]) < 0.05 * truth.bse[name]
 
 
 @pytest.mark.parametrize("kind", ["logistic", "poisson", "gamma"])

@@ -161,7 +161,7 @@ MODELS = {
 
 
 def finite(model, X) -> bool:
-    parts = [np.ravel(model.coef_), np.ravel(model.intercept_), np.ravel(model.result_.bse)]
+    parts = [np.ravel(model.coef_), np.ravel(model.intercept_), np.ravel(model.results_.std_errors)]
     parts.append(np.ravel(model.mean_interval(np.nan_to_num(X, posinf=2, neginf=-2))))
     return bool(np.isfinite(np.concatenate(parts)).all())
 

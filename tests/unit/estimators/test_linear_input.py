@@ -51,9 +51,9 @@ def test_a_persons_rows_are_chosen_by_what_that_person_has(k):
     twice = np.concatenate([order, np.arange(600)])
     again = clone(model).fit(X[twice], y[twice], groups=np.char.mod("%d", groups[twice]))
     if k == 1:
-        assert np.array_equal(again.result_.params, expected.result_.params)
+        assert np.array_equal(again.results_.estimates, expected.results_.estimates)
     else:
-        assert not np.array_equal(again.result_.params, expected.result_.params)
+        assert not np.array_equal(again.results_.estimates, expected.results_.estimates)
 
 
 def test_noise_is_for_all_rows_of_a_person():

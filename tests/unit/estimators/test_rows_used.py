@@ -73,7 +73,7 @@ def test_features_that_are_always_missing_are_told(make):
     with pytest.warns(UnusableRowsWarning, match="no row was usable"):
         model = make().fit(MISSING, y)
     assert model.n_used_ == pytest.approx(0.0, abs=1e-6)
-    if hasattr(model, "result_"):
+    if hasattr(model, "results_"):
         assert "no row was usable" in str(model.summary())
 
 

@@ -100,7 +100,7 @@ def test_standard_errors_cover_the_truth_on_a_support_that_is_beyond_doubt(kind)
     """Each of 3 estimates lies within 6 standard errors of the truth: a false alarm below 1e-8 if they are right."""
     model = make(kind).fit(*data(kind, rows=20_000))
     scale = 0.6 if kind is SparsePoissonRegressor else 1.0
-    for record, truth in zip(model.support_table(), TRUE.values(), strict=True):
+    for record, truth in zip(model.results_.records()[1:], TRUE.values(), strict=True):
         assert abs(record["coef"] - scale * truth) < 6 * record["std_err"] + 0.06
         assert 0 < record["std_err"] < 0.2
 
@@ -132,7 +132,7 @@ def test_a_domain_names_the_columns():
     domain = Domain((*(Numeric(name, -1, 3) for name in frame.columns), Numeric("label", -6, 8)))
     model = make(SparseLinearRegression, bounds_X=None, bounds_y=None, domain=domain)
     model.fit(frame, pd.Series(y, name="label"))
-    assert [record["name"] for record in model.support_table()] == ["c3", "c17", "c29"]
+    assert [record["name"] for record in model.results_.records()[1:]] == ["c3", "c17", "c29"]
 
 
 def test_a_categorical_column_is_refused():
@@ -185,7 +185,7 @@ def test_hardly_any_rows_and_absurd_budgets_give_finite_models_without_a_warning
         model = make(kind, epsilon=epsilon, solver=solver, neighbours=neighbours, sparsity=2).fit(X, y)
         assert np.isfinite(model.coef_).all(), (rows, epsilon)
         assert np.isfinite(model.intercept_).all(), (rows, epsilon)
-        assert model.support_std_ is None or np.isfinite(model.support_std_).all(), (rows, epsilon)
+        assert model.results_.covariance is None or np.isfinite(model.results_.std_errors).all(), (rows, epsilon)
 
 
 def test_a_poisson_range_below_zero_is_refused():

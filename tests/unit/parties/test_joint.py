@@ -20,14 +20,14 @@ def clear():
 
 
 def test_little_noise_gives_least_squares(clear):
-    result = clear.regress("y").linear
+    result = clear.regress("y").results_
     assert dict(zip(result.names, result.shrunk, strict=True)) == pytest.approx(TRUTH, abs=0.05)
     assert np.all(np.abs(result.params - list(TRUTH.values())) < 4 * result.bse + 1e-3)
     assert np.all(result.bse < 0.05)
 
 
 def test_any_column_can_be_the_label(clear):
-    result = clear.regress("x2", ["x0", "y"]).linear
+    result = clear.regress("x2", ["x0", "y"]).results_
     assert result.names == ("const", "x0", "y")
     frame = people(5000)
     design = np.column_stack([np.ones(5000), frame[["x0", "y"]]])
@@ -55,7 +55,7 @@ def test_drowned_signal_is_said_and_the_constant_returned():
     frame = people(200)
     result = released(small_plan(epsilon=0.1), frame).regress("y")
     assert result.drowned
-    assert np.all(result.linear.shrunk[1:] == 0)
+    assert np.all(result.results_.shrunk[1:] == 0)
     assert any("drowns the signal" in note and "people would be needed" in note for note in result.notes())
     assert result.people_needed > 200
 
@@ -70,7 +70,7 @@ def test_missing_people_are_told():
     # Two thirds of the people: between sqrt(3/2) (mixing error rules) and 3/2 (noise rules) of the noise.
     assert 0.22 <= more <= 0.51
     # The people who are left tell the same model.
-    assert result.linear.shrunk[3] == pytest.approx(-0.3, abs=5 * result.linear.bse[3])
+    assert result.results_.shrunk[3] == pytest.approx(-0.3, abs=5 * result.results_.std_errors[3])
 
 
 def test_absent_party_is_told(clear):
@@ -85,13 +85,13 @@ def test_one_party_alone_can_be_fitted_whatever_its_noise(epsilon):
     for _ in range(10):
         joint = released(plan, frame)
         result = type(joint)(plan, joint.releases[2:]).regress("y")
-        assert np.isfinite(result.linear.params).all()
-        assert np.isfinite(result.linear.bse).all()
+        assert np.isfinite(result.results_.estimates).all()
+        assert np.isfinite(result.results_.std_errors).all()
         assert result.solution.typical_noise > 0
         assert "noise blurs a correlation by about" in result.notes()[0]
         assert result.people_needed > 0
     if epsilon == 500.0:
-        assert result.linear.shrunk[1] == pytest.approx(0.2, abs=0.1)
+        assert result.results_.shrunk[1] == pytest.approx(0.2, abs=0.1)
 
 
 def test_a_party_without_usable_rows_is_told():

@@ -168,8 +168,8 @@ def fitted(releases):
                 assert np.isfinite(list(printed_ols(joint, label).values())).all()
             else:
                 result = joint.regress(label)
-                assert np.isfinite(result.linear.params).all()
-                assert np.isfinite(result.linear.bse).all()
+                assert np.isfinite(result.results_.estimates).all()
+                assert np.isfinite(result.results_.std_errors).all()
                 assert result.notes()
             assert joint.privacy.epsilon(joint.plan.delta) > 0
     except DiscreetError:

@@ -54,13 +54,13 @@ def test_little_noise_gives_least_squares_whoever_is_missing():
     plan = small_plan(method="dgm", epsilon=2000.0, people=20_000)
     frame = people(20_000)
     joint = released(plan, frame)
-    result = joint.regress("y").linear
+    result = joint.regress("y").results_
     truth = [0.0, 0.4, 0.0, -0.3, 0.2]
     # Two in one slot disturb each other: about 1 / sqrt(20,000) in a correlation, and the standard errors know it.
     assert np.all(np.abs(result.params - truth) < 5 * result.bse)
     assert np.all(result.bse < 0.02)
     fewer = released(plan, frame.iloc[:15_000]).releases[1]
-    without = type(joint)(plan, (joint.releases[0], fewer, joint.releases[2])).regress("y").linear
+    without = type(joint)(plan, (joint.releases[0], fewer, joint.releases[2])).regress("y").results_
     assert np.all(np.abs(without.params - truth) < 5 * without.bse)
 
 

@@ -31,7 +31,7 @@ def test_the_noise_is_what_the_fit_itself_reports(neighbours):
     """The estimate's own standard errors, known to the fit, against the forecast of them: the median of 7 fits."""
     design, budget = Design.of("linear", 8), Budget.of(1.0, 1e-6)
     X, y = design.rows(5000, np.random.default_rng(1))
-    results = [central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y).result_ for _ in range(7)]
+    results = [central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y).results_ for _ in range(7)]
     told = descent_errors(design, 5000, budget, replaced=neighbours == "replace_one")
     noise, sampling = (
         math.sqrt(np.median([np.mean(np.diag(getattr(result, name))[1:]) for result in results]))

@@ -1,0 +1,96 @@
+"""What a fitted estimator keeps: its results, from which its coefficients can be taken again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.domain import Encoder
+from discreet.privacy import Guarantee
+from discreet.results import Results
+from discreet.results.methods import ResultMethods
+
+
+class FittedMethods(ResultMethods):
+    """Stores ``results_`` after a fit, or becomes fitted by results that were made elsewhere."""
+
+    delta: float
+    coef_: Any
+    intercept_: Any
+    privacy_: Guarantee
+    _encoder: Encoder
+    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
+    _fitted_before: tuple[str, ...] = ()
+    # How many rows were fitted, where that is public.
+    _public_rows: int | None = None
+    _NO_ERRORS = "this solver gives no standard errors"
+
+    def _store_results(self, encoder: Encoder | None, released: Results | None) -> None:
+        """Keep what a fit released, with what a reader must know beside it; without errors if nothing was."""
+        with_intercept = encoder is None or self._has_intercept(encoder)
+        flat = self._flat_coefficients(with_intercept)
+        if released is None:
+            assert encoder is not None
+            released = Results(
+                target="y" if encoder.target is None else encoder.target.name,
+                names=(("const",) if with_intercept else ()) + tuple(encoder.names),
+                shrunk=flat,
+                estimates=flat,
+                covariance=None,
+                noise_covariance=None,
+                privacy=self.privacy_,
+                used=getattr(self, "_used", None),
+                signal=getattr(self, "signal_", None),
+                no_errors=self._NO_ERRORS,
+            )
+        self.results_ = replace(
+            self._described(released),
+            # The very numbers that predict: another order of the same products may round differently.
+            shrunk=flat,
+            model=type(self).__name__,
+            delta=float(self.delta),
+            privacy=self.privacy_,
+            rows=self._public_rows,
+            not_covered=self._fitted_before,
+        )
+
+    if TYPE_CHECKING:
+
+        def _has_intercept(self, encoder: Encoder) -> bool: ...
+
+    def _described(self, released: Results) -> Results:
+        """The results with the family, the link and what else a summary says about the fit."""
+        return released
+
+    def _flat_coefficients(self, with_intercept: bool) -> np.ndarray:
+        """All coefficients in the order of ``results_.names``: of each class its intercept first, if there is one."""
+        coef = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
+        if not with_intercept:
+            return coef.ravel()
+        intercepts = np.reshape(np.asarray(self.intercept_, dtype=np.float64), (len(coef), 1))
+        return np.hstack([intercepts, coef]).ravel()
+
+    def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
+        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved."""
+        if feature_names is not None:
+            self.feature_names_in_ = np.array(list(feature_names), dtype=object)
+        self.n_features_in_ = len(encoder.domain.columns)
+        self.privacy_, self.results_, self._encoder = results.privacy, results, encoder
+        self.coef_names_ = encoder.names
+        self._fitted_before, self._public_rows = results.not_covered, results.rows
+        for name, value in (
+            ("n_used_", None if results.used is None else results.used.count),
+            ("signal_", results.signal),
+        ):
+            if value is not None:
+                setattr(self, name, value)
+        self._take(results.shrunk, len(results.slopes) < len(results.names))
+        return self
+
+    def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
+        """Coefficients in the order of ``results_.names`` as ``coef_`` and ``intercept_``."""
+        self.intercept_ = float(flat[0]) if with_intercept else 0.0
+        self.coef_ = flat[int(with_intercept) :]

@@ -1,0 +1,51 @@
+"""How numbers are written: with as many decimals as their standard error deserves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+# Beyond these a row is written with powers of ten, all of its numbers alike.
+_LARGEST, _MOST_DECIMALS = 1e7, 6
+
+
+def with_error(values: Sequence[float], error: float) -> list[str]:
+    """Numbers of one row, in the same form: to the second digit of their standard error."""
+    if not (math.isfinite(error) and error > 0):
+        return [plain(value) for value in values]
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    largest = max([abs(value) for value in values if math.isfinite(value)], default=0.0)
+    if largest >= _LARGEST or decimals > _MOST_DECIMALS:
+        digits = 1 if largest == 0 else math.floor(math.log10(largest)) - math.floor(math.log10(error)) + 1
+        return [f"{value:.{min(max(digits, 1), 3)}e}" for value in values]
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+def plain(value: float) -> str:
+    """A number whose error is not known: four digits."""
+    if math.isfinite(value) and 1e4 <= abs(value) < _LARGEST:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
+
+
+def p_value(value: float) -> str:
+    """A probability to three decimals, which a small one is below."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def percent(share: float) -> str:
+    """A share of a whole; one that is neither nothing nor all is not said to be."""
+    if not math.isfinite(share):
+        return "-"
+    if 0 < share < 0.01:
+        return "<1 %"
+    if 0.99 < share < 1:
+        return ">99 %"
+    return f"{share:.0%}".replace("%", " %")
+
+
+def times(factor: float) -> str:
+    """A factor in words: 2.7, 148, or as a power where nobody could read it."""
+    if factor > 1e6:
+        return f"e^{math.log(factor):.3g}" if math.isfinite(factor) else "infinitely many"
+    return f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}"

@@ -1,0 +1,223 @@
+"""The results of a fit, in statsmodels' manner: names, estimates, errors, intervals, tests, and what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from discreet.errors import DiscreetError
+from discreet.privacy import Guarantee
+from discreet.results.named import frame, frame_of_records, series
+from discreet.results.wald import WaldTest, wald_test
+from discreet.rows import RowsUsed
+
+Floats = NDArray[np.float64]
+
+# Links whose exponentiated slopes are ratios, and of what.
+RATIOS = {"logit": "odds", "softmax": "odds", "log": "rate"}
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What a fit released, and all that follows from it at no further cost.
+
+    ``params``, ``bse``, ``tvalues``, ``pvalues`` and the methods speak of the unshrunk ``estimates``, about which
+    intervals and tests hold. They are pandas objects where pandas is installed, else arrays in the order of ``names``,
+    which begin with ``const`` if there is an intercept. ``shrunk`` has the least expected prediction error and is what
+    ``coef_`` and ``predict`` use.
+
+    covariance: of the estimates, sampling error and privacy noise together; None where the solver knows none, and
+    ``no_errors`` says why. noise_covariance: the privacy noise's part, None where it is not known apart.
+    scale: the dispersion (of a linear model the residual variance), noisy by ``scale_noise_std``.
+    rows: how many there are, where that is public. used: how many contributed, by a noisy count.
+    signal: whether slopes stand out of the noise; None where the solver does not say.
+    """
+
+    target: str
+    names: tuple[str, ...]
+    shrunk: Floats
+    estimates: Floats
+    covariance: Floats | None
+    noise_covariance: Floats | None
+    privacy: Guarantee
+    scale: float = float("nan")
+    scale_noise_std: float = 0.0
+    nobs: float = float("nan")
+    used: RowsUsed | None = None
+    rows: int | None = None
+    signal: str | None = None
+    family: str = "gaussian"
+    link: str = "identity"
+    model: str = "least squares"
+    delta: float = 1e-6
+    trust: str = "central"
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
+    not_covered: tuple[str, ...] = ()
+    no_errors: str = field(default="this solver gives no standard errors")
+
+    @property
+    def params(self) -> Any:
+        """The unshrunk estimates."""
+        return series(self.estimates, self.names)
+
+    @property
+    def bse(self) -> Any:
+        """Standard errors that include the privacy noise."""
+        return series(self.std_errors, self.names)
+
+    @property
+    def noise_bse(self) -> Any:
+        """The part of the standard errors that the privacy noise alone makes."""
+        return series(self.noise_std_errors, self.names)
+
+    @property
+    def tvalues(self) -> Any:
+        """Estimates over their standard errors."""
+        return series(self.z_scores, self.names)
+
+    @property
+    def pvalues(self) -> Any:
+        """Two-sided p-values, from the normal distribution."""
+        return series(self.p_values, self.names)
+
+    def conf_int(self, alpha: float = 0.05) -> Any:
+        """Confidence intervals: where the population's coefficients are. One row (low, high) each."""
+        return frame(self.intervals(alpha), self.names, [0, 1])
+
+    def noise_int(self, alpha: float = 0.05) -> Any:
+        """Noise intervals: where the same fit on these rows would be without the privacy noise."""
+        return frame(self.noise_intervals(alpha), self.names, [0, 1])
+
+    def cov_params(self) -> Any:
+        """Covariance of ``params``: sampling error and privacy noise together."""
+        return frame(self._known(), self.names, self.names)
+
+    def wald_test(self, hypothesis: Any, values: Any = 0.0) -> WaldTest:
+        """Test a linear hypothesis about the coefficients.
+
+        hypothesis: a name or a list of names (all of them are ``values``), a text such as ``"age = 2 * bmi"`` (needs
+        formulaic), or a matrix with one column for each of ``names``, whose product with them is ``values``.
+        """
+        return wald_test(hypothesis, values, self.names, self.estimates, self._known())
+
+    def odds_ratios(self, alpha: float = 0.05) -> Any:
+        """e to each coefficient of a logistic model, with its interval; the intercept's are odds."""
+        return self._ratios("odds", "odds ratio", alpha)
+
+    def rate_ratios(self, alpha: float = 0.05) -> Any:
+        """e to each coefficient of a model with the log link, with its interval; the intercept's is a rate."""
+        return self._ratios("rate", "rate ratio", alpha)
+
+    def to_frame(self, alpha: float = 0.05) -> Any:
+        """One row for each coefficient, with all that is known of it, as a pandas data frame."""
+        return frame_of_records(self.records(alpha))
+
+    def records(self, alpha: float = 0.05) -> list[dict[str, Any]]:
+        """The same as plain dictionaries; None where a number is not known."""
+        count = len(self.names)
+        unknown: list[Any] = [None] * count
+        with_errors, with_noise = self.covariance is not None, self.noise_covariance is not None
+        low, high = self.intervals(alpha).T.tolist() if with_errors else (unknown, unknown)
+        columns: dict[str, list[Any]] = {
+            "name": list(self.names),
+            "estimate": self.estimates.tolist(),
+            "std_err": self.std_errors.tolist() if with_errors else unknown,
+            "noise_std_err": self.noise_std_errors.tolist() if with_noise else unknown,
+            "z": self.z_scores.tolist() if with_errors else unknown,
+            "p_value": self.p_values.tolist() if with_errors else unknown,
+            "ci_low": low,
+            "ci_high": high,
+            "coef": self.shrunk.tolist(),
+        }
+        return [{key: values[i] for key, values in columns.items()} for i in range(count)]
+
+    def summary(self, *, predictive: bool = False) -> Any:
+        """The fit as a table of at most 78 columns, with its guarantee; it prints itself, notebooks show HTML.
+
+        predictive: show the shrunk coefficients, which predict best, beside the estimates.
+        """
+        from discreet.results.summary import Summary
+
+        return Summary(self, predictive)
+
+    def simulate(self, draws: int, seed: int | None = None) -> Any:
+        """A parametric bootstrap: coefficients as the same fit would give them on other rows and with other noise.
+
+        Made from released quantities alone, so it costs nothing; one row per draw.
+        """
+        rng = np.random.default_rng(seed)
+        made = rng.multivariate_normal(self.estimates, self._known(), size=draws, method="eigh")
+        return frame(made, None, self.names)
+
+    @property
+    def slopes(self) -> NDArray[np.intp]:
+        """Where the coefficients that are no intercepts stand."""
+        return np.array([i for i, name in enumerate(self.names) if not _is_intercept(name)], dtype=np.intp)
+
+    @property
+    def std_errors(self) -> Floats:
+        """``bse`` as an array."""
+        return np.sqrt(np.diag(self._known()))
+
+    @property
+    def sampling_covariance(self) -> Floats | None:
+        """What the covariance would be without privacy noise."""
+        return None if self.noise_covariance is None else self._known() - self.noise_covariance
+
+    @property
+    def noise_std_errors(self) -> Floats:
+        if self.noise_covariance is None:
+            raise DiscreetError("the privacy noise's part of these standard errors is not known apart")
+        return np.sqrt(np.maximum(np.diag(self.noise_covariance), 0.0))
+
+    @property
+    def z_scores(self) -> Floats:
+        return self.estimates / self.std_errors
+
+    @property
+    def p_values(self) -> Floats:
+        return np.asarray(2 * ndtr(-np.abs(self.z_scores)))
+
+    def intervals(self, alpha: float = 0.05) -> Floats:
+        """``conf_int`` as an array."""
+        return self._interval(self.std_errors, alpha)
+
+    def noise_intervals(self, alpha: float = 0.05) -> Floats:
+        return self._interval(self.noise_std_errors, alpha)
+
+    def _interval(self, errors: Floats, alpha: float) -> Floats:
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+        reach = -float(ndtri(alpha / 2)) * errors
+        return np.column_stack([self.estimates - reach, self.estimates + reach])
+
+    def _known(self) -> Floats:
+        if self.covariance is None:
+            raise DiscreetError(self.no_errors)
+        return self.covariance
+
+    def _ratios(self, kind: str, title: str, alpha: float) -> Any:
+        if RATIOS.get(self.link) != kind:
+            raise DiscreetError(
+                f"a model with the {self.link} link has no {kind} ratios: they belong to the "
+                f"{'logit' if kind == 'odds' else 'log'} link"
+            )
+        with np.errstate(over="ignore"):
+            values = np.exp(np.column_stack([self.estimates, self.intervals(alpha)]))
+        return frame(values, self.names, [title, f"{alpha / 2:g}", f"{1 - alpha / 2:g}"])
+
+    def __repr__(self) -> str:
+        return f"<Results of {self.model} for {self.target!r}: {len(self.names)} coefficients; .summary() shows them>"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary()._repr_html_())
+
+
+def _is_intercept(name: str) -> bool:
+    return name == "const" or name.endswith(": const")

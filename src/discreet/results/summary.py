@@ -1,0 +1,136 @@
+"""A fitted model as a table for people: 78 columns in a terminal, HTML in a notebook."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.results.numbers import p_value, percent, plain, with_error
+from discreet.results.words import price_in_words, promise_in_words, rows_in_words, verdict
+from discreet.text import WIDTH, hanging, wrapped
+
+if TYPE_CHECKING:
+    from discreet.results.results import Results
+
+_GAP = "  "
+_INDENT = 13
+
+
+@dataclass(frozen=True, repr=False)
+class Summary:
+    """``str`` and a prompt show the table for a terminal; notebooks show HTML."""
+
+    results: Results
+    predictive: bool = False
+
+    @property
+    def title(self) -> str:
+        return f"discreet {self.results.model} of {self.results.target}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What stands above the coefficients: first rows, guarantee and verdict."""
+        results = self.results
+        facts = [
+            ("Rows", rows_in_words(results.rows, results.used, results.trust)),
+            (
+                "Guarantee",
+                f"{price_in_words(results.privacy, results.delta)}: "
+                f"{promise_in_words(results.privacy, results.delta, results.trust)}",
+            ),
+            ("Verdict", verdict(results)),
+            *results.facts,
+        ]
+        if results.privacy.seeded:
+            facts.append(("NOT PRIVATE", "the noise came from random_state and can be computed again"))
+        if results.not_covered:
+            facts.append(("NOT COVERED", f"{', '.join(results.not_covered)}, fitted to the same rows"))
+        return facts
+
+    def table(self) -> list[tuple[str, ...]]:
+        """The headings, and one row of texts for each coefficient."""
+        if self.results.covariance is None:
+            return [("", "coef"), *zip(self.results.names, map(plain, self.results.shrunk.tolist()), strict=True)]
+        return self._predictive() if self.predictive else self._inferential()
+
+    def _inferential(self) -> list[tuple[str, ...]]:
+        results = self.results
+        errors, low, high = results.std_errors, *results.intervals().T
+        noise = np.full(len(errors), np.nan) if results.noise_covariance is None else results.noise_std_errors
+        rows: list[tuple[str, ...]] = [("", "estimate", "std err", "privacy", "P>|z|", "[0.025", "0.975]")]
+        for i, name in enumerate(results.names):
+            error = float(errors[i])
+            value, shown, a, b = with_error([float(results.estimates[i]), error, float(low[i]), float(high[i])], error)
+            share = float(noise[i]) ** 2 / error**2 if error > 0 else float("nan")
+            rows.append((name, value, shown, percent(min(share, 1.0)), p_value(float(results.p_values[i])), a, b))
+        return rows
+
+    def _predictive(self) -> list[tuple[str, ...]]:
+        results = self.results
+        rows: list[tuple[str, ...]] = [("", "coef", "estimate", "std err")]
+        for name, coef, value, error in zip(
+            results.names, results.shrunk.tolist(), results.estimates.tolist(), results.std_errors.tolist(), strict=True
+        ):
+            rows.append((name, *with_error([coef, value, error], error)))
+        return rows
+
+    def notes(self) -> list[str]:
+        """What a reader must know beside the numbers."""
+        results = self.results
+        if results.covariance is None:
+            said = [f"No tests and intervals: {results.no_errors}."]
+        elif self.predictive:
+            said = [
+                "coef predicts best and is what predict() uses: it is shrunk by what is known of the noise. "
+                "Tests and intervals are about the unshrunk estimate."
+            ]
+        else:
+            said = ["Standard errors include sampling error and privacy noise."]
+            if results.noise_covariance is not None:
+                said[0] = f"{said[0][:-1]}; privacy is the noise's share of their squares."
+        return [*said, *results.notes]
+
+    def __str__(self) -> str:
+        table = self.table()
+        lines = [self.title if len(self.title) > WIDTH else f"{self.title:^{WIDTH}}".rstrip(), "=" * WIDTH]
+        lines += [hanging(name, text, _INDENT) for name, text in self.facts()]
+        lines += ["=" * WIDTH, *_columns(table[:1], table), "-" * WIDTH, *_columns(table[1:], table), "=" * WIDTH]
+        lines += [wrapped(note, further="  ") for note in self.notes()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self.facts()
+        )
+        head, *rows = self.table()
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        titles = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
+        return (
+            f"<h4>{html.escape(self.title)}</h4><table>{facts}</table>"
+            f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        )
+
+
+def _columns(rows: list[tuple[str, ...]], table: list[tuple[str, ...]]) -> list[str]:
+    """Rows of a table, as wide as the page; a name that has no room beside its numbers stands above them."""
+    widths = [max(len(row[i]) for row in table) for i in range(1, len(table[0]))]
+    room = WIDTH - sum(widths) - len(_GAP) * len(widths)
+    first = min(room, max(len(row[0]) for row in table))
+    spare = (room - first) // len(widths) if first < room else 0
+    lines = []
+    for name, *cells in rows:
+        numbers = "".join(
+            f"{cell:>{len(_GAP) + min(spare, 4) + width}}" for cell, width in zip(cells, widths, strict=True)
+        )
+        if len(name) > first:
+            lines.append(wrapped(name, further="  "))
+            name = ""
+        lines.append(f"{name:<{first}}{numbers}")
+    return lines

@@ -1,0 +1,76 @@
+"""What a result promises and shows, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.privacy import Guarantee
+from discreet.results.numbers import times
+from discreet.rows import RowsUsed
+
+if TYPE_CHECKING:
+    from discreet.results.results import Results
+
+_SIGNALS = {
+    "clear": "",
+    "faint": "faint: effects stand out of the privacy noise only together; ",
+    "drowned": "drowned: what is shown may be privacy noise alone; ",
+}
+
+
+def price_in_words(guarantee: Guarantee, delta: float) -> str:
+    """The guarantee's two numbers."""
+    epsilon = guarantee.epsilon(delta)
+    return f"epsilon {epsilon:.4g}" + (f" at delta {delta:.3g}" if delta else "")
+
+
+def promise_in_words(guarantee: Guarantee, delta: float, trust: str = "central") -> str:
+    """What the guarantee means for one person, without a symbol."""
+    factor = times(math.exp(min(guarantee.epsilon(delta), 700.0)))
+    chance = f", except with probability {delta:.3g}" if delta else ""
+    if trust == "local":
+        return (
+            f"whatever anybody, the collector included, concludes from one device's report is at most {factor} times "
+            f"as likely with its true record as with any other{chance}"
+        )
+    whose = "person's rows" if guarantee.grouped else "row"
+    change = "replaced by any other" if guarantee.neighbours == "replace_one" else "added or left out"
+    return f"if one {whose} had been {change}, no outcome would be more than {factor} times as likely{chance}"
+
+
+def rows_in_words(rows: int | None, used: RowsUsed | None, trust: str = "central") -> str:
+    """How many rows there are, where that is public, and how many contributed, by a noisy count."""
+    unit = {"central": "rows", "local": "reports", "parties": "people"}[trust]
+    public = [] if rows is None else [f"{rows:,} {unit} (public)"]
+    if used is None:
+        return public[0] if public else f"the number of {unit} is private, and this solver releases no count of them"
+    if used.none or used.unclear:
+        return "; ".join([*public, f"used: {used}"])
+    count = f"{used.count:,.0f} used (noisy, std err {used.noise_std:.3g})"
+    return "; ".join([*public, count] if public else [count, f"the number of {unit} is private"])
+
+
+def clear_effects(results: Results) -> tuple[int, int]:
+    """How many slopes have a 95 % interval without 0, and how many slopes there are."""
+    slopes = results.slopes
+    if results.covariance is None:
+        return 0, len(slopes)
+    return int(np.sum(np.abs(results.z_scores[slopes]) > 1.959964)), len(slopes)
+
+
+def verdict(results: Results) -> str:
+    """Whether anything is to be seen through the noise."""
+    signal = _SIGNALS.get(results.signal or "", "")
+    if results.covariance is None:
+        return f"{signal}unknown, as there are no standard errors"
+    clear, all_ = clear_effects(results)
+    if all_ == 1:
+        said = "the effect is clear despite the noise" if clear else "the effect is not clear of the noise"
+    elif clear == all_:
+        said = f"{'both' if all_ == 2 else f'all {all_}'} effects are clear despite the noise"
+    else:
+        said = f"{clear or 'none'} of {all_} effects {'is' if clear == 1 else 'are'} clear despite the noise"
+    return signal + said

@@ -1,0 +1,35 @@
+"""Lines of text for a terminal: wrapped at its width, with what belongs together indented alike."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+
+# What fits into a usual terminal, with a margin; wider lines are hard to read, however wide the terminal is.
+WIDTH = 78
+_NARROWEST = 40
+
+
+def terminal_width() -> int:
+    """The columns that lines may have here: those of the terminal, and 78 at most."""
+    return max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH + 2, 24)).columns - 1))
+
+
+def hanging(label: str, text: str, indent: int = 12, width: int = WIDTH) -> str:
+    """``label`` and, beside it, the text; further lines are indented as the first one's text is."""
+    # A label that leaves no room for a space has its text on the next line.
+    first = f"{label:<{indent}}" if len(label) < indent else f"{label}\n{'':<{indent}}"
+    lines = [wrapped(line, width - indent) for line in text.split("\n")]
+    return first + f"\n{'':<{indent}}".join("\n".join(lines).split("\n"))
+
+
+def wrapped(text: str, width: int = WIDTH, indent: str = "", further: str = "") -> str:
+    """The text in lines of at most this width; a word that is longer, such as a path, is never broken."""
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
