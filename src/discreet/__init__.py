@@ -25,6 +25,7 @@ _HOMES = {
     "LedgerError": "discreet.errors",
     "LinearRegression": "discreet.estimators",
     "LogisticRegression": "discreet.estimators",
+    "Loss": "discreet.glm",
     "Moments": "discreet.inference",
     "Numeric": "discreet.domain",
     "PoissonRegressor": "discreet.estimators",
@@ -39,15 +40,20 @@ _HOMES = {
     "SparseLinearRegression": "discreet.estimators",
     "SparseLogisticRegression": "discreet.estimators",
     "SparsePoissonRegressor": "discreet.estimators",
+    "SparseRegressor": "discreet.estimators",
     "StoredResultWarning": "discreet.errors",
     "UnusableRowsWarning": "discreet.errors",
     "WeakGuaranteeWarning": "discreet.errors",
     "collect_moments": "discreet.estimators",
     "dp_threshold": "discreet.estimators",
     "gaussian_noise_std": "discreet.privacy",
+    "huber": "discreet.glm",
+    "negative_binomial_loss": "discreet.glm",
+    "noisy_hard_threshold": "discreet.estimators",
     "plan": "discreet.planning",
     "price_of_search": "discreet.estimators",
     "private_second_moment": "discreet.estimators",
+    "smoothed_quantile": "discreet.glm",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]

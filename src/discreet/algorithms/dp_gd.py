@@ -2,7 +2,7 @@
 
 beta <- beta - step (sum of clipped gradients + noise) / n, T times from 0. A row's gradient (mean - y) z is shortened
 to the length c, so a replaced row moves a sum by at most 2 c, and noise of standard deviation 2 c sqrt(T) / mu makes T
-steps mu-GDP together. That is what the paper prints, and it is exact: both calibrations are the same.
+steps mu-GDP together. That is what the paper prints, and it is exact: there is no other calibration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, Source
 from discreet.rows.gradient import GradientSum
 
-_STEPS = 40
+_STEPS = 20
 # Where the number of rows is private, what it costs.
 _COUNT_SHARE = 0.03
 # Coefficients as large as this, on columns scaled to [-1, 1] or white ones, have run away.
@@ -49,8 +49,9 @@ def dp_gd(
     model = units.model(model)
     coordinates, length = _ground(model, x_radius, guess)
     weight = max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
-    # The root of a row's information is the size that its score usually has.
-    longest = math.sqrt(weight) * length if clip is None else clip / units.unit
+    # The root of a row's information is the size that its score usually has; a loss may have declared one.
+    usual = math.sqrt(weight) if model.family.limit is None else model.family.limit
+    longest = usual * length if clip is None else clip / units.unit
     columns = coordinates.matrix[:, 1:]
     penalty = (columns * model.penalty) @ columns.T / count
     pace = 1 / (weight + float(np.linalg.norm(penalty, 2))) if step is None else step

@@ -44,7 +44,8 @@ def hard_threshold(
         support = np.flatnonzero(beta)
         eta_variance = float(beta @ beta) * scale**2
         curvature = max(model.weight_over(intercept, eta_variance), 1e-3) * scale**2
-        step = 1 / ((number + 1) * curvature)
+        # A loss with a bounded slope needs several whole steps to get anywhere: they do not fall there.
+        step = 1 / (curvature * (number + 1 if model.family.limit is None else 1))
         query = _ranking(model, known, width, support, intercept, beta, step)
         chosen = np.sort(source.select(query, picks_within(costs[1 + number], sparsity)).indices)
         gradient = _gradient(source, model, known, support, chosen, intercept, beta, costs[1 + steps + number])

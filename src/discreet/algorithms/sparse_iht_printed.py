@@ -1,4 +1,4 @@
-"""Sparse generalized linear regression with the noise as printed (COST, Algorithms 3 and 5).
+"""Sparse generalized linear regression, or another objective, with the noise as printed (COST, Algorithms 3 to 5).
 
     beta <- NoisyHT(beta - (step / n) * sum of (psi'(x beta) - y) x, s, epsilon/T, delta/T, step * B / n)
 
@@ -34,8 +34,11 @@ def printed_threshold(
     largest_label = max(abs(model.label_low), abs(model.label_high))
     # c_1 bounds psi', which is 1 for probabilities and, elsewhere, no more than labels themselves can be.
     bound = 4 * (largest_label + (1.0 if model.family.name == "bernoulli" else largest_label))
-    scale = bound * 2 * math.sqrt(3 * sparsity * math.log(steps / budget.delta)) * steps / budget.epsilon
     weight_bound = 1.0 if model.family.name == "bernoulli" else bound / 4
+    if model.family.limit is not None:
+        # Algorithm 4, for any objective: B bounds how far a replaced row can move an entry of the gradient (Lemma 4).
+        bound, weight_bound = 2 * model.family.limit, model.family.limit
+    scale = bound * 2 * math.sqrt(3 * sparsity * math.log(steps / budget.delta)) * steps / budget.epsilon
     rows, beta = max(source.public_rows, 1), np.zeros(width)
     path = []
     for number in range(steps):

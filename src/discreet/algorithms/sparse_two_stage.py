@@ -217,7 +217,7 @@ def _stein_start(model: Model, moment: SupportMoment, coordinates: SupportCoordi
     middle, stretch = float(model.link.predictor(mean)), 1.0
     for _ in range(60):
         variance = min((stretch * length) ** 2, 50.0)
-        slope = max(model.weight_over(middle, variance), 1e-6)
+        slope = max(model.slope_over(middle, variance), 1e-6)
         middle = float(np.clip(middle - (model.mean_over(middle, variance) - mean) / slope, -15, 15))
         stretch = 0.5 * stretch + 0.5 / slope
     stretch = min(stretch, 7.0 / max(length, 1e-300))

@@ -21,6 +21,7 @@ from discreet.audit import functions
 from discreet.audit.rows import Box
 from discreet.domain import Public
 from discreet.errors import DiscreetError
+from discreet.glm import Loss, huber, smoothed_quantile
 
 RELATIONS = ("replace_one", "add_or_remove_one")
 # What each parameter is in an audit, where an estimator has it; all others keep their defaults.
@@ -37,8 +38,17 @@ _MODELS: dict[str, Sequence[dict[str, Any]]] = {
         {"family": "bernoulli", "link": "probit", "bounds_y": (0, 1)},
         {"family": "negative_binomial", "bounds_y": (0, 10)},
         {"family": "tweedie", "bounds_y": (0, 10)},
+        {"loss": huber(0.5)},
+        {"loss": smoothed_quantile(0.9, 0.1), "solver": "cost_gd"},
     ),
     "LogisticRegression": ({"classes": (0, 1, 2)},),
+    "SparseRegressor": (
+        {"family": "gamma", "bounds_y": (0.5, 5.0)},
+        {"family": "negative_binomial", "bounds_y": (0, 10)},
+        {"family": "bernoulli", "link": "probit", "bounds_y": (0, 1)},
+        {"loss": huber(0.5)},
+        {"loss": smoothed_quantile(0.9, 0.1), "calibration": "paper"},
+    ),
     "SingleIndexRegressor": tuple({"link": name} for name in ("leaky_relu", "sigmoid", "softplus", "cubic")),
 }
 # A search may be among models of these kinds; others of its kinds have the same solvers.
@@ -216,4 +226,6 @@ def _has_two_labels(made: Any) -> bool:
 def _spelt(name: str, value: Any) -> str:
     if name == "calibration":
         return "as printed"
+    if isinstance(value, Loss):
+        return value.name
     return f"{len(value)} classes" if name == "classes" else str(value)

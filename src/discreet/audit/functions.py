@@ -111,6 +111,45 @@ class ThresholdOfLabels(BaseEstimator):
         return self
 
 
+class LargestColumns(BaseEstimator):
+    """``noisy_hard_threshold`` of the columns of X, weighted by y."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        bounds_X: Any,
+        bounds_y: Any,
+        neighbours: str,
+        calibration: str = "tight",
+        ledger: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.neighbours = neighbours
+        self.calibration = calibration
+        self.ledger = ledger
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.chosen_ = discreet.noisy_hard_threshold(
+            X,
+            sparsity=2,
+            bound=float(np.max(np.abs(self.bounds_X))),
+            weights=y,
+            weight_bound=float(np.max(np.abs(self.bounds_y))),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            calibration=self.calibration,
+            ledger=self.ledger,
+        )
+        self.privacy_ = self.chosen_.privacy
+        return self
+
+
 class LocalReports(BaseEstimator):
     """One local report by each row's own device, as `discreet.local` makes them: the whole row stays there."""
 
@@ -155,5 +194,5 @@ def _local_task(epsilon: float, columns: Any, target: Any, known: Any) -> Any:
     return new_task("audit", domain=Domain(columns), target=target, epsilon=epsilon, goal=100_000, public=public)
 
 
-_KINDS = (CollectedMoments, SecondMoment, ThresholdOfLabels, LocalReports)
+_KINDS = (CollectedMoments, SecondMoment, ThresholdOfLabels, LargestColumns, LocalReports)
 MODELS: dict[str, type] = {kind.__name__: kind for kind in _KINDS}

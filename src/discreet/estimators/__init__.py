@@ -2,6 +2,7 @@
 
 from discreet.estimators.domain_encoder import DomainEncoder
 from discreet.estimators.glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor
+from discreet.estimators.hard_threshold import HardThreshold, noisy_hard_threshold
 from discreet.estimators.linear import LinearRegression, Ridge
 from discreet.estimators.logistic import LogisticRegression
 from discreet.estimators.moments import collect_moments
@@ -9,13 +10,19 @@ from discreet.estimators.relu import ReLURegressor, SingleIndexRegressor
 from discreet.estimators.search import PrivateGridSearchCV
 from discreet.estimators.search_price import SearchPrice, price_of_search
 from discreet.estimators.second_moment import SecondMomentResult, private_second_moment
-from discreet.estimators.sparse import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
+from discreet.estimators.sparse import (
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegressor,
+    SparseRegressor,
+)
 from discreet.estimators.threshold import Threshold, dp_threshold
 
 __all__ = [
     "DomainEncoder",
     "GammaRegressor",
     "GeneralizedLinearRegressor",
+    "HardThreshold",
     "LinearRegression",
     "LogisticRegression",
     "PoissonRegressor",
@@ -28,9 +35,11 @@ __all__ = [
     "SparseLinearRegression",
     "SparseLogisticRegression",
     "SparsePoissonRegressor",
+    "SparseRegressor",
     "Threshold",
     "collect_moments",
     "dp_threshold",
+    "noisy_hard_threshold",
     "price_of_search",
     "private_second_moment",
 ]

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
-from discreet.glm import Family, Gamma, Link, Poisson, family, link
+from discreet.estimators.losses import loss_family
+from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 
 class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
@@ -19,6 +20,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     epsilon, delta: the guarantee, for everything that the fitted object shows.
     family: ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or a family object.
     link: ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual one by default.
+    loss: a convex ``Loss`` in the place of family and link: ``huber(...)``, ``smoothed_quantile(...)``, one's own slope
+    with a declared bound. Its solvers are ``"dp_gd"`` (which ``"auto"`` then is) and ``"cost_gd"``.
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
         ``data_norm``, or a ``domain``.
     formula: terms over declared columns, as ``"claims ~ age * smoker + offset(log(years))"``; ``fit(frame)`` then
@@ -54,6 +57,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         delta: float,
         family: str | Family = "gaussian",
         link: str | Link | None = None,
+        loss: Loss | None = None,
         bounds_X: Any = None,
         bounds_y: Any = None,
         bounds_exposure: Any = None,
@@ -80,6 +84,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.delta = delta
         self.family = family
         self.link = link
+        self.loss = loss
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.bounds_exposure = bounds_exposure
@@ -103,6 +108,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.random_state = random_state
 
     def _family(self) -> tuple[Family, Link]:
+        if self.loss is not None:
+            return loss_family(self.loss, self.family, self.link)
         chosen = family(self.family)
         return chosen, chosen.default_link if self.link is None else link(self.link)
 

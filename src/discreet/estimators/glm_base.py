@@ -61,10 +61,14 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""
+        if self._family()[0].name == "loss":
+            if self.calibration == "paper":
+                raise ValueError("calibration='paper' is for models whose noise the paper prints; loss= has 'tight'")
+            return {"dp_gd": Solver(dp_gd, _DP_GD), "cost_gd": Solver(printed_descend, _COST)}
         if self.calibration == "paper":
             printed = Solver(partial(printed_descend, calibration="paper"), _COST)
             newtons = Solver(printed_newton, _PRINTED_NEWTON)
-            return {"gd": printed, "newton": newtons, "cost_gd": printed, "dp_gd": Solver(dp_gd, _DP_GD)}
+            return {"gd": printed, "newton": newtons, "cost_gd": printed}
         solvers = {
             "gd": Solver(descend),
             "newton": Solver(newton, _NEWTON),
@@ -145,7 +149,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         family, link = self._family()
         target = require_target(encoder)
         return GlmModel(
-            family,
+            family.within(target.low, target.high),
             link,
             Labels(target.centre, target.half_width),
             penalty=float(self.alpha) / encoder.half_width**2,

@@ -49,7 +49,6 @@ _PRINTED: dict[str, tuple[str, ...]] = {
     "moments": (),
     "pmt": ("eta",),
     "cost_gd": _OPTIONS["cost_gd"],
-    "dp_gd": _OPTIONS["dp_gd"],
 }
 
 
@@ -124,7 +123,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, tuple(_OPTIONS))
+        check_choice("solver", self.solver, tuple(self._solvers()))
         check_options(self, self._options(), least_steps=2)
         check_choice("cov_type", self.cov_type, COV_TYPES)
         if self.solver == "pmt" and self.public is None:
@@ -134,7 +133,10 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         return super()._check_parameters()
 
     def _options(self) -> tuple[str, ...]:
-        return (_PRINTED if self.calibration == "paper" else _OPTIONS)[self.solver]
+        return self._solvers()[self.solver]
+
+    def _solvers(self) -> dict[str, tuple[str, ...]]:
+        return _PRINTED if self.calibration == "paper" else _OPTIONS
 
     @property
     def _by_moments(self) -> bool:

@@ -11,9 +11,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from discreet.domain import Kind, Numeric, check_label_kind
 from discreet.errors import DomainError
 from discreet.estimators.classes import class_array, class_numbers, declared_classes
+from discreet.estimators.losses import loss_family
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
-from discreet.glm import Bernoulli, Gaussian, Poisson
+from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
 
 
 class _SparseRegressor(RegressorMixin, SparseModel):
@@ -57,7 +58,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
         """
-        return np.asarray(self._family.default_link.mean(self._eta(X, extrapolate)))
+        return np.asarray(self._link.mean(self._eta(X, extrapolate)))
 
 
 class SparseLinearRegression(_SparseRegressor):
@@ -83,6 +84,74 @@ class SparsePoissonRegressor(_SparseRegressor):
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
         return tags
+
+
+class SparseRegressor(_SparseRegressor):
+    """Differentially private regression of any family, or by any convex loss, on a few of many columns.
+
+    family, link: as in GeneralizedLinearRegressor.
+    loss: a convex ``Loss`` in their place: ``huber(...)``, ``smoothed_quantile(...)``, one's own slope with a declared
+    bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, which ``"auto"`` then is).
+
+    The other parameters are those of SparseLinearRegression.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        sparsity: int | str,
+        family: str | Family = "gaussian",
+        link: str | Link | None = None,
+        loss: Loss | None = None,
+        bounds_X: Any = None,
+        bounds_y: Any = None,
+        domain: Any = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        radius: float | None = None,
+        step: float | None = None,
+        neighbours: str = "replace_one",
+        calibration: str = "tight",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.family = family
+        self.link = link
+        self.loss = loss
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            sparsity=sparsity,
+            bounds_X=bounds_X,
+            bounds_y=bounds_y,
+            domain=domain,
+            solver=solver,
+            max_iter=max_iter,
+            radius=radius,
+            step=step,
+            neighbours=neighbours,
+            calibration=calibration,
+            ledger=ledger,
+            rows_per_person=rows_per_person,
+            random_state=random_state,
+        )
+
+    def _chosen_model(self) -> tuple[Family, Link]:
+        if self.loss is not None:
+            return loss_family(self.loss, self.family, self.link)
+        chosen = family(self.family)
+        return chosen, chosen.default_link if self.link is None else link(self.link)
+
+    @property
+    def _family(self) -> Family:  # type: ignore[override]
+        return self._chosen_model()[0]
+
+    @property
+    def _link(self) -> Link:
+        return self._chosen_model()[1]
 
 
 class SparseLogisticRegression(ClassifierMixin, SparseModel):

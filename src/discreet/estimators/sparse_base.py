@@ -27,7 +27,7 @@ from discreet.estimators.table_input import table_features
 from discreet.estimators.tables import feature_domain, feature_names, named_target
 from discreet.estimators.units import store_facts
 from discreet.estimators.vectors import check_groups
-from discreet.glm import Family
+from discreet.glm import Family, Link
 from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels, WideEncoding, wide_block_rows
@@ -60,6 +60,10 @@ class SparseModel(PrivateEstimator):
     radius: float | None
     step: float | None
     _family: Family
+
+    @property
+    def _link(self) -> Link:
+        return self._family.default_link
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
         """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
@@ -131,7 +135,8 @@ class SparseModel(PrivateEstimator):
         return source, encoding
 
     def _fit_source(self, source: Curator, encoder: WideEncoding, budget: Budget) -> Any:
-        model = Model(self._family, self._family.default_link, Labels(encoder.y_centre, encoder.y_half_width))
+        labels = Labels(encoder.y_centre, encoder.y_half_width)
+        model = Model(self._family.within(labels.low, labels.high), self._link, labels)
         self._store(self._solve(source, model, budget, encoder.width), encoder, source)
         return self
 
@@ -142,13 +147,14 @@ class SparseModel(PrivateEstimator):
             steps = 10 if self.max_iter is None else self.max_iter
             step = 1.0 if self.step is None else float(self.step)
             return printed_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps, step=step)
-        if self.solver == "auto" or sparsity is None:
+        if (self.solver == "auto" and model.family.name != "loss") or sparsity is None:
             return select_then_fit(source, model, budget, width=width, sparsity=sparsity)
         if self.solver == "two_stage":
             rounds = Rounds.once(sparsity)
             return select_then_fit(source, model, budget, width=width, sparsity=sparsity, rounds=rounds)
-        if self.solver == "iht":
-            steps = 3 if self.max_iter is None else self.max_iter
+        if self.solver in ("iht", "auto"):
+            usual = 3 if model.family.limit is None else 8
+            steps = usual if self.max_iter is None else self.max_iter
             return hard_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps)
         return frank_wolfe(
             source, model, budget, width=width, sparsity=sparsity, radius=self.radius, steps=self.max_iter
@@ -216,16 +222,21 @@ class SparseModel(PrivateEstimator):
         check_choice("solver", self.solver, SOLVERS)
         if self.calibration == "paper" and self.solver not in ("auto", "iht"):
             raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
+        self._family.check_link(self._link)
+        if self._family.name == "loss" and self.solver not in ("auto", "iht"):
+            raise ValueError(f"loss= is fitted by COST's Algorithm 4, solver='iht'; got solver={self.solver!r}")
         check_options(self, self._options())
         return budget
 
     def _options(self) -> tuple[str, ...]:
-        return ("max_iter", "step") if self.calibration == "paper" else _OPTIONS[self.solver]
+        if self.calibration == "paper":
+            return "max_iter", "step"
+        return _OPTIONS["iht" if self._family.name == "loss" else self.solver]
 
     def _check_sparsity(self, width: int) -> None:
         if self.sparsity == "auto":
-            if self.solver not in ("auto",) or self.calibration == "paper":
-                raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight'")
+            if self.solver not in ("auto",) or self.calibration == "paper" or self._family.name == "loss":
+                raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight', and no loss=")
             return
         whole = isinstance(self.sparsity, (int, np.integer)) and not isinstance(self.sparsity, bool)
         if not (whole and 1 <= self.sparsity <= width):

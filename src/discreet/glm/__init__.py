@@ -5,6 +5,8 @@ from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, 
 from discreet.glm.family_base import CumulantBounds, Family
 from discreet.glm.link_base import CanonicalLink, Link
 from discreet.glm.links import Cloglog, Identity, Log, Logit, NegativeInverse, Probit, Softplus, link
+from discreet.glm.loss_family import LossFamily
+from discreet.glm.losses import Loss, huber, negative_binomial_loss, smoothed_quantile
 from discreet.glm.noisy_quadratic import NoisyQuadratic, Solution
 from discreet.glm.plain import fit_plain
 
@@ -21,6 +23,8 @@ __all__ = [
     "Link",
     "Log",
     "Logit",
+    "Loss",
+    "LossFamily",
     "NegativeBinomial",
     "NegativeInverse",
     "NoisyQuadratic",
@@ -31,5 +35,8 @@ __all__ = [
     "Tweedie",
     "family",
     "fit_plain",
+    "huber",
     "link",
+    "negative_binomial_loss",
+    "smoothed_quantile",
 ]

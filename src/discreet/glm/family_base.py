@@ -80,6 +80,19 @@ class Family(ABC):
     def gain_bound(self, low: Floats, high: Floats, link: Link) -> Floats:
         """No less than the gain for eta in [low, high]; within rounding of it on short intervals."""
 
+    @property
+    def limit(self) -> float | None:
+        """A declared bound of |score|; None where scores have none of their own."""
+        return None
+
+    def within(self, y_low: float, y_high: float) -> Family:
+        """The family for labels in this range."""
+        return self
+
+    def in_units(self, centre: float, unit: float) -> Family:
+        """The family of labels and predictors measured from ``centre`` in these units; least squares does not mind."""
+        return self
+
     def loss_bound(self, mean: float, dispersion: float) -> float | None:
         """Where a choice among models cuts a row's deviance, at a typical mean and dispersion; None if nobody knows.
 

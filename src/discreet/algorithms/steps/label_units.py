@@ -30,7 +30,7 @@ class LabelUnits:
     def model(self, model: GlmModel) -> GlmModel:
         """The same model of labels in these units; losses and penalties shrink alike, so penalties stay."""
         labels = Labels((model.labels.centre - self.centre) / self.unit, model.labels.half_width / self.unit)
-        return replace(model, labels=labels)
+        return replace(model, labels=labels, family=model.family.in_units(self.centre, self.unit))
 
     def guess(self, guess: Guess | None) -> Guess | None:
         if guess is None or guess.coefficients is None:

@@ -43,11 +43,15 @@ class Model:
     @property
     def longest_eta(self) -> float:
         """No model of interest has a larger |eta| on average: beyond, noise has the upper hand."""
-        return abs(self.labels.centre) + 2 * self.labels.half_width if self.is_linear else 10.0
+        return abs(self.labels.centre) + 2 * self.labels.half_width if self.link.is_identity else 10.0
 
     def mean_over(self, middle: float, variance: float) -> float:
         """The mean label where eta is normal with this mean and variance."""
         return float(_SHARES @ self.link.mean(_etas(middle, variance)))
+
+    def slope_over(self, middle: float, variance: float) -> float:
+        """The mean slope of the mean label in eta; the weight, where the link is the canonical one."""
+        return float(_SHARES @ self.link.slope(_etas(middle, variance)))
 
     def weight_over(self, middle: float, variance: float) -> float:
         return float(_SHARES @ self.family.weight(_etas(middle, variance), self.link))
@@ -80,7 +84,13 @@ def score_bound(model: Model, y_centre: float, y_scale: float, clip: float = 2.0
     if model.family.name == "bernoulli":
         # At the constant model |score| <= max(p, 1 - p); what is longer later is clipped there.
         return 0.5 * (1 + abs(y_centre))
-    return clip * y_scale * model.labels.half_width
+    if model.family.limit is not None:
+        return model.family.limit
+    # How far a score moves with its label; 1 where the link is the family's canonical one.
+    gain = 1.0
+    if model.link != model.family.canonical_link:
+        gain = float(model.family.gain(start_intercept(model, y_centre), model.link))
+    return clip * y_scale * model.labels.half_width * gain
 
 
 def _etas(middle: float, variance: float) -> Floats:

@@ -1,0 +1,117 @@
+"""NoisyHT for users: which columns have the largest sums, and what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet.algorithms.noisy_hard_threshold import noisy_threshold
+from discreet.curator import Accountant, Curator
+from discreet.domain import as_floats, check_numbers
+from discreet.engines import Arrays, Layout, open_engine
+from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.sparse_rows import check_wide
+from discreet.estimators.tables import feature_names
+from discreet.estimators.vectors import read_vector
+from discreet.privacy import Budget, Guarantee
+from discreet.rows import WideEncoding, wide_block_rows
+
+
+@dataclass(frozen=True, eq=False)
+class HardThreshold:
+    """The chosen columns, by index and name, in rising order, with noisy ``sums`` and the noise's deviation in each."""
+
+    indices: np.ndarray
+    names: tuple[str, ...]
+    sums: np.ndarray
+    noise_std: float
+    privacy: Guarantee
+    # The number of rows, where it is public.
+    rows: int | None = None
+
+    @property
+    def means(self) -> np.ndarray:
+        """Sums over the number of rows, where that is public."""
+        if self.rows is None:
+            raise ValueError("means need a public number of rows: neighbours='replace_one'")
+        return self.sums / max(self.rows, 1)
+
+
+class _Wide(BaseEstimator):
+    """What the checks of wide tables ask of an estimator."""
+
+    def __init__(self, neighbours: str = "replace_one") -> None:
+        self.neighbours = neighbours
+
+
+def noisy_hard_threshold(
+    X: Any,
+    *,
+    sparsity: int,
+    bound: float,
+    epsilon: float,
+    delta: float,
+    weights: Any = None,
+    weight_bound: float = 1.0,
+    neighbours: str = "replace_one",
+    calibration: str = "tight",
+    ledger: Any = None,
+    random_state: int | None = None,
+) -> HardThreshold:
+    """The ``sparsity`` columns of X whose sums are largest in absolute value, and those sums (COST, Algorithm 3).
+
+    Row i adds weights[i] X[i] to the vector of sums; without weights, X[i]. So any vector that is a sum over rows can
+    be asked for: correlations with a label, a gradient's entries, numbers of visits.
+    bound, weight_bound: |cells| and |weights| are cut to these declared numbers. A missing cell counts as 0.
+    calibration: ``"tight"``, or ``"paper"`` for the noise that COST prints (n must be public).
+
+    Privacy: a selection and a sum over the rows, at ``epsilon`` and ``delta`` together.
+    """
+    budget = Budget.of(epsilon, delta)
+    check_choice("calibration", calibration, ("tight", "paper"))
+    check_choice("neighbours", neighbours, ("replace_one", "add_or_remove_one"))
+    for name, value in (("bound", bound), ("weight_bound", weight_bound)):
+        if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+    wide = _Wide(neighbours)
+    table = check_wide(wide, X, reset=True)
+    names = feature_names(wide)
+    whole = isinstance(sparsity, (int, np.integer)) and not isinstance(sparsity, bool)
+    if not (whole and 1 <= sparsity <= len(names)):
+        raise ValueError(
+            f"sparsity must be a whole number between 1 and the number of columns {len(names)}, got {sparsity!r}"
+        )
+    limit = np.full(len(names), float(bound))
+    encoding = WideEncoding(-limit, limit, -float(weight_bound), float(weight_bound), len(table) * len(names))
+    layout = Layout(encoding.encode, width=len(names), block_rows=wide_block_rows(len(names)))
+    factors = _weights(weights, len(table), float(weight_bound))
+    source = Curator(
+        open_engine(Arrays(table, factors), layout),
+        neighbours=neighbours,
+        accountant=Accountant(open_ledger(ledger), asked=budget, label="hard threshold"),
+        bits=seeded_bits(random_state),
+    )
+    chosen = noisy_threshold(source, budget, width=len(names), sparsity=int(sparsity), calibration=calibration)
+    # Without weights every row weighs weight_bound, which is the unit that encoded weights have.
+    unit = float(bound) * (float(weight_bound) if weights is not None else 1.0)
+    return HardThreshold(
+        chosen.columns,
+        tuple(str(names[column]) for column in chosen.columns),
+        chosen.sums * unit,
+        chosen.noise_std * unit,
+        source.finish(),
+        source.public_rows,
+    )
+
+
+def _weights(weights: Any, rows: int, bound: float) -> np.ndarray:
+    if weights is None:
+        return np.full(rows, bound)
+    column, kind, shown = read_vector(weights, "weights")
+    check_numbers("weights", kind, shown)
+    if len(column) != rows:
+        raise ValueError(f"weights must have one number for each of the {rows} rows of X, got {len(column)}")
+    return as_floats(column)

@@ -1,0 +1,134 @@
+"""Convex losses of a label and a predictor, given by their slope: Huber, a smoothed quantile, one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+Floats = NDArray[np.float64]
+
+# Where a slope is first looked at: residuals and predictors from tiny to large, of both signs.
+_SIZES = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss by its slope, the derivative in the predictor eta = x . coef.
+
+    slope: of the residual eta - y; or, where ``eta_range`` is given, of (y, eta), for eta within that range.
+    bound: how large |slope| can be for declared labels. It is enforced, so a wrong one costs accuracy, never privacy.
+    link: what turns eta into a prediction: ``identity``, ``log``, ``logit``, ...
+    curvature: about the second derivative of the mean loss, which sets the length of steps; if None, the largest that
+    any row can have. Less makes longer steps, which a loss with a sharp bend may need.
+
+    ``slope`` is called on public points alone, and rows are looked up in the table that this gives: whatever the
+    function does, no row is handed to it.
+    """
+
+    slope: Callable[..., Floats]
+    bound: float
+    eta_range: tuple[float, float] | None = None
+    link: str = "identity"
+    curvature: float | None = None
+    name: str = "own"
+    # The slope at fixed points: what tells two losses apart where a fit is stored under a name.
+    seen: Floats = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not _positive(self.bound):
+            raise ValueError(f"a loss needs a finite bound > 0 of its slope, got {self.bound!r}")
+        if self.curvature is not None and not _positive(self.curvature):
+            raise ValueError(f"curvature must be None or a finite number > 0, got {self.curvature!r}")
+        if not callable(self.slope):
+            raise ValueError("a loss needs a function slope(residual), or slope(y, eta) with eta_range=(low, high)")
+        if self.eta_range is None:
+            seen = self.at_residual(_SIZES)
+        else:
+            low, high = self.eta_range
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise ValueError(f"eta_range must be finite (low, high), got {self.eta_range!r}")
+            seen = self.at(np.repeat(_SIZES, 9), np.tile(np.linspace(low, high, 9), len(_SIZES)))
+        object.__setattr__(self, "seen", seen)
+
+    def at_residual(self, residual: Floats) -> Floats:
+        return self._checked(self.slope(residual), residual.shape, "slope(residual)")
+
+    def at(self, y: Floats, eta: Floats) -> Floats:
+        return self._checked(self.slope(y, eta), eta.shape, "slope(y, eta)")
+
+    def _checked(self, values: Floats, shape: tuple[int, ...], what: str) -> Floats:
+        numbers = np.asarray(values, dtype=np.float64)
+        if numbers.shape != shape:
+            raise ValueError(f"{what} of loss {self.name!r} must give one number for each, got shape {numbers.shape}")
+        if np.isnan(numbers).any():
+            raise ValueError(f"{what} of loss {self.name!r} gives NaN at a finite point")
+        return numbers
+
+
+def huber(width: float) -> Loss:
+    """Squares up to ``width`` of the residual, in y's units, and absolute values beyond."""
+    if not _positive(width):
+        raise ValueError(f"width must be a finite number > 0, got {width!r}")
+    return Loss(_Huber(float(width)), float(width), name=f"huber({width:g})")
+
+
+def smoothed_quantile(level: float, bandwidth: float) -> Loss:
+    """The check loss of a quantile, its corner smoothed by a logistic kernel of this width, in y's units."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    if not _positive(bandwidth):
+        raise ValueError(f"bandwidth must be a finite number > 0, got {bandwidth!r}")
+    name = f"quantile({level:g}, {bandwidth:g})"
+    return Loss(_Quantile(float(level), float(bandwidth)), max(level, 1 - level), name=name)
+
+
+def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
+    """Counts up to ``largest`` with variance mean + dispersion mean^2, log link: (mean - y) / (1 + dispersion mean)."""
+    if not (_positive(dispersion) and _positive(largest)):
+        raise ValueError(f"dispersion and largest must be finite numbers > 0, got {dispersion!r} and {largest!r}")
+    return Loss(
+        _NegativeBinomial(float(dispersion)),
+        max(1 / dispersion, float(largest)),
+        eta_range=(-10.0, math.log(largest) + 3.0),
+        link="log",
+        curvature=1 / (1 + dispersion),
+        name=f"negative_binomial({dispersion:g})",
+    )
+
+
+# Classes, and no functions within functions: fitted models are pickled.
+
+
+@dataclass(frozen=True)
+class _Huber:
+    width: float
+
+    def __call__(self, residual: Floats) -> Floats:
+        return np.clip(residual, -self.width, self.width)
+
+
+@dataclass(frozen=True)
+class _Quantile:
+    level: float
+    bandwidth: float
+
+    def __call__(self, residual: Floats) -> Floats:
+        return np.asarray(expit(residual / self.bandwidth) - self.level)
+
+
+@dataclass(frozen=True)
+class _NegativeBinomial:
+    dispersion: float
+
+    def __call__(self, y: Floats, eta: Floats) -> Floats:
+        mean = np.exp(eta)
+        return np.asarray((mean - y) / (1 + self.dispersion * mean))
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < math.inf
