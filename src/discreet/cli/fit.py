@@ -23,6 +23,7 @@ class Job:
     target: str | None
     groups: str | None
     exposure: str | None
+    sample_weight: str | None
     ledger: str | None
     job: str | None
     out: str | None
@@ -39,6 +40,7 @@ class Job:
 @click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model instead.")
 @click.option("--link", help="Its link: identity, logit, probit, cloglog, log, softplus.  [default: the usual one]")
 @click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
+@click.option("--sample-weight", metavar="COLUMN", help="How much each row counts; its bounds are in the domain.")
 @click.option("--public", metavar="FILE", help="Rows that are public anyway, with the same columns.")
 @click.option("--alpha", type=float, help="Penalty on squared coefficients.  [default: 1 for ridge, else 0]")
 @click.option("--solver", default="auto", show_default=True, help="gd, moments, newton, ...; see docs/papers.")
@@ -67,6 +69,7 @@ def fit(
     family: str | None,
     link: str | None,
     exposure: str | None,
+    sample_weight: str | None,
     public: str | None,
     alpha: float | None,
     solver: str,
@@ -117,11 +120,20 @@ def fit(
             rows_per_person=rows_per_person,
         )
         given = Given(data, sql, database, engine, scheduler, master, sep, decimal, encoding)
-        task = Job(given.table(), target, groups, exposure, ledger, job, out)
+        task = Job(given.table(), target, groups, exposure, sample_weight, ledger, job, out)
         if dry_run:
             from discreet.cli.price import echo_price
 
-            echo_price(estimator, task.table, target=target, groups=groups, exposure=exposure, ledger=ledger, job=job)
+            echo_price(
+                estimator,
+                task.table,
+                target=target,
+                groups=groups,
+                exposure=exposure,
+                weight=sample_weight,
+                ledger=ledger,
+                job=job,
+            )
         else:
             _fit(estimator, task)
 
@@ -132,7 +144,8 @@ def _fit(estimator: Any, task: Job) -> None:
     # Whatever can fail must fail before the budget is spent.
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
-    more = {} if task.exposure is None else {"exposure": task.exposure}
+    beside = {"exposure": task.exposure, "sample_weight": task.sample_weight}
+    more = {name: column for name, column in beside.items() if column is not None}
     with watched():
         estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))

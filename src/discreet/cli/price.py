@@ -21,13 +21,14 @@ def echo_price(
     target: str | None,
     groups: str | None,
     exposure: str | None = None,
+    weight: str | None = None,
     ledger: str | None,
     job: str | None,
 ) -> None:
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
     # Checks names and types of the columns; the curator that it makes is asked nothing.
-    source, encoder = estimator._open_table(table, target, None, groups, job, exposure)
+    source, encoder = estimator._open_table(table, target, None, groups, job, exposure, weight)
     counted = "" if job is None else " (rows may be counted: their number is part of the job)"
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
     for doubt in budget.doubts():

@@ -66,6 +66,7 @@ class Curator:
         neighbours: str = "replace_one",
         rows_per_person: int = 1,
         grouped: bool = False,
+        weighted: bool = False,
         ledger: Ledger | None = None,
         job: str | None = None,
         accountant: Accountant | None = None,
@@ -75,6 +76,7 @@ class Curator:
         self._neighbours = check_neighbours(neighbours)
         self._rows_per_person = rows_per_person
         self._grouped = grouped
+        self._weighted = weighted
         self._accountant = Accountant(ledger, job=job) if accountant is None else accountant
         self._bits = SystemBits() if bits is None else bits
         self._seeded = bits is not None
@@ -107,8 +109,12 @@ class Curator:
 
     @property
     def public_rows(self) -> int | None:
-        """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped."""
-        return self._engine.rows if self._neighbours == "replace_one" and not self._grouped else None
+        """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped.
+
+        None where rows have weights: what sums are divided by is then the sum of weights, which is private.
+        """
+        public = self._neighbours == "replace_one" and not self._grouped and not self._weighted
+        return self._engine.rows if public else None
 
     @property
     def one_row_each(self) -> bool:

@@ -28,6 +28,8 @@ class Encoder:
     target: Numeric | None = None
     # How long each row was observed, if that differs: y is then given with two columns, labels and exposures.
     exposure: Numeric | None = None
+    # How much each row counts, if that differs: the last column of y then.
+    weight: Numeric | None = None
 
     def __post_init__(self) -> None:
         for column in (*self.domain.columns, self.target):
@@ -203,7 +205,7 @@ class EncodedBlock(WholeBlock):
             target = self._encoder.target
             if target is None or self._y is None:
                 raise TypeError("these rows have no target")
-            labels = self._y if self._encoder.exposure is None else self._y[:, 0]
+            labels = self._y if self._y.ndim == 1 else self._y[:, 0]
             encoded = target.encode(labels, target.centre, target.half_width)[0]
             encoded.flags.writeable = False  # the next look must find it as it was
             self.memory["y"] = encoded
@@ -214,6 +216,12 @@ class EncodedBlock(WholeBlock):
         """The logarithm of each row's exposure, where exposures are declared."""
         exposure = self._encoder.exposure
         return None if exposure is None else np.log(exposure.encode(self._y[:, 1], 0.0, 1.0)[0])
+
+    @cached_property
+    def weight(self) -> Floats | None:
+        """What part of its contribution each row makes, in [0, 1]: its weight over the largest declared."""
+        weight = self._encoder.weight
+        return None if weight is None else weight.encode(self._y[:, -1], 0.0, weight.high)[0]
 
     def write_x(self, out: Floats) -> None:
         self._encoder.write(self._table, out, self.memory)

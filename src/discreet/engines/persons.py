@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows import Block, row_hashes
+from discreet.rows import Block, row_hashes, weight_of
 
 Words = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
@@ -30,6 +30,8 @@ def row_ranks(block: Block, width: int) -> Words:
     columns = [*cells, block.y]
     if block.offset is not None:
         columns.append(block.offset)
+    if (weight := weight_of(block)) is not None:
+        columns.append(weight)
     missing = np.zeros(block.records, dtype=bool)
     for column in columns:
         missing |= np.isnan(column)

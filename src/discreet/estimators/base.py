@@ -94,12 +94,19 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
     def _exposure(self, name: str | None) -> Numeric:
         raise TypeError(f"{type(self).__name__} has no exposure")
 
-    def _open(self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None) -> tuple[Curator, Encoder]:
+    def _weight(self, name: str | None) -> Numeric:
+        raise TypeError(f"{type(self).__name__} has no sample_weight")
+
+    def _open(
+        self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None, sample_weight: Any = None
+    ) -> tuple[Curator, Encoder]:
         """The curator over these rows, and the encoding that it applies to them."""
-        engine, encoder = self._rows_engine(X, y, groups, exposure)
+        engine, encoder = self._rows_engine(X, y, groups, exposure, sample_weight)
         return self._enough_rows(self._curator(engine, encoder, groups is not None, job)), encoder
 
-    def _rows_engine(self, X: Any, y: Any, groups: Any, exposure: Any = None) -> tuple[Engine, Encoder]:
+    def _rows_engine(
+        self, X: Any, y: Any, groups: Any, exposure: Any = None, sample_weight: Any = None
+    ) -> tuple[Engine, Encoder]:
         """The engine over these rows, and the encoding that it applies to them."""
         self._fitted_before = warn_of_fitted_steps(self)
         named = None
@@ -107,17 +114,29 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
             X, y, named = formula_rows(self, X, y)
         table = check_table(self, X, reset=True)
         target, declared, labels = self._read_labels(table, y, exposure, named)
-        encoder = self._make_encoder(feature_names(self), target, declared)
+        weight = None
+        if sample_weight is not None:
+            weight = self._weight(getattr(sample_weight, "name", None))
+            cells, kind, shown = check_vector(table, sample_weight, "sample_weight")
+            check_numbers("sample_weight", kind, shown)
+            labels = np.column_stack([labels, as_floats(cells)])
+        encoder = self._make_encoder(feature_names(self), target, declared, weight)
         check_types(table, encoder.domain)
         ids = check_groups(groups, len(labels))
         layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
         return open_engine(Arrays(table, labels, ids), layout), encoder
 
-    def _make_encoder(self, names: Sequence[str], target: Numeric | None, exposure: Numeric | None) -> Encoder:
+    def _make_encoder(
+        self,
+        names: Sequence[str],
+        target: Numeric | None,
+        exposure: Numeric | None,
+        weight: Numeric | None = None,
+    ) -> Encoder:
         """The encoding of a table with these columns, by the formula if there is one."""
         if self.formula is not None:
-            return formula_encoder(self, names, target, exposure)
-        return Encoder(feature_domain(self, list(names)), target, exposure)
+            return formula_encoder(self, names, target, exposure, weight)
+        return Encoder(feature_domain(self, list(names)), target, exposure, weight)
 
     def _has_intercept(self, encoder: Encoder) -> bool:
         """Whether the model has an intercept: as ``fit_intercept`` says, unless a formula leaves it out."""
@@ -135,6 +154,7 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         features: Sequence[str] | None = None,
         groups: str | None = None,
         exposure: str | None = None,
+        sample_weight: str | None = None,
         job: str | None = None,
     ) -> Any:
         """``fit`` on the rows of a table, wherever they are; see docs/howto/engines.md.
@@ -145,11 +165,13 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         features: columns of x; by default all that ``domain`` declares, or that are there, but the other three.
         groups: a column of person ids; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
         exposure: a column that says how long or how much each row was observed (log link).
+        sample_weight: a column that says how much each row counts.
 
         Privacy: as ``fit``, with the same bits on the same rows.
         """
         budget = self._check_parameters()
-        source, encoder = self._open_table(table, target, features, groups, job, exposure)
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        source, encoder = self._open_table(table, target, features, groups, job, exposure, **more)
         return self._fit_source(self._enough_rows(source), encoder, budget)
 
     def _enough_rows(self, source: Curator) -> Curator:
@@ -170,9 +192,10 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         groups: str | None,
         job: str | None,
         exposure: str | None = None,
+        sample_weight: str | None = None,
     ) -> tuple[Curator, Any]:
         """The curator over a table's rows, which are read as they are summed, and their encoding."""
-        engine, encoder = self._table_engine(table, target, features, groups, exposure)
+        engine, encoder = self._table_engine(table, target, features, groups, exposure, sample_weight)
         return self._curator(engine, encoder, groups is not None, job), encoder
 
     def _table_engine(
@@ -182,18 +205,20 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         features: Sequence[str] | None = None,
         groups: str | None = None,
         exposure: str | None = None,
+        sample_weight: str | None = None,
     ) -> tuple[Engine, Encoder]:
         """The engine over a table's rows, and the encoding that it applies to them."""
         opened = open_table(table)
         if self.formula is not None:
-            target, names = formula_columns(self, opened.names, target, features, groups, exposure)
+            target, names = formula_columns(self, opened.names, target, features, groups, exposure, sample_weight)
         elif target is None:
             raise ValueError("target= must name the column to predict")
         else:
-            names = table_features(self.domain, opened.names, target, features, groups, exposure)
+            names = table_features(self.domain, opened.names, target, features, groups, exposure, sample_weight)
         column = self._target(target)
         declared = None if exposure is None else self._exposure(exposure)
-        encoder = self._make_encoder(names, column, declared)
+        weight = None if sample_weight is None else self._weight(sample_weight)
+        encoder = self._make_encoder(names, column, declared, weight)
         layout = table_layout(
             encoder,
             partial(self._without_secrets()._label_numbers, target=column),
@@ -228,6 +253,7 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
             neighbours=self.neighbours,
             rows_per_person=self.rows_per_person,
             grouped=grouped,
+            weighted=encoder.weight is not None,
             accountant=self._accountant(encoder, job),
             bits=seeded_bits(self.random_state),
         )

@@ -98,11 +98,15 @@ def select_columns(X: Any, names: Sequence[str]) -> Any:
 
 
 def formula_encoder(
-    estimator: Any, names: Sequence[str], target: Numeric | None, exposure: Numeric | None
+    estimator: Any,
+    names: Sequence[str],
+    target: Numeric | None,
+    exposure: Numeric | None,
+    weight: Numeric | None = None,
 ) -> FormulaEncoder:
     """The encoding of a table with exactly these columns."""
     domain = formula_domain(estimator, names).select(list(names))
-    encoder = FormulaEncoder(domain, target, exposure, parse_formula(estimator.formula, domain))
+    encoder = FormulaEncoder(domain, target, exposure, weight, parse_formula(estimator.formula, domain))
     if encoder.design_plan.offset is not None:
         if exposure is not None:
             raise DomainError("a formula with offset(...) takes no exposure: write both as one offset")

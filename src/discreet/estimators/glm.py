@@ -27,6 +27,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     formula: terms over declared columns, as ``"claims ~ age * smoker + offset(log(years))"``; ``fit(frame)`` then
         needs no y.
     bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
+    bounds_weight: the declared range of ``sample_weight``, ``(0, largest)``, if ``fit`` is given one.
     public: rows that are public anyway (with labels or without), or their second moment.
     alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
     solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only), ``"cost_gd"``
@@ -61,6 +62,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         bounds_X: Any = None,
         bounds_y: Any = None,
         bounds_exposure: Any = None,
+        bounds_weight: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
@@ -88,6 +90,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.bounds_exposure = bounds_exposure
+        self.bounds_weight = bounds_weight
         self.data_norm = data_norm
         self.domain = domain
         self.formula = formula
@@ -158,6 +161,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         bounds_X: Any = None,
         bounds_y: Any = None,
         bounds_exposure: Any = None,
+        bounds_weight: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
@@ -182,6 +186,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.bounds_exposure = bounds_exposure
+        self.bounds_weight = bounds_weight
         self.data_norm = data_norm
         self.domain = domain
         self.formula = formula

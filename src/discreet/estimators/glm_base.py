@@ -26,6 +26,7 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
+from discreet.estimators.weights import declared_weight, used_weight
 from discreet.privacy import Budget, Unit
 from discreet.results import Results
 from discreet.rows import Labels
@@ -58,6 +59,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
     eta: float | None
     cov_type: str
     bounds_exposure: Any = None
+    bounds_weight: Any = None
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""
@@ -126,15 +128,29 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
             raise DomainError(f"exposure must be declared > 0, got bounds from {column.low} to {column.high}")
         return column
 
+    def _weight(self, name: str | None) -> Numeric:
+        return declared_weight(self, name)
+
     def _check_offset(self) -> None:
         if self._family()[1].name != "log":
             super()._check_offset()
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        exposure: Any = None,
+        sample_weight: Any = None,
+        job: str | None = None,
+    ) -> Any:
         """Fit on private rows.
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
         exposure: how long or how much each row was observed (log link); its range is declared as bounds_exposure.
+        sample_weight: how much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is that of a
+        row with the largest declared weight, and standard errors are those of weights that are fixed (sandwich).
         job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
         stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
         columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
@@ -142,7 +158,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         Privacy: a fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
-        source, encoder = self._open(X, y, groups, job, exposure)
+        source, encoder = self._open(X, y, groups, job, exposure, sample_weight)
         return self._fit_source(source, encoder, budget)
 
     def _model(self, encoder: Encoder) -> GlmModel:
@@ -170,7 +186,7 @@ class PrivateGlm(GlmResultMethods, PrivateEstimator):
         fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
-        store_facts(self, fit.used, fit.signal)
+        store_facts(self, used_weight(fit.used, encoder), fit.signal)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder

@@ -19,7 +19,7 @@ from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
-from discreet.domain import Encoder, Public
+from discreet.domain import Encoder, Numeric, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
@@ -27,6 +27,7 @@ from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
+from discreet.estimators.weights import declared_weight, used_weight
 from discreet.glm import Gaussian, Identity
 from discreet.inference import residual_fact
 from discreet.privacy import Budget
@@ -64,6 +65,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         delta: float,
         bounds_X: Any = None,
         bounds_y: Any = None,
+        bounds_weight: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
@@ -88,6 +90,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.delta = delta
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
+        self.bounds_weight = bounds_weight
         self.data_norm = data_norm
         self.domain = domain
         self.formula = formula
@@ -108,10 +111,14 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, groups: Any = None, *, sample_weight: Any = None, job: str | None = None
+    ) -> Any:
         """Fit on private rows.
 
         groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
+        sample_weight: how much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is that of a
+        row with the largest declared weight, and standard errors are those of weights that are fixed (sandwich).
         job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
         stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
         columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
@@ -119,7 +126,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
-        source, encoder = self._open(X, y, groups, job)
+        source, encoder = self._open(X, y, groups, job, None, sample_weight)
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
@@ -131,6 +138,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
+
+    def _weight(self, name: str | None) -> Numeric:
+        return declared_weight(self, name)
 
     def _options(self) -> tuple[str, ...]:
         return self._solvers()[self.solver]
@@ -218,7 +228,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         released = linear_result(fit, encoder, source.guarantee, self._has_intercept(encoder), self.cov_type)
         self._take(released.shrunk, self._has_intercept(encoder))
         self.n_iter_ = fit.iterations
-        store_facts(self, fit.used, fit.signal)
+        store_facts(self, used_weight(fit.used, encoder), fit.signal)
         return released
 
     def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
@@ -298,6 +308,7 @@ class LinearRegression(_MomentRegressor):
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
         ``data_norm``, or a ``domain``.
     formula: terms over declared columns, as ``"cost ~ age * smoker + bs(bmi, 4)"``; ``fit(frame)`` then needs no y.
+    bounds_weight: the declared range of ``sample_weight``, ``(0, largest)``, if ``fit`` is given one.
     public: rows that are public anyway; their centre and scale then cost nothing.
     neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
     solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
@@ -334,6 +345,7 @@ class Ridge(_MomentRegressor):
         alpha: float = 1.0,
         bounds_X: Any = None,
         bounds_y: Any = None,
+        bounds_weight: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
@@ -358,6 +370,7 @@ class Ridge(_MomentRegressor):
             delta=delta,
             bounds_X=bounds_X,
             bounds_y=bounds_y,
+            bounds_weight=bounds_weight,
             data_norm=data_norm,
             domain=domain,
             formula=formula,

@@ -40,6 +40,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         delta: float,
         classes: Sequence[Any] = ZERO_ONE,
         bounds_X: Any = None,
+        bounds_weight: Any = None,
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
@@ -63,6 +64,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         self.delta = delta
         self.classes = classes
         self.bounds_X = bounds_X
+        self.bounds_weight = bounds_weight
         self.data_norm = data_norm
         self.domain = domain
         self.formula = formula
@@ -105,6 +107,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
         if len(self.classes_) == 2:
             return super()._fit_source(source, encoder, budget)
+        if encoder.weight is not None:
+            raise ValueError("sample_weight is for two classes only")
         if self.solver not in ("auto", "gd") or self.calibration != "tight":
             raise ValueError("more than two classes are fitted by solver='gd' with calibration='tight' only")
         fit = fit_classes(source, encoder, budget, self._model(encoder), self.public, len(self.classes_), self.max_iter)

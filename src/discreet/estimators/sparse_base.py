@@ -104,7 +104,10 @@ class SparseModel(PrivateEstimator):
         groups: str | None,
         job: str | None,
         exposure: str | None = None,
+        sample_weight: str | None = None,
     ) -> tuple[Curator, WideEncoding]:
+        if sample_weight is not None:
+            raise TypeError("sparse models have no sample_weight")
         if exposure is not None:
             raise DomainError("sparse models have no exposure")
         if target is None:

@@ -20,10 +20,13 @@ def table_features(
     target: str,
     features: Sequence[str] | None,
     groups: str | None = None,
-    exposure: str | None = None,
+    *more: str | None,
 ) -> list[str]:
-    """The columns of x: those asked for, or all declared ones (all there are, if none is) but the others."""
-    others = {target, groups, exposure}
+    """The columns of x: those asked for, or all declared ones (all there are, if none is) but the others.
+
+    more: the exposure and the weight.
+    """
+    others = {target, groups, *more}
     if features is not None:
         names = list(features)
     elif domain is not None:
@@ -36,7 +39,7 @@ def table_features(
     if not names:
         raise DomainError(f"there is no column besides the target {target!r}")
     if others & set(names) or len(set(names)) != len(names):
-        raise DomainError("features must be different columns without the target, the ids and the exposure")
+        raise DomainError("features must be different columns without the target, the ids, the exposure and the weight")
     return names
 
 
@@ -53,9 +56,10 @@ def table_layout(
     columns = [column.name for column in encoder.domain.columns]
     declared = list(encoder.domain.columns)
     texts = [column.name for column in encoder.domain.columns if _is_text(column)]
-    if encoder.exposure is not None:
-        columns.append(encoder.exposure.name)
-        declared.append(encoder.exposure)
+    for beside in (encoder.exposure, encoder.weight):
+        if beside is not None:
+            columns.append(beside.name)
+            declared.append(beside)
     target = None if encoder.target is None else encoder.target.name
     if text_labels and target is not None:
         texts.append(target)
@@ -73,13 +77,14 @@ def table_layout(
 
 
 def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Columns, y: Any) -> Any:
-    """A block of columns, the last of which is the exposure if there is one."""
+    """A block of columns, the last of which are the exposure and the weight if there are any."""
     if y is not None:
         y = y.map(labels) if isinstance(y, Coded) else labels(y)
-    if encoder.exposure is None:
+    beside = sum(one is not None for one in (encoder.exposure, encoder.weight))
+    if beside == 0:
         return encoder.encode(table, y)
-    exposure = numbers(table.arrays[-1])
-    return encoder.encode(Columns(table.arrays[:-1], len(table)), np.column_stack([numbers(y), exposure]))
+    more = [numbers(column) for column in table.arrays[-beside:]]
+    return encoder.encode(Columns(table.arrays[:-beside], len(table)), np.column_stack([numbers(y), *more]))
 
 
 def _is_text(column: Numeric | Categorical) -> bool:

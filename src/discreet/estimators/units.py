@@ -10,6 +10,7 @@ from discreet.algorithms.steps.glm_model import GlmFit
 from discreet.domain import Encoder
 from discreet.errors import DiscreetError, UnusableRowsWarning, warn_user
 from discreet.estimators.moments import require_target
+from discreet.estimators.weights import used_weight
 from discreet.privacy import Guarantee
 from discreet.results import Results
 from discreet.rows import RowsUsed
@@ -37,7 +38,7 @@ def linear_result(
         sampling = fit.model_covariance
     if fit.noise_covariance is None or sampling is None:
         raise DiscreetError("this solver gives no standard errors")
-    turn = units(encoder, with_intercept=with_intercept)
+    turn, used = units(encoder, with_intercept=with_intercept), used_weight(fit.used, encoder)
     noise = turn @ fit.noise_covariance @ turn.T
     return Results(
         target=require_target(encoder).name,
@@ -48,8 +49,8 @@ def linear_result(
         noise_covariance=noise,
         scale=fit.dispersion,
         scale_noise_std=0.0,
-        nobs=fit.count if fit.used is None else fit.used.count,
-        used=fit.used,
+        nobs=fit.count if used is None else used.count,
+        used=used,
         signal=fit.signal,
         privacy=privacy,
     )

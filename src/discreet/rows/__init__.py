@@ -25,7 +25,7 @@ from discreet.rows.kernels import (
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
-from discreet.rows.query import Block, Floats, Geometry, Query, WholeBlock, reach
+from discreet.rows.query import Block, Floats, Geometry, Query, WholeBlock, reach, weight_of
 from discreet.rows.ranking import (
     Indices,
     Picked,
@@ -102,5 +102,6 @@ __all__ = [
     "scratch",
     "several_parts",
     "turned",
+    "weight_of",
     "wide_block_rows",
 ]

@@ -70,6 +70,8 @@ class WeightedMoment:
     clip: float
     label: str = "curvature"
     geometry: Geometry = "square"
+    # Whether a row's own weight multiplies the weighted row rather than its square (rows/weighted.py).
+    weighs_squares: bool = False
 
     @property
     def left_norm(self) -> float:

@@ -25,7 +25,8 @@ from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum
 from discreet.rows.kernels import column_norms, place, scratch
 from discreet.rows.linear_map import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
-from discreet.rows.query import Block, Floats, Query
+from discreet.rows.query import Block, Floats, Query, weight_of
+from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
 _EXACT_ROWS = 512
@@ -96,8 +97,9 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     if query.geometry == "mapped":
         return mapped_parts(cast(MappedQuery, query), block, used)
     left, right = query.factors(block)
+    weight = weight_of(block)
     if query.geometry == "cells":
-        return _counted_parts(query, left, block.records, used)
+        return _counted_parts(query, left, block.records, used, weight)
     square = query.geometry in ("square", "printed_square")
     if (len(left), len(right)) != query.shape or (square and left is not right):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
@@ -106,6 +108,8 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     if query.geometry == "nonnegative":
         np.maximum(left, 0.0, out=left)
         np.maximum(right, 0.0, out=right)
+    if weight is not None:
+        weigh(query, left, weight)
     if square:
         _on_grid(left, query.left_norm, left_grid(query)[0], np.zeros(block.records))
     else:
@@ -144,7 +148,9 @@ def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
     return [part.reshape(shape) for part, shape in zip(np.split(together, ends[:-1]), shapes, strict=True)]
 
 
-def _counted_parts(query: Query, cell: NDArray[Any], records: int, used: NDArray[np.bool_] | None) -> Parts:
+def _counted_parts(
+    query: Query, cell: NDArray[Any], records: int, used: NDArray[np.bool_] | None, weight: Floats | None = None
+) -> Parts:
     """How many records are in each cell, times the grid's 1, which has two halves.
 
     Whatever the query gives, a record is counted once at most: an entry has one number, and one out of range is in no
@@ -156,7 +162,11 @@ def _counted_parts(query: Query, cell: NDArray[Any], records: int, used: NDArray
     counted = (cell[0] >= 0) & (cell[0] < cells)
     if used is not None:
         counted &= used
-    counts = np.bincount(cell[0][counted], minlength=cells).astype(np.float64)
+    if weight is None:
+        counts = np.bincount(cell[0][counted], minlength=cells).astype(np.float64)
+    else:  # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
+        whole = np.bincount(cell[0][counted], whole_weights(weight)[counted], minlength=cells)
+        counts = np.asarray(whole * 2.0**-COUNT_BITS, dtype=np.float64)
     high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
     return np.concatenate([carried((counts * half)[np.newaxis, :, np.newaxis]) for half in (high, low)])
 

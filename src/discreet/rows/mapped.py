@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from discreet.rows.carries import Parts, carried, exact_sum
 from discreet.rows.kernels import weighted_sum
 from discreet.rows.linear_map import ROW_BITS, LinearMap
-from discreet.rows.query import Block, Floats
+from discreet.rows.query import Block, Floats, weight_of
+from discreet.rows.weighted import weigh_cut
 
 # A weight has three digits of 16 bits; with 23 bits of a row's entry and 2^14 rows, float64 sums each exactly: 53 bits.
 _DIGIT_BITS = 16
@@ -59,6 +60,8 @@ def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | Non
     """The block's exact sum of whole rows times whole weights; ``mapped_sum`` applies the map to it."""
     rows, eta, length = query.map.predictor_and_length(block)
     weight = query.weights(block, eta, length)
+    if (row_weight := weight_of(block)) is not None:
+        weight = weigh_cut(weight, length, query.left_norm, _shortest(query), row_weight)
     if used is not None:
         weight = np.where(used, weight, 0.0)
     grid = query.left_norm, _shortest(query), _weight_scale(query), 2.0**_DIGIT_BITS

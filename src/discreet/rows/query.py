@@ -70,6 +70,12 @@ def silence(block: Block, width: int) -> Floats:
     return silent
 
 
+def weight_of(block: Any) -> Floats | None:
+    """What part of its contribution each record of a block makes, in [0, 1]; None where all count in full."""
+    weight: Floats | None = getattr(block, "weight", None)
+    return weight
+
+
 class WholeBlock(ABC):
     """A block that writes its rows in whole numbers, and keeps things for the next look at the same rows."""
 

@@ -111,6 +111,7 @@ class Frame:
             lambda y, eta, length: score.score(y, eta, clip / length),
             clip,
             label="second moment of scores",
+            weighs_squares=True,
         )
 
     def squares(self, phi: Floats, cost: GDP) -> tuple[BoundedSum, GDP]:

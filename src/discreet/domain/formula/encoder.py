@@ -32,7 +32,7 @@ class FormulaEncoder(Encoder):
         """From the formula's text and a domain that has more columns, perhaps."""
         plan = parse_formula(text, domain)
         read = [column.name for column in domain.columns if column.name in plan.columns]
-        return cls(domain.select(read), target, exposure, plan)
+        return cls(domain.select(read), target, exposure, plan=plan)
 
     @property
     def design_plan(self) -> Design:
