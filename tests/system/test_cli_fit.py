@@ -201,6 +201,84 @@ def test_a_logistic_model_takes_its_classes_from_the_domain(call):
     assert "--link and --exposure belong to a --family" in fit(call, "--exposure", "age").stderr
 
 
+# Every estimator and solver.
+
+MOMENT = "smoker=yes,const,age\n0.3,0.3,15\n0.3,1,50\n15,50,2800\n"
+FITS = {
+    "sparse": ["--model", "sparse", "--sparsity", "1"],
+    "sparse gamma": ["--model", "sparse", "--sparsity", "1", "--family", "poisson", "--solver", "iht"],
+    "sparse huber": ["--model", "sparse", "--sparsity", "1", "--loss", "huber:50", "--max-iter", "2"],
+    "huber": ["--loss", "huber:50", "--max-iter", "4"],
+    "quantile": ["--loss", "quantile:0.9:50", "--solver", "cost_gd"],
+    "relu": ["--model", "relu"],
+    "relu tree": ["--model", "relu", "--solver", "tree", "--max-iter", "4"],
+    "relu, printed": ["--model", "relu", "--solver", "minibatch", "--calibration", "paper", "--step", "0.1"],
+    "relu in secret order": ["--model", "relu", "--solver", "sgd"],
+    "single index": ["--model", "single_index", "--link", "leaky_relu"],
+    "dp_gd": ["--solver", "dp_gd", "--max-iter", "3", "--step", "0.5", "--clip", "300"],
+    "cost_gd, printed": ["--solver", "cost_gd", "--calibration", "paper", "--radius", "2"],
+    "lasso": ["--alpha", "10", "--l1-ratio", "1"],
+    "through the origin": ["--no-intercept"],
+    "moment": ["--solver", "pmt", "--public-moment", "moment.csv", "--public-n", "500"],
+    "moment, printed": [
+        *["--solver", "pmt", "--calibration", "paper", "--eta", "0.01"],
+        *["--public-moment", "moment.csv", "--public-n", "500"],
+    ],
+}
+
+
+@pytest.mark.parametrize("what", FITS)
+def test_every_model_and_solver_prints_and_writes_its_fit(what, call, tmp_path):
+    """A fit without standard errors was paid for, and then ended in an error."""
+    table = {"age": [float(i % 60 + 20) for i in range(400)], "smoker": ["no", "no", "yes", "no"] * 100}
+    table["cost"] = [5 * age + 50 for age in table["age"]]
+    pq.write_table(pa.table(table), tmp_path / "small.parquet")
+    (tmp_path / "moment.csv").write_text(MOMENT)
+    (tmp_path / "numbers.toml").write_text(DOMAIN.replace('values = ["no", "yes"]', "low = 0.0\nhigh = 1.0"))
+    data, domain = "small.parquet", "domain.toml"
+    if "sparse" in what:
+        table["smoker"] = [0.0, 0.0, 1.0, 0.0] * 100
+        pq.write_table(pa.table(table), tmp_path / "numbers.parquet")
+        data, domain = "numbers.parquet", "numbers.toml"
+    dry = fit(call, *FITS[what], "--dry-run", data=data, domain=domain)
+    assert dry.returncode == 0, dry.stderr
+    result = fit(call, *FITS[what], "--out", "model.json", data=data, domain=domain)
+    assert result.returncode == 0, result.stderr
+    assert "guarantee  epsilon" in result.stdout
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert len(model["coef"]) == len(model["names"]) >= 1
+    assert model["guarantee"]["epsilon"] <= 1.0
+
+
+WRONG = {
+    "no number of columns": (["--model", "sparse"], "--model sparse needs --sparsity"),
+    "columns that are no number": (["--model", "sparse", "--sparsity", "few"], "--sparsity is auto or a whole number"),
+    "an option of another model": (["--model", "relu", "--clip", "1"], "--clip is no option of --model relu"),
+    "an option of another family": (["--family", "poisson", "--l1-ratio", "1"], "--l1-ratio is no option of --family"),
+    "an unknown loss": (["--loss", "absolute"], "--loss is huber:WIDTH or quantile:LEVEL:BANDWIDTH, got absolute"),
+    "a loss without a width": (["--loss", "huber:-1"], "--loss huber:-1: width must be"),
+    "two models": (["--model", "relu", "--family", "poisson"], "--family is a model of its own"),
+    "a moment of nobody": (["--solver", "pmt", "--public-moment", "moment.csv"], "--public-moment needs --public-n"),
+    "a moment of others": (
+        ["--solver", "pmt", "--public-moment", "odd.csv", "--public-n", "9"],
+        "must have the columns age, smoker=yes and as many lines of numbers; it has age and 1 lines",
+    ),
+    "no moment": (["--solver", "pmt", "--public-moment", "no.csv", "--public-n", "9"], "cannot read the public moment"),
+    "rows and a moment": (["--public", "data.parquet", "--public-moment", "moment.csv"], "not both"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_options_of_models_are_named(what, call, tmp_path):
+    words, message = WRONG[what]
+    (tmp_path / "moment.csv").write_text(MOMENT)
+    (tmp_path / "odd.csv").write_text("age\n1\n")
+    result = fit(call, *words, "--ledger", "a.ledger")
+    assert result.returncode != 0
+    assert message in result.stderr
+    assert Ledger(tmp_path / "a.ledger").history == []
+
+
 # Tables that are not one file.
 
 

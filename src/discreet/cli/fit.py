@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.model import FAMILIES, make_estimator
+from discreet.cli.model import FAMILIES, MODELS, make_estimator
 from discreet.cli.printing import clean_errors
+from discreet.cli.solver_options import solver_options
 from discreet.cli.tables import Given, table_options
 from discreet.cli.watching import watched
 
@@ -36,14 +37,14 @@ class Job:
 @click.option("--formula", metavar="TEXT", help="Terms, as 'cost ~ age * smoker + bs(bmi, 4)'; else all columns.")
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
 @click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
-@click.option("--model", type=click.Choice(["linear", "ridge"]), help="Least squares, with a penalty or without.")
-@click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model instead.")
-@click.option("--link", help="Its link: identity, logit, probit, cloglog, log, softplus.  [default: the usual one]")
+@click.option("--model", type=click.Choice(MODELS), help="Least squares, sparse, ReLU or single-index.")
+@click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model; with --model sparse, too.")
+@click.option("--link", help="Its link: identity, logit, log, ..., or a single index's: sigmoid, softplus, cubic, ...")
 @click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
 @click.option("--sample-weight", metavar="COLUMN", help="How much each row counts; its bounds are in the domain.")
 @click.option("--public", metavar="FILE", help="Rows that are public anyway, with the same columns.")
-@click.option("--alpha", type=float, help="Penalty on squared coefficients.  [default: 1 for ridge, else 0]")
-@click.option("--solver", default="auto", show_default=True, help="gd, moments, newton, ...; see docs/papers.")
+@click.option("--alpha", type=float, help="Penalty on coefficients.  [default: 1 for ridge, else 0]")
+@click.option("--solver", default="auto", show_default=True, help="gd, moments, newton, iht, ...; see docs/papers.")
 @click.option(
     "--neighbours",
     type=click.Choice(["replace_one", "add_or_remove_one"]),
@@ -57,6 +58,7 @@ class Job:
 @click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same fit under it is paid once.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the model to this JSON file.")
 @click.option("--dry-run", is_flag=True, help="Show the price and stop: no row is read, nothing is spent.")
+@solver_options
 @table_options
 def fit(
     data: str | None,
@@ -88,22 +90,23 @@ def fit(
     sep: str | None,
     decimal: str,
     encoding: str,
+    **options: Any,
 ) -> None:
-    """Fit a private model to DATA: least squares, or a --family.
+    """Fit a private model to DATA: least squares, another --model, or a --family.
 
     DATA is a .parquet, .csv or .tsv file (.gz as well), a folder of them, or a pattern such as 'data/*.parquet'.
     """
     with clean_errors():
-        if model is not None and family is not None:
-            raise click.UsageError("--model is for least squares and --family for the others: give one of them")
-        if alpha is not None and model != "ridge" and family is None:
-            raise click.UsageError("--alpha is the penalty of --model ridge, or of a --family")
-        if family is None and (link is not None or exposure is not None):
+        if model not in (None, "sparse") and family is not None:
+            raise click.UsageError("--family is a model of its own, or that of --model sparse: give one of them")
+        if alpha is not None and model != "ridge" and family is None and options["l1_ratio"] is None:
+            raise click.UsageError("--alpha is the penalty of --model ridge, of a --family, or with --l1-ratio")
+        if family is None and (exposure is not None or (link is not None and model != "single_index")):
             raise click.UsageError("--link and --exposure belong to a --family")
         if target is None and formula is None:
             raise click.UsageError("give --target, the column to predict, or a --formula with it on the left")
         estimator = make_estimator(
-            model or "linear",
+            model,
             family,
             link,
             domain=domain,
@@ -111,7 +114,8 @@ def fit(
             target=target,
             exposure=exposure,
             formula=formula,
-            alpha=float(model == "ridge") if alpha is None else alpha,
+            options=options,
+            alpha=float(model == "ridge") if alpha is None and model in (None, "linear", "ridge") else alpha,
             solver=solver,
             epsilon=epsilon,
             delta=delta,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from types import SimpleNamespace as namespace
 from typing import Any
 
+from discreet.cli.public_files import read_moment, read_public
+from discreet.cli.solver_options import parse_loss, parse_sparsity
+
 FAMILIES = ("gaussian", "logistic", "bernoulli", "poisson", "gamma", "negative_binomial", "tweedie")
+MODELS = ("linear", "ridge", "sparse", "relu", "single_index")
 
 
 def make_estimator(
-    model: str,
+    model: str | None,
     family: str | None,
     link: str | None,
     *,
@@ -18,9 +23,13 @@ def make_estimator(
     target: str | None,
     exposure: str | None = None,
     formula: str | None = None,
+    options: dict[str, Any] | None = None,
     **parameters: Any,
 ) -> Any:
-    """An unfitted estimator with its domain and public rows read from their files."""
+    """An unfitted estimator with its domain and public data read from their files.
+
+    ``options``: those of ``solver_options``, None where the user said nothing.
+    """
     from discreet.domain import Domain
 
     declared = Domain.from_toml(domain)
@@ -32,54 +41,66 @@ def make_estimator(
         wanted = namespace(formula=formula, domain=declared, bounds_X=None, data_norm=None)
         target, features = formula_columns(wanted, [], target, None, exposure)
     assert target is not None
-    known = None if public is None else read_public(public, declared, target, exposure, features)
-    parameters |= {"domain": declared, "public": known}
-    if family is None:
-        from discreet.estimators import LinearRegression, Ridge
+    given = dict(options or {})
+    moment, rows = given.pop("public_moment", None), given.pop("public_n", None)
+    if moment is not None and public is not None:
+        raise ValueError("give --public, rows, or --public-moment, not both")
+    if moment is not None:
+        others: set[str | None] = {target, exposure}
+        if features is not None:
+            others |= {column.name for column in declared.columns if column.name not in features}
+        parameters["public"] = read_moment(moment, rows, declared, others)
+    elif public is not None:
+        parameters["public"] = read_public(public, declared, target, exposure, features)
+    kind, fixed = _kind(model, family, link, given.get("loss") is not None)
+    return kind(**fixed, domain=declared, **_fitting(kind, parameters | _parsed(given), model or family))
 
-        return Ridge(**parameters) if model == "ridge" else LinearRegression(**parameters)
-    return _generalized(family, link, parameters)
 
+def _kind(model: str | None, family: str | None, link: str | None, loss: bool) -> tuple[Any, dict[str, Any]]:
+    """The estimator's class, and what makes it this model."""
+    from discreet import estimators
 
-def _generalized(family: str, link: str | None, parameters: dict[str, Any]) -> Any:
-    from discreet.estimators import GammaRegressor, GeneralizedLinearRegressor, LogisticRegression, PoissonRegressor
-
+    if model in ("linear", "ridge") or (model is None and family is None and not loss):
+        return (estimators.Ridge if model == "ridge" else estimators.LinearRegression), {}
+    if model == "relu":
+        return estimators.ReLURegressor, {}
+    if model == "single_index":
+        return estimators.SingleIndexRegressor, {} if link is None else {"link": link}
     if family == "logistic" or (family == "bernoulli" and link in (None, "logit")):
         if link not in (None, "logit"):
             raise ValueError(f"--family logistic has the logit link; for {link} take --family bernoulli")
-        return LogisticRegression(**parameters)
-    named: dict[str, Any] = {"poisson": PoissonRegressor, "gamma": GammaRegressor}
+        return (estimators.SparseLogisticRegression if model == "sparse" else estimators.LogisticRegression), {}
+    chosen = {} if family is None else {"family": family}
+    chosen |= {} if link is None else {"link": link}
+    if model == "sparse":
+        return estimators.SparseRegressor, chosen
+    named: dict[str | None, Any] = {"poisson": estimators.PoissonRegressor, "gamma": estimators.GammaRegressor}
     if family in named and link in (None, "log"):
-        return named[family](**parameters)
-    return GeneralizedLinearRegressor(family=family, link=link, **parameters)
+        return named[family], {}
+    return estimators.GeneralizedLinearRegressor, chosen
 
 
-def read_public(
-    path: str, domain: Any, target: str, exposure: str | None = None, named: list[str] | None = None
-) -> Any:
-    """Public rows from a Parquet or CSV file: the declared columns but the target, which are labels if it is there.
+def _parsed(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given, as parameters."""
+    found = {name: value for name, value in given.items() if value is not None and name != "no_intercept"}
+    if given.get("no_intercept"):
+        found["fit_intercept"] = False
+    if "loss" in found:
+        found["loss"] = parse_loss(found["loss"])
+    if "sparsity" in found:
+        found["sparsity"] = parse_sparsity(found["sparsity"])
+    return found
 
-    named: the columns to take instead of all declared ones.
-    Where the private rows have an exposure, the file's column of that name is the public rows'.
-    """
-    import pyarrow.csv
-    import pyarrow.parquet
 
-    from discreet.domain import Public
-    from discreet.errors import DomainError
-
-    try:
-        table = pyarrow.csv.read_csv(path) if path.endswith(".csv") else pyarrow.parquet.read_table(path)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise DomainError(f"cannot read the public file {path}: {type(error).__name__}") from None
-    others = {target, exposure}
-    features = [
-        column.name
-        for column in domain.columns
-        if column.name not in others and column.name in table.column_names and (named is None or column.name in named)
-    ]
-    labels, times = (
-        table[name].to_numpy(zero_copy_only=False) if name in table.column_names else None
-        for name in (target, exposure)
-    )
-    return Public(rows=table.select(features), y=labels, exposure=None if labels is None else times)
+def _fitting(kind: Any, parameters: dict[str, Any], said: str | None) -> dict[str, Any]:
+    """The parameters, refused where this model has no such one; what was left at nothing may be missing."""
+    known = inspect.signature(kind).parameters
+    for name, value in parameters.items():
+        if name not in known and value is not None:
+            spelt = "no-intercept" if name == "fit_intercept" else name.replace("_", "-")
+            raise ValueError(
+                f"--{spelt} is no option of --{'model' if said in MODELS else 'family'} {said or 'linear'}"
+            )
+    if "sparsity" in known and "sparsity" not in parameters:
+        raise ValueError("--model sparse needs --sparsity, the number of columns to keep, or auto")
+    return {name: value for name, value in parameters.items() if name in known and value is not None}

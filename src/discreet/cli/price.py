@@ -13,6 +13,9 @@ from discreet.cli.printing import echo_table
 from discreet.privacy import Budget, Ledger
 from discreet.rows import PowerSums, SecondMoment
 
+# More columns than this are counted, not named.
+_MOST_NAMES = 30
+
 
 def echo_price(
     estimator: Any,
@@ -33,8 +36,10 @@ def echo_price(
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
     for doubt in budget.doubts():
         click.echo(f"Warning: {doubt}", err=True)
-    label = target if encoder.target is None else encoder.target.name
-    click.echo(f"model      {label} on {', '.join(encoder.names)}")
+    declared = getattr(encoder, "target", None)
+    names = list(getattr(encoder, "names", None) or estimator.feature_names_in_)
+    shown = ", ".join(names) if len(names) <= _MOST_NAMES else f"{', '.join(names[:_MOST_NAMES])}, ... ({len(names)})"
+    click.echo(f"model      {target if declared is None else declared.name} on {shown}")
     click.echo(f"price      {budget}")
     click.echo(f"holds for  {source.guarantee.in_words}")
     labels, shares = _releases(estimator)
@@ -55,6 +60,10 @@ def _releases(estimator: Any) -> tuple[list[str], list[float]]:
     """
     if estimator.solver == "moments":
         return [PowerSums.label, SecondMoment.label], [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
+    if hasattr(estimator, "sparsity"):
+        return ["first look, selections of columns and sums"], [1.0]
+    if estimator.calibration == "paper" or estimator.solver not in ("auto", "gd"):
+        return [f"all sums of solver {estimator.solver}"], [1.0]
     look = shares.LOOK
     return [PowerSums.label, "second moments, gradients and curvature"], [look, 1 - look]
 

@@ -56,7 +56,7 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
-    _NO_ERRORS = "calibration='paper' has no standard errors: the papers give none; use 'tight'"
+    _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
 
     def __init__(
         self,

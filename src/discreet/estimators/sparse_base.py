@@ -198,12 +198,14 @@ class SparseModel(PrivateEstimator):
             privacy=self.privacy_,
             used=fit.used,
             signal=getattr(self, "signal_", None),
-            no_errors=f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'",
+            no_errors="a fit by COST's Algorithm 4 has no standard errors"
+            if self._family.name == "loss"
+            else f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'",
         )
 
     def _described(self, released: Results) -> Results:
         columns = f"{len(self.support_)} of {self.n_features_in_} columns were chosen"
-        link = self._family.default_link.name
+        link = self._link.name
         return replace(
             released,
             family=self._family.name,
