@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
+.PHONY: demo test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -26,6 +26,9 @@ lint: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_MORE)
+
+test-processors: $(STAMP)  ## the whole suite with the loops of other processors; prints a table
+	$(BIN)/python tests/processors.py $(PYTEST_MORE)
 
 test-js:  ## the JavaScript client; needs Node 20 and npm
 	cd clients/js && npm ci --no-audit --no-fund --silent && npm test --silent

@@ -108,10 +108,15 @@ def _of_file(path: str, source: str) -> list[Mutant]:
         number = 0
         for node in nodes:
             for start, end in operator(name).mutation_positions(node):
-                if not any(first <= start and end <= last for first, last in never_run):
+                if not _is_bare_star(node) and not any(first <= start and end <= last for first, last in never_run):
                     found.append(Mutant(path, name, number, start[0], end[0]))
                 number += 1
     return sorted(found, key=lambda mutant: (mutant.line, mutant.operator, mutant.occurrence))
+
+
+def _is_bare_star(node: Any) -> bool:
+    """Whether this is the star before keyword-only parameters, which cosmic-ray takes for a multiplication."""
+    return node.type == "operator" and node.parent is not None and node.parent.type in ("parameters", "param")
 
 
 def _never_run(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:

@@ -9,12 +9,13 @@ import pytest
 from scipy.stats import chi2
 
 from discreet.curator import Curator
+from discreet.curator.accountant import Accountant
 from discreet.curator.noise import GridNoise
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError
 from discreet.noise import SeededBits
-from discreet.privacy import GDP, Ledger
+from discreet.privacy import GDP, Budget, Ledger
 from discreet.rows import CrossMoment, LinearMap, PowerSums, SecondMoment, grid_scale
 from discreet.rows.truncated import TruncatedMoment
 
@@ -220,3 +221,9 @@ def test_workers_and_blocks_do_not_change_the_answer():
         for block_rows, workers in [(16384, 1), (100, 2), (1, 3), (4999, 8)]
     ]
     assert all((answer == answers[0]).all() for answer in answers)
+
+
+def test_a_fit_that_was_never_charged_writes_nothing(ledger):
+    Accountant(ledger, asked=Budget.of(1.0, 1e-6)).finish()
+    Accountant(None, asked=Budget.of(1.0, 1e-6)).finish()
+    assert ledger.verify() == 1

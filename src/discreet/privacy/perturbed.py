@@ -238,8 +238,8 @@ def connected(losses: Floats, deltas: Floats) -> tuple[Floats, float]:
     slopes = [*(slope(a, b) for a, b in zip([-1, *corners], corners, strict=False)), 0.0]
     masses = np.zeros(len(t))
     masses[corners] = t[corners] * np.diff(slopes)
-    # What rounding took is put where it costs most.
-    return masses, float(max(deltas[-1], 1 - masses.sum()) * _MARGIN)
+    # What rounding took, summed without rounding, is put where it costs most.
+    return masses, float(max(deltas[-1], math.fsum((1.0, *-masses))) * _MARGIN)
 
 
 def _gaussian_delta(epsilon: Floats, mu: float) -> Floats:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 
 import discreet.curator.door
 from discreet import LogisticRegression, Public
+from discreet.curator import minimum
 from discreet.curator.minimum import find_minimum
-from discreet.rows.logistic_loss import WholeTheta
+from discreet.privacy import Perturbed
+from discreet.rows import Labels, LinearMap
+from discreet.rows.logistic_loss import LogisticLoss, WholeTheta
 
 
 def rows(n=2000):
@@ -60,3 +66,18 @@ def test_a_penalty_that_the_steps_cannot_be_computed_with_is_refused_at_the_door
     query = LogisticLoss(LinearMap(np.eye(3)), Labels(0.5, 0.5), 1.0, np.diag([0.0, 1.0, 1e16]), np.zeros(3))
     with pytest.raises(ValueError, match="the penalty must be at most"):
         ObjectiveNoise.covering(query, Perturbed(0.1, 0.1, 0.01, True, 1e-19), 1000)
+
+
+@pytest.mark.parametrize("public_rows", [None, 1000])
+@pytest.mark.parametrize("gradient_mu", [0.05, 0.3, 1.7])
+def test_both_noises_are_at_least_what_the_proof_needs_in_exact_arithmetic(gradient_mu, public_rows):
+    """Each bound with a whole share of noise beside the two grid units that rounding may take."""
+    query = LogisticLoss(LinearMap(np.eye(3)), Labels(0.0, 1.0), 1.3, np.zeros((3, 3)), np.zeros(3))
+    cost = Perturbed(gradient_mu, 0.1, 0.05 * gradient_mu, True, 1e-15)
+    noise = minimum.ObjectiveNoise.covering(query, cost, public_rows)
+    units = Fraction(noise.noise_unit) ** 2 * (Fraction(minimum._NOISE_UNITS) ** 2 - 4)
+    assert units >= (Fraction(query.bound) / Fraction(gradient_mu)) ** 2
+    root = Fraction(math.sqrt(query.size)) * (1 - Fraction(1, 2**52))
+    apart = 2 * (Fraction(noise.tolerance) + Fraction(minimum._COUPLED_WITHIN) * root * Fraction(noise.noise_unit))
+    reach = apart / Fraction(noise.strength) / Fraction(noise.smoothing_unit) + 2 * root
+    assert Fraction(noise.smoothing_scale) ** 2 - 4 >= (reach / Fraction(cost.smoothing_mu)) ** 2

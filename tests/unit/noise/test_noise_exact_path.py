@@ -88,3 +88,14 @@ def test_table_encloses_the_exact_probabilities(law, scale):
     assert np.all(np.diff(edges.astype(object)) > 0)
     assert block_width(scale) >= scale
     assert block_width(scale) < max(2 * scale, 2)
+
+
+@pytest.mark.parametrize("law", [law for law, _ in LAWS])
+@pytest.mark.parametrize("margin", [MARGIN, 2.0**-20])
+def test_words_within_the_margin_of_a_blocks_end_are_unsure(law, margin):
+    edges = [int(edge) for edge in block_edges(law(2.5), margin)]
+    ends = cumulative_bounds(law(2.5), 64)
+    slack = int(Fraction(margin) * 2**64)
+    assert slack > 0
+    assert edges[::2] == [low - slack for low, _ in ends[: len(edges[::2])]]
+    assert edges[1::2] == [high + slack for _, high in ends[: len(edges[1::2])]]

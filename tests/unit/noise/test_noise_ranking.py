@@ -75,3 +75,14 @@ def test_values_must_be_charged_once_for_each_pick():
     assert noise.value_scale(Repeated(Pure(0.05), 3)) == pytest.approx(noise.scale)
     with pytest.raises(ValueError, match="as many pure releases"):
         noise.value_scale(Repeated(Pure(0.05), 1))
+
+
+@pytest.mark.parametrize(("gumbel", "spread"), [(True, np.pi / np.sqrt(6)), (False, np.sqrt(2))])
+def test_a_release_states_its_reach_and_noise_in_the_users_unit(gumbel, spread):
+    cost, values = Repeated(Pure(0.5, bounded_range=gumbel), 3), Repeated(Pure(0.1), 3)
+    noise, unit = RankNoise.covering(2**30, cost), 2.0**-20
+    picks, numbers = noise.releases("columns", unit, cost, values)
+    assert (picks.label, picks.sensitivity, picks.cost) == ("columns", noise.reach * unit, cost)
+    assert picks.noise_std == pytest.approx(2 * noise.reach / 0.5 * spread * unit)
+    assert (numbers.label, numbers.sensitivity, numbers.cost) == ("columns: values", noise.reach * unit, values)
+    assert numbers.noise_std == pytest.approx(np.sqrt(2) * noise.reach / 0.1 * unit)

@@ -6,7 +6,7 @@ from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import permutations
-from math import exp, prod
+from math import exp, inf, prod
 
 import numpy as np
 import pytest
@@ -166,3 +166,15 @@ def test_ties_far_below_the_best_cost_no_exact_arithmetic(monkeypatch):
     scores = np.full(5_000, -1e16)
     scores[17] = 1e16
     assert gumbel_top(scores, 5, 1.0)[0] == 17
+
+
+@pytest.mark.parametrize("length", [64, 128])
+def test_the_outermost_uniforms_leave_the_noise_unbounded_on_one_side(length):
+    first, last = LazyUniform(0, ScriptedBits([0])), LazyUniform(2**64 - 1, ScriptedBits([2**64 - 1]))
+    while first.length < length:
+        first.refine()
+        last.refine()
+    low, high = _exact_gumbel(first)
+    assert (high, low > 0) == (inf, True)
+    low, high = _exact_gumbel(last)
+    assert (low, high < 0) == (-inf, True)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from one_row_objective import exact_profile
 
-from discreet.privacy import GDP, Approximate, Perturbed, Pure, compose, gaussian_cover
+from discreet.privacy import GDP, Approximate, Composition, Perturbed, Pure, compose, gaussian_cover
+from discreet.privacy.cover import _profile
 
 COSTS = {
     "objective": [Perturbed(0.2, 0.1, 0.01, False, 1e-19)],
@@ -59,3 +60,12 @@ def test_a_cover_is_above_the_exact_profile_of_one_row_more_or_less(mu, curvatur
             assert exact <= cost.delta(float(epsilon)) + 1e-9
             assert exact <= table.get_delta_for_epsilon(float(epsilon)) + 1e-9
             assert exact <= cover.slack + GDP(cover.mu).delta(float(epsilon)) + 1e-9
+
+
+@pytest.mark.parametrize("name", ["objective", "large objective"])
+def test_the_profile_that_is_covered_is_nowhere_above_the_bounds_that_it_comes_from(name):
+    """It is their lower convex hull, so that a cover is no larger than it must be."""
+    (cost,) = COSTS[name]
+    places, deltas = _profile(Composition((cost,)), 3.0)
+    assert np.all(deltas <= np.minimum(cost.deltas(places), 1.0) * (1 + 1e-6) + 2e-15)
+    assert np.all(np.diff(deltas) <= 0)

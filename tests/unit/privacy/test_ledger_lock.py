@@ -173,3 +173,11 @@ def test_a_thread_that_forks_inside_does_not_wait_for_itself():
     with gate:
         gate.before_fork()
         gate.after_in_parent()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux lists open files")
+def test_waiting_for_a_lock_leaves_no_file_open(ledger, holder):
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(LedgerBusy):
+        ledger.charge(GDP(0.01), label="waits")
+    assert len(os.listdir("/proc/self/fd")) == before

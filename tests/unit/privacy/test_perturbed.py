@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -143,3 +144,12 @@ def test_the_slack_counts_on_both_data_sets():
     assert slacked.delta(50.0) == slacked.delta(40.0) <= slacked.delta(10.0)
     assert slacked.epsilon(1e-6) < 10
     assert slacked.epsilon(1e-14) == np.inf
+
+
+@pytest.mark.parametrize("points", [5, 400])
+def test_losses_and_the_infinite_one_have_at_least_all_of_the_mass(points):
+    """In exact arithmetic: what rounding takes from the losses is given to the infinite one, and a margin more."""
+    losses = np.linspace(0.0, 8.0, points)
+    masses, infinite = connected(losses, np.array([gaussian_delta(loss, 1.0) for loss in losses]))
+    rest = 1 - sum(map(Fraction, masses.tolist()))
+    assert Fraction(infinite) >= max(rest, Fraction(gaussian_delta(8.0, 1.0))) * (1 + Fraction(1, 10**12))

@@ -98,3 +98,12 @@ def test_a_selection_is_cut_to_what_is_left_by_its_range():
     assert granted.times == 4
     assert granted.mu <= reservation.left.mu
     assert granted.each.parameter == pytest.approx(0.3, rel=1e-9)
+
+
+def test_a_pure_release_is_cut_to_what_is_left():
+    cost = Pure(0.3)
+    reservation = Reservation([GDP(cost.mu * (1 - 1e-11))])
+    (granted,) = reservation.grant([cost])
+    assert isinstance(granted, Pure)
+    assert granted.mu <= reservation.left.mu
+    assert granted.parameter == pytest.approx(0.3, rel=1e-9)

@@ -105,7 +105,19 @@ def test_an_approximate_guarantee_promises_nothing_below_its_delta():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: GDP(-1.0), lambda: GDP(math.nan), lambda: ZCDP(-1.0), lambda: Pure(0.0), lambda: Approximate(1, 2)]
+    "make",
+    [
+        lambda: GDP(-1.0),
+        lambda: GDP(math.nan),
+        lambda: ZCDP(-1.0),
+        lambda: Pure(0.0),
+        lambda: Approximate(1, 2),
+        lambda: Approximate(-1.0, 1e-6),
+        lambda: Approximate(math.nan, 1e-6),
+        lambda: ZCDP(1.0).epsilon(2.0),
+        lambda: ZCDP(0.0).epsilon(2.0),
+        lambda: GDP(1.0).epsilon(math.nan),
+    ],
 )
 def test_impossible_costs_are_refused(make):
     with pytest.raises(ValueError, match="must be"):

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.rows import Labels, LinearMap, exact_sum, product_parts
-from discreet.rows.class_scores import ClassCounts, ClassInformation, ClassMoment, ClassScores
+from discreet.rows.class_scores import (
+    ClassCounts,
+    ClassInformation,
+    ClassMoment,
+    ClassScores,
+    _probabilities,
+    _weighed,
+    farthest_class,
+)
 
 WIDTH, CLASSES = 4, 5
 LABELS = Labels((CLASSES - 1) / 2, (CLASSES - 1) / 2)
@@ -124,3 +132,14 @@ def test_counts_are_the_numbers_of_rows():
     block = ClassBlock(np.zeros((WIDTH, 6)), encoded([0, 0, 3, 4, 4, 4]))
     left, right = ClassCounts(CLASSES, LABELS).factors(block)
     assert (left @ right.T)[:, 0].tolist() == [2, 0, 0, 1, 3]
+
+
+def test_a_score_is_clipped_by_the_longest_that_any_class_could_give():
+    rng = np.random.default_rng(4)
+    query, block = queries(rng)[2], block_of(rng, 50)
+    _, score, largest, _, _ = _weighed(query, block)
+    probabilities = _probabilities(query.map.apply(block)[:CLASSES])
+    assert largest == pytest.approx([farthest_class(one) for one in probabilities.T], rel=1e-12)
+    assert np.all(np.linalg.norm(score, axis=0) <= largest * (1 + 1e-12))
+    everyone = [np.linalg.norm(probabilities - np.eye(CLASSES)[:, [k]], axis=0) for k in range(CLASSES)]
+    assert largest == pytest.approx(np.max(everyone, axis=0), rel=1e-12)

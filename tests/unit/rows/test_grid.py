@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from tables import ArrayBlock, Product, Square, blocks
 from discreet.curator.noise import GridNoise
 from discreet.privacy import GDP
 from discreet.rows import SecondMoment, exact_sum, grid_norm, grid_scale, product_parts
-from discreet.rows.grid import grid_bits, parts_shape
+from discreet.rows.grid import grid_bits, parts_shape, right_grid
 from discreet.rows.kernels import place
 
 
@@ -302,3 +303,44 @@ def test_cells_that_are_no_single_whole_numbers_are_refused(cell):
     query.cell = cell
     with pytest.raises(TypeError, match="one cell a record"):
         product_parts(query, ArrayBlock(np.zeros((1, 5)), np.zeros(5)))
+
+
+@pytest.mark.parametrize(("name", "value"), [("shape", (3, 2)), ("right_norm", 2.0)])
+def test_cells_of_another_shape_or_weight_are_refused(name, value):
+    query = Cells(np.zeros(5, dtype=np.int64), 3)
+    setattr(query, name, value)
+    with pytest.raises(TypeError, match="one cell a record"):
+        product_parts(query, ArrayBlock(np.zeros((1, 5)), np.zeros(5)))
+
+
+@dataclass
+class Signs:
+    """The sum of +y or -y by truth values."""
+
+    plus: np.ndarray
+    width: int
+    label: str = "signs"
+    geometry: str = "signs"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self):
+        return len(self.plus), self.width
+
+    def factors(self, block):
+        return self.plus, block.x.copy()
+
+
+def test_signed_sums_are_exact_and_take_nothing_but_truth_values():
+    rng = np.random.default_rng(2)
+    plus, x = rng.random((5, 300)) < 0.5, rng.uniform(-0.5, 0.5, (2, 300))
+    query, block = Signs(plus, 2), ArrayBlock(x, np.zeros(300))
+    parts = product_parts(query, block)
+    assert parts.shape == parts_shape(query)
+    units = np.rint(x * right_grid(query)[0]).astype(object)
+    expected = np.where(plus, 1, -1).astype(object) @ units.T
+    # Rounded at random to one of the two nearest units: 300 records are at most 300 units apart.
+    assert np.max(np.abs(exact_sum(parts) - expected)) <= 300
+    with pytest.raises(TypeError, match="truth values"):
+        product_parts(Signs(plus.astype(float), 2), block)

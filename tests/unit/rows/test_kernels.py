@@ -186,3 +186,12 @@ def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
         hashes.append(state)
     assert all(np.array_equal(hashes[0], state) for state in hashes[1:])
     assert len(np.unique(hashes[0])) == n  # the words differ, so the rows do
+
+
+def test_compiled_loops_are_used_once_they_are_asked_for(monkeypatch):
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    kernels.compile_kernels()
+    compiled = kernels._kernels
+    assert compiled is not kernels._NUMPY
+    kernels.compile_kernels()
+    assert kernels._kernels is compiled

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import ArrayBlock
 
-from discreet.rows import Labels, PowerSums, SecondMoment, column_norms, reach
+from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, column_norms, reach
+from discreet.rows.gradient import LabelProfile
 from discreet.rows.histograms import Look
+from discreet.rows.wide_queries import SupportScores
 
 WIDTH = 3
 
@@ -143,3 +145,21 @@ def test_the_bound_of_the_second_moment_is_reached():
     x = query.x_centre + np.array([query.x_scale, 0, 0])  # just at the radius, so nothing is shortened
     row, _ = query.factors(ArrayBlock(x[:, np.newaxis], np.array([1e3])))
     assert column_norms(row)[0] == pytest.approx(query.left_norm, rel=1e-12)
+
+
+def test_a_row_of_a_label_profile_is_as_long_as_it_says_and_no_longer():
+    profile = LabelProfile(LinearMap(np.ones((1, 2))), Labels(0.0, 1.0), np.array([0.0]), 0.0, 1.0)
+    block = ArrayBlock(np.array([[-1.0, 1.0, 1.0]]), np.array([1.0, 1.0, 0.0]))
+    cells, numbers = profile.factors(block)
+    assert np.max(np.linalg.norm(cells, axis=0)) == profile.left_norm
+    assert np.max(np.linalg.norm(numbers, axis=0)) == profile.right_norm
+
+
+def test_scores_on_a_support_have_the_shape_and_length_that_they_declare():
+    rng = np.random.default_rng(1)
+    scores = SupportScores(LinearMap(rng.normal(size=(4, 3))), Labels(0.0, 1.0), lambda y, eta: y - eta, 1.0, 0.5)
+    block = ArrayBlock(rng.uniform(-1, 1, (2, 30)), rng.uniform(-1, 1, 30))
+    left, right = scores.factors(block)
+    assert (len(left), len(right)) == scores.shape == (3, 1)
+    assert np.max(column_norms(right)) == scores.right_norm
+    assert scores.left_norm == 0.5

@@ -199,3 +199,9 @@ def test_blocks_shrink_as_rows_widen():
     assert wide_block_rows(10_000) * 10_000 <= 2**23
     assert wide_block_rows(10) == 16384
     assert wide_block_rows(10**9) == 16
+
+
+@pytest.mark.parametrize("bound", [0.0, 1e-100, 1e100, np.inf, np.nan])
+def test_weights_bounds_that_floats_cannot_hold_are_refused(bound):
+    with pytest.raises(ValueError, match="between 1e-100 and 1e100"):
+        whole_weights(np.ones(2), bound)
