@@ -86,7 +86,7 @@ def test_kill_at_every_step_of_a_fold_loses_nothing(ledger, monkeypatch):
 def test_kill_at_every_step_of_a_fit_leaves_its_charge_and_the_same_job_ends_it(ledger):
     steps = visible_steps(partial(fit, ledger, "dry run"))
     assert steps.count("execute in insert") == 4  # the charge, two answers, the list of releases
-    for number in range(0, len(steps), 4):
+    for number in range(0, len(steps), 7):
         key = f"killed at step {number}"
         handed_out = killed_at_step(partial(fit, ledger, key), number)
         stored = [ledger.stored(key, part=str(part)) for part in range(2)]
@@ -119,7 +119,7 @@ def test_kill_during_the_recovery_from_a_kill_loses_nothing(ledger):
     committed = first_step_after_commit(steps)
     killed_at_step(partial(release, ledger, "recovered in a dry run"), committed)
     recovery = visible_steps(partial(ledger.charge, COST, label="recovers", key="recovers"))
-    for number in range(0, len(recovery), 2):
+    for number in range(0, len(recovery), 3):
         key = f"recovery killed at step {number}"
         handed_out = killed_at_step(partial(release, ledger, key), committed)
         killed_at_step(partial(ledger.charge, COST, label="recovers", key=f"recovers {number}"), number)

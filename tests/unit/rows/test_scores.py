@@ -120,8 +120,9 @@ def test_no_function_of_a_row_depends_on_where_the_row_stands(one, other):
     bound = 10.0 ** rng.uniform(-2, 3, records)
     for name, function in elementwise(one, other).items():
         whole = function(y, eta, bound)
-        alone = np.array([function(y[i : i + 1], eta[i : i + 1], bound[i : i + 1])[0] for i in range(records)])
-        assert np.array_equal(whole, alone, equal_nan=True), name
+        some = [*range(0, records, 7), *range(records - 3, records)]
+        alone = np.array([function(y[i : i + 1], eta[i : i + 1], bound[i : i + 1])[0] for i in some])
+        assert np.array_equal(whole[some], alone, equal_nan=True), name
         for start in (1, 2, 3, 5):  # slices that are not aligned, of lengths with every tail
             for length in (2, 3, 4, 7, 8, 9, 15, 17, 31, 63, 999):
                 rows = slice(start, start + length)
