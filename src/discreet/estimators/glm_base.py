@@ -20,7 +20,8 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric, check_bounds
 from discreet.errors import DomainError
-from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.base import check_choice
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
@@ -47,7 +48,7 @@ _PRINTED_NEWTON = {**_NEWTON, "eta": "failure"}
 _DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 
 
-class PrivateGlm(GlmResultMethods, PrivateEstimator):
+class PrivateGlm(GlmResultMethods, EvaluatedMethods):
     """A generalized linear model behind a curator; subclasses say which family and link."""
 
     fit_intercept: bool

@@ -21,7 +21,8 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric, Public
 from discreet.errors import DomainError
-from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.base import check_choice
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
@@ -53,7 +54,7 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 }
 
 
-class _MomentRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
+class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"

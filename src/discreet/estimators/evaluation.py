@@ -1,0 +1,145 @@
+"""Private evaluation: how a fitted model does on held-out rows, priced and paid for like a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.curator import Accountant, Curator
+from discreet.estimators.base import PrivateEstimator, open_ledger, seeded_bits
+from discreet.estimators.evaluation_questions import ask
+from discreet.estimators.formula import reduced
+from discreet.estimators.tables import check_table
+from discreet.report.evaluation import Evaluation
+
+
+class EvaluatedMethods(PrivateEstimator):
+    """``evaluate`` and ``evaluate_table`` of linear and generalized linear models."""
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        epsilon: float,
+        delta: float,
+        ledger: Any = None,
+        exposure: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        """How the model does on private held-out rows, from noisy sums.
+
+        Parameters
+        ----------
+        X, y, groups, exposure
+            Rows as for ``fit``; with a formula, y may stand in X.
+        epsilon, delta : float
+            What the evaluation costs, besides the fit. It is a cost for these rows.
+        ledger : Ledger or path, optional
+            Who pays, in one charge before a row is read.
+        neighbours, rows_per_person : optional
+            As for ``fit``; the model's own by default.
+        alpha : float
+            Intervals have the level 1 - alpha.
+        random_state : int, optional
+            For tests only; the result is then not private.
+
+        Returns
+        -------
+        Evaluation
+            ``r2`` and ``rmse`` (linear), ``log_loss``, ``deviance_explained`` and ``auc`` (classes),
+            ``deviance_explained`` and ``mean_deviance`` (others), each with a noise interval; a calibration table.
+
+        Privacy
+        -------
+        Histograms of predictions and of losses, and sums of cut losses; rows/evaluation.py has each sensitivity.
+        """
+        check_is_fitted(self, "coef_")
+        opener = self._opener(epsilon, delta, neighbours, rows_per_person)
+        budget = opener._check_parameters()
+        if opener.formula is None:
+            check_table(self, reduced(self._encoder, X), reset=False)
+        engine, encoder = opener._rows_engine(X, y, groups, exposure)
+        return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
+
+    def evaluate_table(
+        self,
+        table: Any,
+        *,
+        epsilon: float,
+        delta: float,
+        target: str | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+        ledger: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        """``evaluate`` on the rows of a table, wherever they are; columns are named as in ``fit_table``.
+
+        Parameters
+        ----------
+        table
+            Whatever ``fit_table`` takes.
+        target : str, optional
+            The column of labels; the fitted one by default.
+
+        Returns
+        -------
+        Evaluation
+        """
+        check_is_fitted(self, "coef_")
+        opener = self._opener(epsilon, delta, neighbours, rows_per_person)
+        budget = opener._check_parameters()
+        features = None if opener.formula is not None else [column.name for column in self._encoder.domain.columns]
+        assert self._encoder.target is not None
+        name = self._encoder.target.name if target is None else target
+        engine, encoder = opener._table_engine(table, name, features, groups, exposure)
+        return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
+
+    def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
+        """An unfitted model with the same declarations, which opens rows and learns nothing from them."""
+        opener = clone(self)
+        opener.set_params(epsilon=epsilon, delta=delta, ledger=None, public=None, random_state=None)
+        if neighbours is not None:
+            opener.set_params(neighbours=neighbours)
+        if rows_per_person is not None:
+            opener.set_params(rows_per_person=rows_per_person)
+        return opener
+
+    def _evaluated(
+        self, opener: Any, engine: Any, encoder: Any, grouped: bool, budget: Any, ledger: Any, alpha: float, seed: Any
+    ) -> Evaluation:
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+        if list(encoder.names) != list(self.coef_names_):
+            raise ValueError(f"these rows have the features {', '.join(encoder.names)}, not those of the fit")
+        if opener.rows_per_person != 1 and not grouped:
+            raise ValueError("rows_per_person needs groups: without ids nobody knows whose a row is")
+        curator = Curator(
+            engine,
+            neighbours=opener.neighbours,
+            rows_per_person=opener.rows_per_person,
+            grouped=grouped,
+            accountant=Accountant(open_ledger(ledger), asked=budget, label=f"evaluation of {type(self).__name__}"),
+            bits=seeded_bits(seed),
+        )
+        self._enough_rows(curator)
+        found = ask(self, curator, encoder, budget, alpha)
+        return Evaluation(
+            model=type(self).__name__,
+            target=encoder.target.name,
+            alpha=alpha,
+            privacy=curator.finish(),
+            epsilon=budget.epsilon,
+            delta=budget.delta,
+            **found,
+        )

@@ -1,0 +1,355 @@
+"""The questions of a private evaluation, and what their noisy answers say of the model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, ndtri
+
+from discreet.domain import Encoder
+from discreet.estimators.moments import require_target
+from discreet.estimators.search_loss import model_of
+from discreet.estimators.units import units
+from discreet.glm import Gaussian
+from discreet.inference.evaluation import (
+    CalibrationRow,
+    Measure,
+    area_under_curve,
+    clipped,
+    entropy,
+    equal_groups,
+    loss_bound,
+    ratio_interval,
+    weighted_mean,
+)
+from discreet.privacy import Budget
+from discreet.rows import Labels, LinearMap, Source
+from discreet.rows.evaluation import ClassLosses, LossCells, LossSums, ScoreCells
+from discreet.rows.gradient import LabelProfile
+
+Floats = np.ndarray
+# What parts of mu^2 go where: to the place of predictions, to what was seen by prediction, to sizes of losses, to sums.
+_PLACES, _BY_PREDICTION, _SIZES, _SUMS = 0.15, 0.35, 0.1, 0.4
+# Predictions are first counted in so many cells, over what the declared bounds allow.
+_CELLS = 256
+# Groups of the calibration table, and cells of the ROC curve, at most; each must hold so many times its noise.
+_GROUPS, _CURVE, _CLEAR = 10, 60, 20.0
+# Probabilities are taken to be no nearer to 0 and 1 than this.
+_NEAREST = 1e-3
+# Octaves of losses below the largest that declared labels allow.
+_OCTAVES = 40
+
+
+def ask(fitted: Any, source: Source, encoder: Encoder, budget: Budget, alpha: float) -> dict[str, Any]:
+    """All that an Evaluation says of these rows.
+
+    Privacy: asks the source for sums whose costs are within the budget.
+    """
+    if hasattr(fitted, "classes_"):
+        return _Classes(fitted, source, encoder, budget, alpha).ask()
+    return _Means(fitted, source, encoder, budget, alpha).ask()
+
+
+@dataclass(frozen=True)
+class _LogLoss:
+    """The log-loss of each row, by its class and the linear predictors of one class, or of all of them."""
+
+    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
+        if len(eta) == 1:
+            eta = np.vstack([np.zeros_like(eta[0]), eta[0]])
+        chances = np.clip(log_softmax(eta, axis=0), math.log(_NEAREST), math.log1p(-_NEAREST))
+        place = np.where(np.isnan(labels), 0, np.clip(np.rint(labels), 0, len(eta) - 1)).astype(np.intp)
+        own = np.take_along_axis(chances, place[np.newaxis], axis=0)[0]
+        return np.asarray(-own + 0.0 * labels)[np.newaxis]
+
+
+@dataclass(frozen=True)
+class _Deviance:
+    """Deviances of the model and, unless it is NaN, of one mean for all rows (times their exposure)."""
+
+    family: Any
+    link: Any
+    low: float
+    high: float
+    null: float = math.nan
+
+    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
+        own = self.family.deviance(labels, self._within(self.link.mean(eta[0])))
+        if math.isnan(self.null):
+            return np.asarray(own)[np.newaxis]
+        mean = self.null * (np.ones_like(labels) if offset is None else np.exp(offset))
+        return np.stack([own, self.family.deviance(labels, mean)])
+
+    def _within(self, mean: Floats) -> Floats:
+        """Least squares predicts no more than what is declared; other links stay in their range by themselves."""
+        return np.clip(mean, self.low, self.high) if isinstance(self.family, Gaussian) else mean
+
+
+@dataclass(frozen=True)
+class _OneDeviance:
+    """One line of ``_Deviance``."""
+
+    losses: _Deviance
+    line: int
+
+    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
+        return self.losses(labels, eta, offset)[self.line : self.line + 1]
+
+
+class _Questions:
+    def __init__(self, fitted: Any, source: Source, encoder: Encoder, budget: Budget, alpha: float) -> None:
+        self.source, self.budget, self.alpha = source, budget, alpha
+        self.target, self.exposures = require_target(encoder), encoder.exposures
+        self.labels = Labels(self.target.centre, self.target.half_width)
+        self.models = encoded_models(fitted, encoder)
+        self.map = LinearMap(self.models)
+        self.z = -float(ndtri(alpha / 2))
+
+    def cost(self, share: float) -> Any:
+        return self.budget.split([share, 1 - share])[0]
+
+    def reach(self) -> tuple[float, float]:
+        """What linear predictors can be, by the declared bounds alone."""
+        size = float(np.abs(self.models[0, 1:]).sum())
+        return float(self.models[0, 0]) - size, float(self.models[0, 0]) + size
+
+    def places(self, low: float, high: float) -> tuple[Floats, Floats]:
+        """Where predictions lie: fine edges, and a noisy count for each cell."""
+        low, high = max(low, self.reach()[0]), min(high, self.reach()[1])
+        if not high > low:
+            low, high = low - 0.5, low + 0.5
+        edges = np.linspace(low, high, _CELLS + 1)[1:-1]
+        answer = self.source.sum(ScoreCells(self.map, self.labels, edges), self.cost(_PLACES))
+        return edges, answer.value[:, 0]
+
+
+class _Classes(_Questions):
+    """Log-loss, deviance explained; with two classes the area under the ROC curve and calibration, too."""
+
+    def __init__(self, fitted: Any, *others: Any) -> None:
+        super().__init__(fitted, *others)
+        self.classes = len(fitted.classes_)
+
+    def ask(self) -> dict[str, Any]:
+        bound = self._largest_loss()
+        losses = ClassLosses(self.map, self.labels, _LogLoss(), bound, self.classes)
+        if self.classes > 2:
+            answer = self.source.sum(losses, self.cost(1 - 1e-12))
+            return self._found(answer, bound, {}, ())
+        edges, counts = self.places(-math.log(1 / _NEAREST), math.log(1 / _NEAREST))
+        curve = ScoreCells(self.map, self.labels, edges, by_label=True, label="predictions by class")
+        cost = self.cost(_BY_PREDICTION + _SIZES)
+        room = float(counts.sum()) / (_CLEAR * max(self.source.noise_std(curve, cost), 1e-9))
+        cuts = equal_groups(counts, int(np.clip(room, 2, _CURVE)))
+        curve = ScoreCells(self.map, self.labels, edges[cuts], by_label=True, label=curve.label)
+        by_class, answer = self.source.sums([(curve, cost), (losses, self.cost(_SUMS))])
+        negative, positive = by_class.value[:, 0].reshape(2, -1)
+        area = area_under_curve(negative, positive, by_class.noise_std, self.alpha)
+        more = {}
+        if area is not None:
+            more["auc"] = Measure("auc", "area under ROC curve", *area)
+        middles = _middle_scores(edges, counts, cuts)
+        table = self._calibration(negative, positive, by_class.noise_std, middles)
+        return self._found(answer, bound, more, table)
+
+    def _largest_loss(self) -> float:
+        """The largest log-loss that declared bounds allow, within the nearest probabilities."""
+        if self.classes > 2:
+            return -math.log(_NEAREST)
+        low, high = self.reach()
+        return float(min(np.logaddexp(0.0, max(-low, high)), -math.log(_NEAREST)))
+
+    def _found(self, answer: Any, bound: float, more: dict[str, Measure], table: Any) -> dict[str, Any]:
+        counts, noise = answer.value[0, : self.classes], answer.noise_std
+        rows, rows_std = float(counts.sum()), noise * math.sqrt(self.classes)
+        total = float(answer.value[0, -1]) * bound
+        shares = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
+        # The loss of the constant model is rows * entropy; its derivative by a class's count is -log of the share.
+        null = rows * entropy(shares)
+        null_std = noise * float(np.linalg.norm(np.log(np.maximum(shares, 1e-6))))
+        loss = ratio_interval(total, rows, (bound * noise, rows_std), self.alpha)
+        worse = ratio_interval(total, null, (bound * noise, null_std), self.alpha)
+        measures = {
+            "log_loss": Measure("log_loss", "log-loss", total / max(rows, 1e-9), *clipped(loss, 0.0, bound)),
+            "deviance_explained": Measure(
+                "deviance_explained",
+                "deviance explained",
+                1 - total / max(null, 1e-9),
+                *clipped((1 - worse[1], 1 - worse[0]), -math.inf, 1.0),
+            ),
+        }
+        return {
+            "measures": measures | more,
+            "calibration": table,
+            "rows": max(rows, 0.0),
+            "rows_std": rows_std,
+            "cut": {"log_loss": bound},
+        }
+
+    def _calibration(self, negative: Floats, positive: Floats, noise_std: float, middles: Floats) -> Any:
+        counts = negative + positive
+        room = float(counts.sum()) / (_CLEAR * max(noise_std, 1e-9) * math.sqrt(2))
+        ends = [*equal_groups(counts, int(np.clip(room, 1, _GROUPS))), len(counts) - 1]
+        chances = 1 / (1 + np.exp(-middles))
+        rows, start = [], 0
+        for end in ends:
+            part = slice(start, end + 1)
+            start = end + 1
+            cells = part.stop - part.start
+            hits, all_rows = float(positive[part].sum()), float(counts[part].sum())
+            predicted = weighted_mean(chances[part].tolist(), np.maximum(counts[part], 1e-9).tolist())
+            low, high = _share_interval(hits, all_rows - hits, noise_std * math.sqrt(cells), self.alpha)
+            seen = min(max(hits / all_rows, 0.0), 1.0) if all_rows > 0 else math.nan
+            place = float(chances[part][0]), float(chances[part][-1])
+            rows.append(CalibrationRow(*place, max(all_rows, 0.0), predicted, seen, low, high))
+        return tuple(rows)
+
+
+class _Means(_Questions):
+    """R^2 (least squares) or deviance explained, and calibration by groups of predictions."""
+
+    def __init__(self, fitted: Any, *others: Any) -> None:
+        super().__init__(fitted, *others)
+        self.family, _ = model_of(fitted)
+        self.link = _link(fitted)
+
+    def ask(self) -> dict[str, Any]:
+        target, (low, high) = self.target, self._mean_range()
+        edges, counts = self.places(float(self.link.predictor(low)), float(self.link.predictor(high)))
+        profile = self._profile(edges, counts)
+        answer = self.source.sum(profile, self.cost(_BY_PREDICTION))
+        exposures = answer.value[:, 0] * profile.largest_exposure
+        # Labels are measured from the lower end of their range, which with exposures is 0: they are counts.
+        base = target.low if self.exposures is None else 0.0
+        span, rows = target.high - target.low, max(float(exposures.sum()), 1e-9)
+        total = float(answer.value[:, 1].sum()) * span
+        null = float(np.clip(total / rows + base, low, high))
+        # A noisy mean has a larger deviance than the mean itself: by this, to second order.
+        noise = answer.noise_std * math.sqrt(len(exposures)) * span / rows
+        found = self._losses(null, rows * noise**2 / max(float(self.family.variance(null)), 1e-300))
+        return found | {"calibration": self._calibration(profile, answer, edges, counts, base)}
+
+    def _mean_range(self) -> tuple[float, float]:
+        """Means that labels of the declared range can have, per unit of exposure."""
+        target, room = self.target, 1e-6 * (self.target.high - self.target.low)
+        if isinstance(self.family, Gaussian) and self.link.is_identity:
+            return target.low, target.high
+        least, most = (1.0, 1.0) if self.exposures is None else self.exposures
+        low, high = max(target.low, 0.0) + room, target.high
+        if self.link.name not in ("log", "softplus", "identity"):
+            high -= room
+        return low / most, high / least
+
+    def _profile(self, edges: Floats, counts: Floats) -> LabelProfile:
+        largest = 1.0 if self.exposures is None else self.exposures[1]
+        target = self.target
+
+        def made(groups: int) -> LabelProfile:
+            cuts = edges[equal_groups(counts, groups)]
+            return LabelProfile(
+                self.map, self.labels, cuts, target.low, target.high, largest, label="labels by prediction"
+            )
+
+        noise_std = self.source.noise_std(made(2), self.cost(_BY_PREDICTION))
+        room = float(counts.sum()) / (_CLEAR * max(noise_std, 1e-9))
+        return made(int(np.clip(room, 1, _GROUPS)))
+
+    def _losses(self, null: float, excess: float) -> dict[str, Any]:
+        """The measures; ``excess``: by how much the constant model's deviance at ``null`` is too large."""
+        losses = _Deviance(self.family, self.link, self.target.low, self.target.high, null)
+        top = self._largest_deviance()
+        octaves = top * 2.0 ** np.arange(-_OCTAVES, 0.5)
+        parts = [_OneDeviance(losses, line) for line in (0, 1)]
+        cells = [LossCells(self.map, self.labels, part, octaves) for part in parts]
+        sizes = self.source.sums([(query, self.cost(_SIZES / 2)) for query in cells])
+        bounds = np.array([loss_bound(one.value[:, 0], one.noise_std, octaves) for one in sizes])
+        answer = self.source.sum(LossSums(self.map, self.labels, losses, bounds), self.cost(_SUMS))
+        rows, noise = float(answer.value[0, 0]), answer.noise_std
+        own, constant = (float(part) for part in answer.value[0, 1:] * bounds)
+        constant -= min(excess, constant / 2)
+        stds = noise * bounds[0], math.hypot(noise * bounds[1], math.sqrt(2) * excess)
+        worse = ratio_interval(own, constant, stds, self.alpha)
+        explained = clipped((1 - worse[1], 1 - worse[0]), -math.inf, 1.0)
+        mean = clipped(ratio_interval(own, rows, (noise * bounds[0], noise), self.alpha), 0.0, top)
+        value, level = 1 - own / max(constant, 1e-300), max(own, 0.0) / max(rows, 1e-9)
+        if isinstance(self.family, Gaussian):
+            roots = math.sqrt(level), math.sqrt(mean[0]), math.sqrt(mean[1])
+            measures = {
+                "r2": Measure("r2", "R^2", value, *explained),
+                "rmse": Measure("rmse", "root mean square error", *roots),
+            }
+        else:
+            measures = {
+                "deviance_explained": Measure("deviance_explained", "deviance explained", value, *explained),
+                "mean_deviance": Measure("mean_deviance", "mean deviance", level, *mean),
+            }
+        cut = {"model": float(bounds[0]), "constant model": float(bounds[1])}
+        return {"measures": measures, "rows": max(rows, 0.0), "rows_std": noise, "cut": cut}
+
+    def _largest_deviance(self) -> float:
+        """The largest that a label and a mean of the declared range can have."""
+        target = self.target
+        if isinstance(self.family, Gaussian):
+            return float((target.high - target.low) ** 2)
+        low, high = self._mean_range()
+        least, most = (1.0, 1.0) if self.exposures is None else self.exposures
+        pairs = [(y, mean) for y in (target.low, target.high) for mean in (low * least * 1e3, high * most)]
+        found = [float(self.family.deviance(np.array([y]), np.array([mean]))[0]) for y, mean in pairs]
+        return float(max([one for one in found if math.isfinite(one)] + [1.0]))
+
+    def _calibration(self, profile: LabelProfile, answer: Any, edges: Floats, counts: Floats, base: float) -> Any:
+        noise = answer.noise_std
+        exposures, sums = answer.value[:, 0] * profile.largest_exposure, answer.value[:, 1]
+        span = self.target.high - self.target.low
+        cuts = [int(np.searchsorted(edges, cut)) for cut in profile.edges]
+        middles = self.link.mean(_middle_scores(edges, counts, cuts))
+        ends = [-math.inf, *self.link.mean(profile.edges).tolist(), math.inf]
+        rows = []
+        for group, (total, labels) in enumerate(zip(exposures, sums, strict=True)):
+            stds = noise * span, noise * profile.largest_exposure
+            low, high = ratio_interval(float(labels) * span, float(total), stds, self.alpha)
+            seen = float(labels) * span / total + base if total > 0 else math.nan
+            place = ends[group], ends[group + 1], max(float(total), 0.0), float(middles[group])
+            rows.append(CalibrationRow(*place, seen, low + base, high + base))
+        return tuple(rows)
+
+
+def encoded_models(fitted: Any, encoder: Encoder) -> Floats:
+    """Coefficients of (1, encoded x), one line for each linear predictor."""
+    coef = np.atleast_2d(fitted.coef_)
+    constants = np.broadcast_to(np.ravel(fitted.intercept_), (len(coef),))
+    turn = units(encoder, with_intercept=True)
+    plain = np.column_stack([constants, coef])
+    return np.asarray(np.linalg.solve(turn, plain.T).T)
+
+
+def _link(fitted: Any) -> Any:
+    from discreet.glm import link
+
+    return fitted._family()[1] if hasattr(fitted, "_family") else link("identity")
+
+
+def _middle_scores(edges: Floats, counts: Floats, cuts: Any) -> Floats:
+    """A typical predictor of each group of fine cells, weighed by their noisy counts."""
+    step = edges[1] - edges[0] if len(edges) > 1 else 1.0
+    middles = np.concatenate([[edges[0] - step / 2], edges + step / 2])
+    found, start = [], 0
+    for end in [*cuts, len(counts) - 1]:
+        part = slice(start, end + 1)
+        found.append(weighted_mean(middles[part].tolist(), np.maximum(counts[part], 1e-9).tolist()))
+        start = end + 1
+    return np.array(found)
+
+
+def _share_interval(hits: float, misses: float, noise_std: float, alpha: float) -> tuple[float, float]:
+    """The share of hits where both counts have independent noise: that of hits / misses, turned."""
+    low, high = ratio_interval(hits, misses, (noise_std, noise_std), alpha)
+    if math.isinf(high):  # hardly any misses: the other way round
+        below, above = ratio_interval(misses, hits, (noise_std, noise_std), alpha)
+        if math.isinf(above):
+            return 0.0, 1.0
+        return 1 / (1 + max(above, 0.0)), 1 / (1 + max(below, 0.0))
+    return max(low, 0.0) / (1 + max(low, 0.0)), max(high, 0.0) / (1 + max(high, 0.0))

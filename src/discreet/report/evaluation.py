@@ -1,0 +1,98 @@
+"""How a model does on held-out rows, as people read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.inference.evaluation import CalibrationRow, Measure
+from discreet.privacy import Guarantee
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How a model does on held-out rows, from noisy sums.
+
+    Attributes
+    ----------
+    measures : dict of Measure
+        By name: ``r2`` and ``rmse`` for linear models; ``log_loss``, ``deviance_explained`` and ``auc`` for
+        classifiers; ``deviance_explained`` and ``mean_deviance`` for others. ``evaluation.auc`` is short for
+        ``evaluation.measures["auc"]``.
+    calibration : tuple of CalibrationRow
+        Groups of rows by what was predicted, and what was seen.
+    rows : float
+        The noisy number of rows that were used.
+    alpha : float
+        One minus the level of all intervals.
+    cut : dict of float
+        Where losses were cut, by measure; the measures are of cut losses.
+    privacy : Guarantee
+        What the evaluation promises; it is for these rows, besides what the model's own fit has cost.
+    """
+
+    model: str
+    target: str
+    measures: dict[str, Measure]
+    calibration: tuple[CalibrationRow, ...]
+    rows: float
+    rows_std: float
+    alpha: float
+    privacy: Guarantee
+    epsilon: float
+    delta: float
+    cut: dict[str, float] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Measure:
+        measures = self.__dict__.get("measures", {})
+        if name in measures:
+            found: Measure = measures[name]
+            return found
+        raise AttributeError(f"this evaluation has no {name!r}; it has {', '.join(measures)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, ready for JSON."""
+        return {
+            "model": self.model,
+            "target": self.target,
+            "rows": self.rows,
+            "rows_noise_std": self.rows_std,
+            "level": 1 - self.alpha,
+            "measures": {
+                one.name: {"value": one.value, "low": one.low, "high": one.high} for one in self.measures.values()
+            },
+            "calibration": [vars(row) for row in self.calibration],
+            "cut": dict(self.cut),
+            "guarantee": {
+                "epsilon": float(self.privacy.epsilon(self.delta)),
+                "delta": self.delta,
+                "mu": float(self.privacy.mu),
+                "neighbours": self.privacy.neighbours,
+                "in_words": self.privacy.in_words,
+            },
+        }
+
+    def plot(self, path: Any = None) -> Any:
+        """The calibration table as a figure: what was predicted and what was seen; written to ``path`` if given."""
+        from discreet.report.calibration_plot import calibration_figure
+
+        return calibration_figure(self, path)
+
+    def __str__(self) -> str:
+        level = f"{100 * (1 - self.alpha):g} % noise interval"
+        lines = [
+            f"Private evaluation of {self.model} for {self.target}",
+            f"rows       {self.rows:.0f} (noisy, std err {self.rows_std:.3g})",
+            f"guarantee  epsilon {self.privacy.epsilon(self.delta):.4g} at delta {self.delta:.3g}, beside the fit's",
+            f"           {self.privacy.in_words}",
+            "",
+            f"{'measure':<24}{'value':>10}   {level}",
+        ]
+        for one in self.measures.values():
+            lines.append(f"{one.title:<24}{one.value:>10.4g}   {one.low:.4g} to {one.high:.4g}")
+        if self.calibration:
+            lines += ["", f"{'rows':>8}{'predicted':>12}{'observed':>12}   {level}"]
+        for row in self.calibration:
+            interval = f"{row.observed_low:.4g} to {row.observed_high:.4g}"
+            lines.append(f"{row.rows:>8.0f}{row.predicted:>12.4g}{row.observed:>12.4g}   {interval}")
+        return "\n".join(lines)

@@ -1,0 +1,140 @@
+"""What a private evaluation asks of held-out rows: where predictions lie, and how large losses are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.rows.histograms import cell_of
+from discreet.rows.linear_map import LinearMap, with_offset
+from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.scores import Labels
+
+# From labels, linear predictors (one line for each output of the map) and the offset (None: 0) to lines of losses.
+Losses = Callable[[Floats, Floats, Floats | None], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCells:
+    """How many rows have a linear predictor in each cell of these edges; ``by_label``: rows with label 0, then 1.
+
+    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    """
+
+    map: LinearMap
+    labels: Labels
+    edges: Floats
+    by_label: bool = False
+    label: str = "predictions"
+    geometry: Geometry = "cells"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (len(self.edges) + 1) * (1 + self.by_label), 1
+
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        labels = self.labels.of(block)
+        cell = cell_of(self.map.apply(block)[0] + 0.0 * labels, self.edges)
+        if self.by_label:
+            cell = np.where((cell >= 0) & (labels > 0.5), cell + len(self.edges) + 1, cell)
+        return cell, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class LossCells:
+    """How many rows have a loss in each cell of these edges; a row whose loss is no number is in none.
+
+    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    """
+
+    map: LinearMap
+    labels: Labels
+    losses: Losses
+    edges: Floats
+    label: str = "sizes of losses"
+    geometry: Geometry = "cells"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 1
+
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        found = _losses(self, block)
+        return cell_of(found[0], self.edges), np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class LossSums:
+    """The number of rows, and sums of losses, each cut at its bound and in units of it.
+
+    Privacy: a row is a vector of 1 + k numbers between 0 and 1, so its norm is at most sqrt(1 + k); all entries are
+    >= 0, so a replaced row moves the sums by at most sqrt(2) times that (``reach``).
+    """
+
+    map: LinearMap
+    labels: Labels
+    losses: Losses
+    bounds: Floats
+    label: str = "losses"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+
+    @property
+    def right_norm(self) -> float:
+        return math.sqrt(1 + len(self.bounds))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1, 1 + len(self.bounds)
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        numbers = np.ones((1 + len(self.bounds), block.records))
+        numbers[1:] = np.clip(_losses(self, block) / self.bounds[:, np.newaxis], 0.0, 1.0)
+        return np.ones((1, block.records)), numbers
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLosses:
+    """How many rows each class has, and the sum of losses, cut at a bound and in units of it.
+
+    Privacy: a row is a 1 for its class and a number between 0 and 1, so its norm is at most sqrt(2); all entries are
+    >= 0, so a replaced row moves the sums by at most 2.
+    """
+
+    map: LinearMap
+    labels: Labels
+    losses: Losses
+    bound: float
+    classes: int
+    label: str = "losses by class"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+    right_norm: float = math.sqrt(2)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1, self.classes + 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        numbers = np.zeros((self.classes + 1, block.records))
+        labels = np.rint(self.labels.of(block))
+        for number in range(self.classes):
+            numbers[number] = labels == number
+        numbers[-1] = np.clip(_losses(self, block)[0] / self.bound, 0.0, 1.0)  # NaN silences the row
+        return np.ones((1, block.records)), numbers
+
+
+def _losses(query: Any, block: Block) -> Floats:
+    labels = query.labels.of(block)
+    eta = np.array(query.map.apply(block))
+    if block.offset is not None:
+        eta = with_offset(eta, block)
+    return np.asarray(query.losses(labels, eta, block.offset))
