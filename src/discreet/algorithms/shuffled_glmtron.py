@@ -8,7 +8,7 @@ order is worth is proved by ``privacy/shuffling.py``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +27,10 @@ from discreet.algorithms.steps.index_look import Seen
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.steps.threshold import doubling, public_threshold
 from discreet.errors import GuaranteeError
-from discreet.privacy import GDP, Budget, amplified, shuffled_mu
-from discreet.privacy.shuffling import Amplification
-from discreet.rows import DivisibleSource, Floats, PartSource
-from discreet.rows.index_sums import IndexGradient
+from discreet.privacy import GDP, Budget, shuffled_mu
+from discreet.rows import DivisibleSource, Floats, LinearMap
+from discreet.rows.source import Rows
+from discreet.rows.walk import Walk
 
 # All steps together go this many times as far as one whole step.
 _LENGTHS = 3.0
@@ -64,7 +64,6 @@ def shuffled_glmtron(
     model: IndexModel,
     known: tuple[Floats, Floats],
     public: tuple[Floats, Floats],
-    calibration: str = "tight",
     *,
     eta: float | None = None,
 ) -> Descent:
@@ -75,7 +74,7 @@ def shuffled_glmtron(
     """
     x, y = public
     rows = _public_rows(source)
-    amplification = shuffled_mu(budget.epsilon, budget.delta, rows) if calibration == "tight" else printed(budget, rows)
+    amplification = shuffled_mu(budget.epsilon, budget.delta, rows)
     spread = max(float(np.std(y)), 1e-3 * model.labels.half_width)
     x_norm = math.sqrt(float(np.trace(known[1])) + float(known[0] @ known[0]))
     start = ground(model, Seen(float(rows), float(np.median(y)), spread, x_norm), known)
@@ -93,9 +92,9 @@ def shuffled_glmtron(
         return _CLIP * start.norm * min(most, threshold(theta))
 
     rule = Rule.of(clip, False, step_size(model, start, 1.4 * _CLIP, 1), rows, eta)
-    each = GDP(amplification.mu)
-    rows_apart = source.shuffle(each, amplification.epsilon, amplification.delta)
-    return _one_pass(rows_apart, each, model, start, rule)
+    walk = Walk(LinearMap(start.design.matrix), model.labels, 1.3 * start.norm)
+    single = source.walk(walk, GDP(amplification.mu), (amplification.epsilon, amplification.delta))
+    return _one_pass(single, model, start, rule)
 
 
 def shuffled_sgd(
@@ -114,32 +113,37 @@ def shuffled_sgd(
     start = declared_ground(model, known, rows)
     start = Ground(start.design, start.seen, seeing_start(model, start.theta), start.spread)
     rule = Rule.of(lambda _: model.labels.half_width, True, step_size(model, start, 1.0, 2), rows, eta)
+    walk = Walk(LinearMap(start.design.matrix), model.labels, 1.3 * start.norm)
     try:
         amplification = shuffled_mu(budget.epsilon, budget.delta, rows)
     except GuaranteeError:
-        (cost,) = budget.split([1.0])
-        return _one_pass(source.split([1] * rows, cost), cost, model, start, rule)
-    each = GDP(amplification.mu)
-    rows_apart = source.shuffle(each, amplification.epsilon, amplification.delta)
-    return _one_pass(rows_apart, each, model, start, rule)
+        return _one_pass(source.walk(walk, budget.split([1.0])[0]), model, start, rule)
+    single = source.walk(walk, GDP(amplification.mu), (amplification.epsilon, amplification.delta))
+    return _one_pass(single, model, start, rule)
 
 
-def _one_pass(parts: Sequence[PartSource], cost: GDP, model: IndexModel, start: Ground, rule: Rule) -> Descent:
-    """A step for each part; the model is the mean of the later half of the iterates."""
-    rows = len(parts)
+def _one_pass(single: Rows, model: IndexModel, start: Ground, rule: Rule) -> Descent:
+    """A step for each row; the model is the mean of the later half of the iterates."""
+    rows = len(single)
     theta, path, noises, clip = start.theta, [start.theta], np.zeros(rows), 1.0
     first, again = rows // 2, max(1, rows // _LOOKS)
     total = np.zeros(model.size)
-    slope = model.link.slope if rule.gated else None
-    for t, part in enumerate(parts):
+    link = model.link
+
+    def weight(label: float, index: float) -> float:
+        eta = np.asarray(index)
+        residual = label - float(link.mean(eta))
+        return residual * float(link.slope(eta)) if rule.gated else residual
+
+    for t in range(rows):
         if t % again == 0:
             clip = rule.clip(theta)
             path.append(theta)
-        query = IndexGradient(start.design.map(theta), model.labels, model.link.mean, slope, 1.3 * start.norm, clip)
-        answer = part.sum(query, cost)
+        answer = single.step(theta, weight, clip)
         theta = theta + rule.eta * answer.value[:, 0]
         noises[t] = rule.eta * answer.noise_std
-        total += theta if t >= first else 0.0
+        if t >= first:
+            total += theta
     variance = averaged_noise(rule.eta / rule.whole, rows, first, noises)
     if model.size * variance > start.spread**2 / 2:
         # A clipped gradient draws back with bounded force: noise of this size outruns it as if nothing did.
@@ -152,18 +156,3 @@ def _public_rows(source: DivisibleSource) -> int:
     if source.public_rows is None:
         raise ValueError("a shuffled pass needs a public number of rows: neighbours='replace_one', and no groups")
     return source.public_rows
-
-
-def printed(budget: Budget, rows: int) -> Amplification:
-    """Theorem 1's f = log(N / delta) / (epsilon sqrt(N)), its constant taken for 1: refused where it proves less.
-
-    The paper writes Omega() and names no constant, so what this noise really gives is computed.
-    """
-    mu = budget.epsilon * math.sqrt(rows) / math.log(rows / budget.delta)
-    real = amplified(mu, rows, budget.delta)
-    if real.epsilon > budget.epsilon:
-        raise GuaranteeError(
-            f"the printed noise, with the constant 1, gives epsilon {real.epsilon:.4g} at delta {budget.delta:.3g}, "
-            f"weaker than the {budget.epsilon:.4g} asked for; use calibration='tight'"
-        )
-    return real

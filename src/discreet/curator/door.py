@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.curator.accountant import Accountant
 from discreet.curator.choice import Choice
@@ -18,6 +22,7 @@ from discreet.curator.noise import GridNoise, Integers
 from discreet.curator.parts import Part
 from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, Codec, Hear, Held, listening
+from discreet.curator.walk import RowByRow
 from discreet.curator.watch import answered, passed, unheard
 from discreet.engines.engine import Engine, Function
 from discreet.noise import Bits, SystemBits
@@ -54,6 +59,7 @@ from discreet.rows import (
     ranking_unit,
 )
 from discreet.rows.logistic_loss import WholeTheta
+from discreet.rows.walk import Walk
 
 
 class Curator:
@@ -224,6 +230,11 @@ class Curator:
     def shuffle(self, each: GDP, epsilon: float, delta: float) -> list[Part]:
         """Sources over single rows, in a secret random order: asked once each, they cost (epsilon, delta) together."""
         n = self._count_for_parts()
+        split, order = self._open_secret(n, each, epsilon, delta)
+        return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order.tolist())]
+
+    def _open_secret(self, n: int, each: GDP, epsilon: float, delta: float) -> tuple[Split, NDArray[Any]]:
+        """Pay for a pass in a secret order, and draw it."""
         if self._accountant.keeps:
             raise ValueError("a shuffled pass gives an answer for each row, too many to keep: fit without job=")
         if each.mu > shuffled_mu(epsilon, delta, n).mu:
@@ -233,7 +244,30 @@ class Curator:
         order = random_order(n, self._bits)
         if (tape := listening.get()) is not None:
             order = tape.order(order)
-        return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order.tolist())]
+        return split, order
+
+    def walk(self, walk: Walk, each: GDP, secret: tuple[float, float] | None = None) -> RowByRow:
+        """Each row by itself, once: in a secret order at (epsilon, delta) together, or as they stand, at ``each``.
+
+        The same promise as ``shuffle`` and ``split`` with a part for each row.
+        """
+        n = self._count_for_parts()
+        if secret is None:
+            (each,) = self._accountant.grant([each])
+            split, order = self._open_split(n, each, each, shuffled=False), np.arange(n)
+        else:
+            split, order = self._open_secret(n, each, *secret)
+        return RowByRow(walk, each, split, order.tolist(), self._engine, self._bits, self._release_row)
+
+    def _release_row(
+        self, release: Release, noise: GridNoise, exact: Callable[[], Integers], drawn: Integers
+    ) -> Integers:
+        def look() -> tuple[Integers, Hear[Integers]]:
+            sums = exact()
+            noisy = sums + drawn
+            return noisy, lambda tape: tape.release(release, noise, sums, noisy)
+
+        return self._release([release], look, WHOLE)
 
     def _open_split(self, parts: int, cost: Unit, each: GDP, *, shuffled: bool) -> Split:
         """Pay for all answers from all parts before any is asked."""

@@ -102,6 +102,12 @@ class MemoryEngine:
         compile_if_it_pays(self.rows)
         return self._over_blocks(of_block, len(table)).total.value
 
+    def whole_block(self) -> Any:
+        """All rows as one block, for a pass that goes over them one by one; nobody may have several rows there."""
+        if self._groups is not None:
+            raise TypeError("a block of all rows has no room for persons")
+        return self._encode(self._table, self._y)
+
     def _over_blocks(self, of_block: Any, rows: int) -> PassSum:
         # An empty table still has one (empty) block, which gives the sum its shape.
         starts = range(0, max(rows, 1), self._block_rows)

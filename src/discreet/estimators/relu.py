@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from discreet.algorithms.minibatch_glmtron import minibatch_glmtron, printed_minibatch_glmtron
+from discreet.algorithms.printed_glmtron import printed_glmtron
 from discreet.algorithms.projected_descent import pgd
 from discreet.algorithms.shuffled_glmtron import shuffled_glmtron, shuffled_sgd
 from discreet.algorithms.single_index import IndexFit, fit_index
@@ -146,7 +147,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
             rows = labelled_rows(self.public, encoder)
             assert self.public is not None  # labelled_rows has checked
             moments = public_moments(self.public, encoder)
-            return shuffled_glmtron(source, budget, model, moments, rows, self.calibration, eta=self.step)
+            glmtron = printed_glmtron if self.calibration == "paper" else shuffled_glmtron
+            return glmtron(source, budget, model, moments, rows, eta=self.step)
         known = None if self.public is None else public_moments(self.public, encoder)
         if self.solver == "minibatch" and self.calibration == "paper":
             return printed_minibatch_glmtron(source, budget, model, known, self.max_iter, eta=self.step)

@@ -8,8 +8,9 @@ from typing import Protocol
 from discreet.privacy import GDP, Perturbed, Repeated, Unit
 from discreet.rows.answer import Answer
 from discreet.rows.logistic_loss import LogisticLoss
-from discreet.rows.query import Query
+from discreet.rows.query import Floats, Query
 from discreet.rows.ranking import Picked, Ranking
+from discreet.rows.walk import Walk, Weight
 
 
 class Source(Protocol):
@@ -78,6 +79,16 @@ class PartSource(Source, Protocol):
         ...
 
 
+class Rows(Protocol):
+    """Single rows, each of which answers once, in an order that is theirs."""
+
+    def __len__(self) -> int: ...
+
+    def step(self, theta: Floats, weight: Weight, clip: float) -> Answer:
+        """The next row's weight(y, theta . z) z, no longer than ``clip``, with noise."""
+        ...
+
+
 class DivisibleSource(Source, Protocol):
     """A source whose rows can be asked in disjoint parts, where their number is public."""
 
@@ -87,4 +98,8 @@ class DivisibleSource(Source, Protocol):
 
     def shuffle(self, each: GDP, epsilon: float, delta: float) -> Sequence[PartSource]:
         """Single rows in a secret random order, one answer each: (epsilon, delta) for all answers together."""
+        ...
+
+    def walk(self, walk: Walk, each: GDP, secret: tuple[float, float] | None = None) -> Rows:
+        """Single rows: in a secret random order, at this (epsilon, delta) for all, or as disjoint parts at ``each``."""
         ...

@@ -64,6 +64,8 @@ def private_threshold(
 
 def public_threshold(sizes: Floats, edges: Floats, share: float = 1.0) -> float:
     """The same from residuals that are public: exact counts, of which ``share`` must stay below."""
+    if share == 1.0:  # that below which the largest stays
+        return float(edges[min(int(np.searchsorted(edges, np.max(sizes, initial=0.0))), len(edges) - 1)])
     below = np.searchsorted(np.sort(sizes), edges, side="right")
     enough = np.flatnonzero(below >= share * len(sizes))
     return float(edges[enough[0]] if len(enough) else edges[-1])

@@ -1,0 +1,106 @@
+"""A pass that asks each row once, one after another: the same door, with less to do for each row.
+
+Noise of all rows has one scale in grid units, whatever their limits are, so it is drawn for many rows at a time. A row
+moves its own answer by at most 2 LONGEST units if it is replaced, and no other answer directly: one row is one part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from discreet.curator.noise import GridNoise, Integers
+from discreet.noise import Bits, discrete_gaussian
+from discreet.privacy import GDP, Release, Split
+from discreet.rows import Answer, Floats, Residues
+from discreet.rows.walk import LONGEST, UNITS, Walk, WalkedRows, Weight
+
+# Noise is drawn for so many rows at a time.
+_ROWS_AT_A_TIME = 4096
+
+
+def walk_scale(cost: GDP) -> float:
+    """The noise in grid units that makes an answer mu-GDP where a row is replaced: docs/papers/discrete_gaussian.md."""
+    return math.sqrt((2 * LONGEST / cost.mu * (1 + 1e-12)) ** 2 + 4)
+
+
+def walk_noise(walk: Walk, cost: GDP, clip: float) -> GridNoise:
+    """The noise of one answer, as the audit hears it."""
+    scales = np.full((walk.size, 1), walk_scale(cost))
+    return GridNoise(scales, 0, clip / UNITS, 2 * LONGEST, "free")
+
+
+def noise_of_rows(walk: Walk, cost: GDP, rows: int, bits: Bits) -> Iterator[Integers]:
+    """Fresh noise for one row after another."""
+    scale = walk_scale(cost)
+    for start in range(0, rows, _ROWS_AT_A_TIME):
+        drawn = discrete_gaussian(scale, (min(_ROWS_AT_A_TIME, rows - start), walk.size), bits=bits)
+        yield from np.asarray(drawn).astype(object)
+
+
+class RowByRow:
+    """Hands out one noisy direction for each row, in the order that was drawn; each row answers once."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        cost: GDP,
+        split: Split,
+        order: list[int],
+        engine: Any,
+        bits: Bits,
+        release: Callable[[Release, GridNoise, Callable[[], Integers], Integers], Integers],
+    ) -> None:
+        self._walk = walk
+        self._cost = cost
+        self._split = split
+        self._order = order
+        self._engine = engine
+        self._noises = noise_of_rows(walk, cost, len(order), bits)
+        self._release = release
+        self._asked = 0
+        # Rows in memory are read at once; the same numbers come out where each is fetched by itself.
+        whole = getattr(engine, "whole_block", None)
+        self._rows: WalkedRows | None = None if whole is None else walk.read(whole())
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def step(self, theta: Floats, weight: Weight, clip: float) -> Answer:
+        """The next row's weight(y, theta . z) z, no longer than ``clip``, and noise."""
+        number = self._asked
+        if number == len(self._order):
+            raise ValueError("every row has answered once")
+        self._asked += 1
+        noise = walk_noise(self._walk, self._cost, clip)
+        release = Release(
+            self._walk.label,
+            noise.reach * noise.unit,
+            float(noise.scales[0, 0]) * noise.unit,
+            self._cost,
+            self._split,
+            number,
+        )
+
+        def exact() -> Integers:
+            units = self._units(self._order[number], theta, weight, clip)
+            return np.array([int(one) for one in units], dtype=object)[:, np.newaxis]
+
+        drawn = next(self._noises)[:, np.newaxis]
+        return noise.answer(self._release(release, noise, exact, drawn))
+
+    def _units(self, row: int, theta: Floats, weight: Weight, clip: float) -> Floats:
+        with np.errstate(all="ignore"):  # no row may make numpy warn
+            if self._rows is not None:
+                return self._rows.units(row, theta, weight, clip)
+
+            def of_row(block: Any, used: Any) -> Any:
+                if not block.records:  # other blocks of the table
+                    return np.zeros(self._walk.size, dtype=np.int64)
+                return self._walk.read(block).units(0, theta, weight, clip).astype(np.int64)
+
+            count = len(self._order)
+            return np.asarray(self._engine.sum_rows(of_row, Residues(count, row, row + 1)), dtype=np.float64)
