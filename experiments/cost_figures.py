@@ -20,16 +20,18 @@ from scipy.special import expit
 
 from discreet.algorithms.sparse_iht import hard_threshold
 from discreet.algorithms.sparse_iht_printed import printed_threshold
-from discreet.algorithms.steps.sparse_model import Model
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.sparse_model import mean_weight
 from discreet.curator import Curator
 from discreet.engines import MemoryEngine
 from discreet.glm import Bernoulli, Logit
 from discreet.privacy import Budget
-from discreet.rows import Labels, LinearMap, OnSupport, SupportScores, WideEncoding, wide_block_rows
+from discreet.rows import Labels, LinearMap, OnSupport, WideEncoding, wide_block_rows
+from discreet.rows.gradient import GradientSum
 
 STEPS, TIGHT_STEPS = 10, 3
 HERE = Path(__file__).parent
-MODEL = Model(Bernoulli(), Logit(), Labels(0.5, 0.5))
+MODEL = GlmModel(Bernoulli(), Logit(), Labels(0.5, 0.5), penalty=np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,11 @@ def sparse_curves(setting: Setting, seed: int) -> dict[str, list[float]]:
     return curves | {"non-private": errors(path, beta)}
 
 
+def shortened(radius: float):
+    """Scores of rows that are shortened to this length."""
+    return lambda y, eta, length: MODEL.score(y, eta) * (radius / np.maximum(length, radius))
+
+
 def dense_curves(setting: Setting, seed: int) -> dict[str, list[float]]:
     """Algorithm 1: printed noise (simulated), the product's clipped gradients, and plain gradient descent."""
     X, y, beta = data(setting, seed)
@@ -120,10 +127,12 @@ def dense_curves(setting: Setting, seed: int) -> dict[str, list[float]]:
     theta, radius = np.zeros(width), math.sqrt(width / 3)
     for number, cost in enumerate(costs):
         matrix = np.hstack([np.zeros((width + 1, 1)), np.vstack([theta, np.eye(width)])])
-        query = SupportScores(LinearMap(matrix), MODEL.labels, MODEL.score, 1.1 * radius, 0.6 * radius)
+        query = GradientSum(LinearMap(matrix), MODEL.labels, shortened(1.1 * radius), 0.6 * radius, radius)
         gradient = OnSupport(source, every).sum(query, cost).value[:, 0] / rows
         # A Newton step for independent columns, averaged over the steps as in the sparse solver.
-        theta = theta - gradient / (MODEL.weight_over(0.0, float(theta @ theta) / 3) / 3) / (number + 1)
+        theta = theta - gradient / (mean_weight(MODEL, 0.0, float(np.linalg.norm(theta)) / math.sqrt(3)) / 3) / (
+            number + 1
+        )
         paths["tight"].append((every, theta))
     return {name: errors(path, beta) for name, path in paths.items()}
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.algorithms.steps.sparse_model import Model, SparseFit, score_bound, start_intercept
+from discreet.algorithms.steps.glm_model import GlmModel, without_errors
+from discreet.algorithms.steps.sparse_model import SparseFit, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import wide_look
 from discreet.privacy import Budget, picks_within
 from discreet.rows import LinearMap, ResidualRanking, WideSource
@@ -21,7 +22,7 @@ _RADIUS_PER_COLUMN = 0.5
 
 def frank_wolfe(
     source: WideSource,
-    model: Model,
+    model: GlmModel,
     budget: Budget,
     *,
     width: int,
@@ -37,7 +38,7 @@ def frank_wolfe(
     costs = budget.split([_LOOK_SHARE, *[(1 - _LOOK_SHARE) / steps] * steps])
     known = wide_look(source, costs[0], width)
     radius = _RADIUS_PER_COLUMN * sparsity / known.cell_scale if radius is None else radius
-    intercept, beta = start_intercept(model, known.y_centre), np.zeros(width)
+    intercept, beta = start_intercept(model, known), np.zeros(width)
     for number in range(steps):
         support = np.flatnonzero(beta)
         query = ResidualRanking(
@@ -46,7 +47,7 @@ def frank_wolfe(
             support,
             model.labels,
             model.score,
-            score_bound(model, known.y_centre, known.y_scale),
+            score_bound(model, known, intercept),
             min(1.0, _CELL_CLIP * known.cell_scale),
             sides="both",
         )
@@ -56,4 +57,5 @@ def frank_wolfe(
         beta[vertex % width] += share * radius * (1 if vertex < width else -1)
     order = np.argsort(-np.abs(beta), kind="stable")[:sparsity]
     support = np.sort(order[beta[order] != 0])
-    return SparseFit(support, intercept, beta[support], steps + 1, used=known.used)
+    fit = without_errors(np.concatenate([[intercept], beta[support]]), known.count, steps, known.used)
+    return SparseFit(support, fit)

@@ -15,11 +15,13 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.sparse_model import Model, SparseFit, score_bound, start_intercept
-from discreet.algorithms.steps.support_coordinates import SupportCoordinates
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel, without_errors
+from discreet.algorithms.steps.sparse_model import SparseFit, longest_eta, mean_weight, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import GDP, Budget, picks_within
-from discreet.rows import Floats, Indices, LinearMap, OnSupport, ResidualRanking, SupportScores, WideSource
+from discreet.rows import Floats, Indices, LinearMap, OnSupport, ResidualRanking, WideSource
+from discreet.rows.gradient import GradientSum
 
 # Shares of mu^2: first look, choices, values.
 _SHARES = (0.03, 0.55, 0.42)
@@ -28,7 +30,7 @@ _CELL_CLIP, _ROW_CLIP = 1.25, 1.1
 
 
 def hard_threshold(
-    source: WideSource, model: Model, budget: Budget, *, width: int, sparsity: int, steps: int = 4
+    source: WideSource, model: GlmModel, budget: Budget, *, width: int, sparsity: int, steps: int = 4
 ) -> SparseFit:
     """beta <- the s largest of beta - step * gradient, ``steps`` times; the intercept moves along.
 
@@ -38,31 +40,36 @@ def hard_threshold(
     costs = budget.split([look, *[pick / steps] * steps, *[value / steps] * steps])
     known = wide_look(source, costs[0], width)
     scale = known.cell_scale
-    intercept, beta = start_intercept(model, known.y_centre), np.zeros(width)
+    intercept, beta = start_intercept(model, known), np.zeros(width)
+    bound, longest = score_bound(model, known, intercept), longest_eta(model)
     path = []
     for number in range(steps):
         support = np.flatnonzero(beta)
-        eta_variance = float(beta @ beta) * scale**2
-        curvature = max(model.weight_over(intercept, eta_variance), 1e-3) * scale**2
+        curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta)) * scale), 1e-3) * scale**2
         # A loss with a bounded slope needs several whole steps to get anywhere: they do not fall there.
         step = 1 / (curvature * (number + 1 if model.family.limit is None else 1))
-        query = _ranking(model, known, width, support, intercept, beta, step)
+        query = _ranking(model, known, width, support, intercept, beta, step, bound)
         chosen = np.sort(source.select(query, picks_within(costs[1 + number], sparsity)).indices)
-        gradient = _gradient(source, model, known, support, chosen, intercept, beta, costs[1 + steps + number])
+        gradient = _gradient(source, model, known, support, chosen, intercept, beta, bound, costs[1 + steps + number])
         moved = np.zeros(width)
         moved[chosen] = beta[chosen] - step * gradient[1:] / known.count
         # Noise alone must not send a model where every mean is infinite.
-        beta = moved * min(1.0, model.longest_eta / max(scale * float(np.linalg.norm(moved)), 1e-300))
-        intercept = float(
-            np.clip(intercept - step * scale**2 * gradient[0] / known.count, -model.longest_eta, model.longest_eta)
-        )
+        beta = moved * min(1.0, longest / max(scale * float(np.linalg.norm(moved)), 1e-300))
+        intercept = float(np.clip(intercept - step * scale**2 * gradient[0] / known.count, -longest, longest))
         path.append((chosen, beta[chosen].copy()))
-    support = np.flatnonzero(beta)
-    return SparseFit(support, float(intercept), beta[support], 2 * steps + 1, path=tuple(path), used=known.used)
+    fit = without_errors(np.concatenate([[intercept], beta[chosen]]), known.count, steps, known.used)
+    return SparseFit(chosen, fit, tuple(path))
 
 
 def _ranking(
-    model: Model, known: WideScaling, width: int, support: Indices, intercept: float, beta: Floats, step: float
+    model: GlmModel,
+    known: WideScaling,
+    width: int,
+    support: Indices,
+    intercept: float,
+    beta: Floats,
+    step: float,
+    bound: float,
 ) -> ResidualRanking:
     """Ranks |beta - step * gradient / n|, in the units of a sum: |beta n / step - gradient|."""
     return ResidualRanking(
@@ -71,7 +78,7 @@ def _ranking(
         support,
         model.labels,
         model.negative_score,  # a ranking weighs by minus the score it is given
-        score_bound(model, known.y_centre, known.y_scale),
+        bound,
         min(1.0, _CELL_CLIP * known.cell_scale),
         offset=beta * known.count / step,
     )
@@ -79,23 +86,30 @@ def _ranking(
 
 def _gradient(
     source: WideSource,
-    model: Model,
+    model: GlmModel,
     known: WideScaling,
     support: Indices,
     chosen: Indices,
     intercept: float,
     beta: Floats,
+    bound: float,
     cost: GDP,
 ) -> Floats:
     """The noisy gradient in the intercept and the chosen columns, at a predictor that uses the present support."""
     columns = np.union1d(support, chosen)
-    coordinates = SupportCoordinates(np.zeros(len(columns)), np.eye(len(columns)) / known.cell_scale)
+    coordinates = Coordinates.scaled(np.zeros(len(columns)), known.cell_scale)
     predictor = np.concatenate([[intercept], beta[columns]])
     rows = np.concatenate([[0], 1 + np.searchsorted(columns, chosen)])
     matrix = np.vstack([predictor, coordinates.matrix[rows]])
     radius = _ROW_CLIP * math.sqrt(len(rows))
-    query = SupportScores(
-        LinearMap(matrix), model.labels, model.score, radius, radius * score_bound(model, known.y_centre, known.y_scale)
+    score = model.score  # alone: a function must not take more along to a cluster than it needs
+
+    def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
+        # Far rows are shortened to the radius. That depends on x alone, so it biases no coefficient of a true model.
+        return score(y, eta) * (radius / np.maximum(length, radius))
+
+    query = GradientSum(
+        LinearMap(matrix), model.labels, weight, radius * bound, math.sqrt(len(rows)), "gradient on the support"
     )
     answer = OnSupport(source, columns).sum(query, cost)
     # Coordinates are cells over their scale; the gradient is about the cells.

@@ -14,13 +14,21 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.sparse_model import Model, SparseFit
+from discreet.algorithms.steps.glm_model import GlmModel, without_errors
+from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.privacy import Budget, Pure, Repeated, refuse_weaker
 from discreet.rows import LinearMap, ResidualRanking, WideSource
 
 
 def printed_threshold(
-    source: WideSource, model: Model, budget: Budget, *, width: int, sparsity: int, steps: int = 10, step: float = 1.0
+    source: WideSource,
+    model: GlmModel,
+    budget: Budget,
+    *,
+    width: int,
+    sparsity: int,
+    steps: int = 10,
+    step: float = 1.0,
 ) -> SparseFit:
     """On the encoded scale, where sigma_x = 1, and without an intercept, as printed.
 
@@ -31,10 +39,10 @@ def printed_threshold(
             "calibration='paper' divides by the number of rows, which must be public: "
             "it needs neighbours='replace_one' and rows that are not grouped"
         )
-    largest_label = max(abs(model.label_low), abs(model.label_high))
+    largest_label = max(abs(model.labels.low), abs(model.labels.high))
     # c_1 bounds psi', which is 1 for probabilities and, elsewhere, no more than labels themselves can be.
-    bound = 4 * (largest_label + (1.0 if model.family.name == "bernoulli" else largest_label))
-    weight_bound = 1.0 if model.family.name == "bernoulli" else bound / 4
+    bound = 4 * (largest_label + (1.0 if model.family.label_free else largest_label))
+    weight_bound = 1.0 if model.family.label_free else bound / 4
     if model.family.limit is not None:
         # Algorithm 4, for any objective: B bounds how far a replaced row can move an entry of the gradient (Lemma 4).
         bound, weight_bound = 2 * model.family.limit, model.family.limit
@@ -63,5 +71,5 @@ def printed_threshold(
         moved[chosen.indices] = beta[chosen.indices] - step / rows * chosen.values
         beta = moved
         path.append((chosen.indices, beta[chosen.indices].copy()))
-    support = np.flatnonzero(beta)
-    return SparseFit(support, 0.0, beta[support], steps, path=tuple(path))
+    support = np.sort(chosen.indices)
+    return SparseFit(support, without_errors(np.concatenate([[0.0], beta[support]]), rows, steps), tuple(path))

@@ -44,6 +44,7 @@ from discreet.privacy import (
 from discreet.rows import (
     Answer,
     Floats,
+    Indices,
     LogisticLoss,
     Parts,
     Picked,
@@ -52,6 +53,7 @@ from discreet.rows import (
     Residues,
     candidates,
     exact_sum,
+    on_columns,
     product_parts,
     query_sum,
     ranked_parts,
@@ -132,17 +134,20 @@ class Curator:
         """Whether the guarantee is about a row replaced, rather than one added or removed."""
         return self._neighbours == "replace_one"
 
-    def sum(self, query: Query, cost: GDP) -> Answer:
-        """The query's sum over all rows, with discrete Gaussian noise that makes it cost exactly ``cost``."""
+    def sum(self, query: Query, cost: GDP, *, columns: Indices | None = None) -> Answer:
+        """The query's sum over all rows, with discrete Gaussian noise that makes it cost exactly ``cost``.
+
+        ``columns``: of a wide table, the query sees these only. What it declares depends on the query alone.
+        """
         (cost,) = self._accountant.grant([cost])
-        add_up = partial(self._summed, partial(product_parts, query))
+        add_up = partial(self._summed, _narrow(partial(product_parts, query), columns))
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
 
-    def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
+    def sums(self, questions: Sequence[tuple[Query, GDP]], *, columns: Indices | None = None) -> list[Answer]:
         """Several sums over all rows from one pass, each with noise of its own and at its own cost."""
         queries = [query for query, _ in questions]
         costs = self._accountant.grant([cost for _, cost in questions])
-        add_up = OnePass(self._summed, queries)
+        add_up = OnePass(lambda function: self._summed(_narrow(function, columns)), queries)
         return [
             self._noisy_sum(
                 query, cost, self._noise(query, cost).release(query.label, cost), partial(add_up.parts, number)
@@ -349,3 +354,7 @@ class Curator:
         if self._accountant.keeps:
             found = codec.unpack(self._accountant.keep(key, place, planned, codec.pack(found)))
         return found
+
+
+def _narrow(function: Function, columns: Indices | None) -> Function:
+    return function if columns is None else partial(on_columns, columns, function)

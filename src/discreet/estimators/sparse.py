@@ -58,7 +58,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
         """
-        return np.asarray(self._link.mean(self._eta(X, extrapolate)))
+        return np.asarray(self._family()[1].mean(self._eta(X, extrapolate)))
 
 
 class SparseLinearRegression(_SparseRegressor):
@@ -72,13 +72,15 @@ class SparseLinearRegression(_SparseRegressor):
     calibration: "tight", or "paper" for the noise that COST prints; step: the length of its steps, on the same scale.
     """
 
-    _family = Gaussian()
+    def _family(self) -> tuple[Family, Link]:
+        return Gaussian(), Gaussian.default_link
 
 
 class SparsePoissonRegressor(_SparseRegressor):
     """Differentially private Poisson regression (log link) on a few of many columns; see SparseLinearRegression."""
 
-    _family = Poisson()
+    def _family(self) -> tuple[Family, Link]:
+        return Poisson(), Poisson.default_link
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,19 +141,11 @@ class SparseRegressor(_SparseRegressor):
             random_state=random_state,
         )
 
-    def _chosen_model(self) -> tuple[Family, Link]:
+    def _family(self) -> tuple[Family, Link]:
         if self.loss is not None:
             return loss_family(self.loss, self.family, self.link)
         chosen = family(self.family)
         return chosen, chosen.default_link if self.link is None else link(self.link)
-
-    @property
-    def _family(self) -> Family:  # type: ignore[override]
-        return self._chosen_model()[0]
-
-    @property
-    def _link(self) -> Link:
-        return self._chosen_model()[1]
 
 
 class SparseLogisticRegression(ClassifierMixin, SparseModel):
@@ -160,7 +154,8 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
     classes: the two labels that y can have; a row with another label contributes nothing.
     """
 
-    _family = Bernoulli()
+    def _family(self) -> tuple[Family, Link]:
+        return Bernoulli(), Bernoulli.default_link
 
     def __init__(
         self,

@@ -14,18 +14,21 @@ from discreet.algorithms.sparse_frank_wolfe import frank_wolfe
 from discreet.algorithms.sparse_iht import hard_threshold
 from discreet.algorithms.sparse_iht_printed import printed_threshold
 from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
-from discreet.algorithms.steps.sparse_model import Model, SparseFit
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.curator import Curator
-from discreet.domain import Encoder, Numeric
+from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.glm_results import GlmResultMethods, log_exposure
+from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
 from discreet.estimators.tables import feature_domain, feature_names, named_target
-from discreet.estimators.units import store_facts
+from discreet.estimators.units import linear_result, store_facts, units
 from discreet.estimators.vectors import check_groups
 from discreet.glm import Family, Link
 from discreet.privacy import Budget
@@ -48,8 +51,11 @@ _SELECTED = (
 _CELLS_OF_A_TABLE = 2**40
 
 
-class SparseModel(PrivateEstimator):
-    """Checks parameters, builds a curator over a wide table, calls one algorithm, stores the result."""
+class SparseModel(GlmResultMethods, PrivateEstimator):
+    """Checks parameters, builds a curator over a wide table, calls one algorithm, stores the result.
+
+    ``bse``, ``pvalues`` and ``conf_int()`` have one entry per chosen column, in the order of ``support_``.
+    """
 
     data_norm = None
     public = None
@@ -59,11 +65,9 @@ class SparseModel(PrivateEstimator):
     max_iter: int | None
     radius: float | None
     step: float | None
-    _family: Family
 
-    @property
-    def _link(self) -> Link:
-        return self._family.default_link
+    def _family(self) -> tuple[Family, Link]:
+        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
         """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
@@ -93,8 +97,7 @@ class SparseModel(PrivateEstimator):
         arrays = Arrays(table, labels, check_groups(groups, len(labels)))
         engine, encoder = open_engine(arrays, layout), Encoder(domain, target)
         source = self._curator(engine, encoder, groups is not None, job)
-        self._target_name = target.name
-        return self._fit_source(source, encoding, budget)
+        return self._fit_source(source, encoder, budget)
 
     def _open_table(
         self,
@@ -105,7 +108,7 @@ class SparseModel(PrivateEstimator):
         job: str | None,
         exposure: str | None = None,
         sample_weight: str | None = None,
-    ) -> tuple[Curator, WideEncoding]:
+    ) -> tuple[Curator, Encoder]:
         if sample_weight is not None:
             raise TypeError("sparse models have no sample_weight")
         if exposure is not None:
@@ -133,17 +136,18 @@ class SparseModel(PrivateEstimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         encoder = Encoder(domain, column)
-        self._target_name = target
-        source = self._curator(opened.engine(layout), encoder, groups is not None, job)
-        return source, encoding
+        return self._curator(opened.engine(layout), encoder, groups is not None, job), encoder
 
-    def _fit_source(self, source: Curator, encoder: WideEncoding, budget: Budget) -> Any:
-        labels = Labels(encoder.y_centre, encoder.y_half_width)
-        model = Model(self._family.within(labels.low, labels.high), self._link, labels)
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+        target = require_target(encoder)
+        # Which columns the model has is not known yet.
+        family, link = self._family()
+        labels = Labels(target.centre, target.half_width)
+        model = GlmModel(family.within(labels.low, labels.high), link, labels, penalty=np.zeros(0))
         self._store(self._solve(source, model, budget, encoder.width), encoder, source)
         return self
 
-    def _solve(self, source: Curator, model: Model, budget: Budget, width: int) -> SparseFit:
+    def _solve(self, source: Curator, model: GlmModel, budget: Budget, width: int) -> SparseFit:
         sparsity = None if self.sparsity == "auto" else int(self.sparsity)
         if self.calibration == "paper":
             assert sparsity is not None
@@ -163,54 +167,36 @@ class SparseModel(PrivateEstimator):
             source, model, budget, width=width, sparsity=sparsity, radius=self.radius, steps=self.max_iter
         )
 
-    def _store(self, fit: SparseFit, encoding: WideEncoding, source: Curator) -> None:
+    def _store(self, sparse: SparseFit, encoder: Encoder, source: Curator) -> None:
         """From the encoded scale, x = centre + half_width * encoded, to the user's units."""
-        slopes = fit.slopes / encoding.half_width[fit.columns]
-        coef = np.zeros(encoding.width)
-        coef[fit.columns] = slopes
-        self.support_ = fit.columns
-        low, high = encoding.low[fit.columns], encoding.high[fit.columns]
-        self._set_coef(coef, fit.intercept - float(slopes @ encoding.centre[fit.columns]))
-        self.n_iter_ = fit.passes
-        store_facts(self, fit.used)
+        self.support_, fit = sparse.columns, sparse.fit
+        columns = tuple(encoder.domain.columns[column] for column in self.support_)
+        self._encoder = chosen = Encoder(Domain(columns), encoder.target)
+        self._take(units(chosen, with_intercept=True) @ fit.coef, with_intercept=True)
+        self.coef_names_ = chosen.names
+        self.n_iter_ = fit.iterations
+        store_facts(self, fit.used, fit.signal)
         self.privacy_ = source.finish()
-        names = feature_names(self)
-        # Perhaps none, which is no domain.
-        self._columns = tuple(
-            Numeric(names[i], float(a), float(b)) for i, a, b in zip(fit.columns, low, high, strict=True)
-        )
-        self._target_column = Numeric(self._target_name, encoding.y_low, encoding.y_high)
         self._public_rows = source.public_rows
-        self._store_results(None, self._released(fit, encoding))
+        known = fit.noise_covariance is not None
+        released = linear_result(fit, chosen, self.privacy_, with_intercept=True) if known else None
+        self._store_results(chosen, released)
 
-    def _released(self, fit: SparseFit, encoding: WideEncoding) -> Results:
-        """The chosen columns' coefficients and the intercept, with errors in the user's units where they are known."""
-        turn = np.diag(np.concatenate([[1.0], 1 / encoding.half_width[fit.columns]]))
-        turn[0, 1:] = -encoding.centre[fit.columns] / encoding.half_width[fit.columns]
-        flat = self._flat_coefficients()
-        return Results(
-            target=self._target_name,
-            names=("const", *(column.name for column in self._columns)),
-            shrunk=flat,
-            estimates=flat,
-            covariance=None if fit.covariance is None else turn @ fit.covariance @ turn.T,
-            noise_covariance=None,
-            privacy=self.privacy_,
-            used=fit.used,
-            signal=getattr(self, "signal_", None),
-            no_errors="a fit by COST's Algorithm 4 has no standard errors"
-            if self._family.name == "loss"
-            else f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'",
-        )
+    def _has_intercept(self, encoder: Encoder) -> bool:
+        return True
 
     def _described(self, released: Results) -> Results:
+        family, link = self._family()
+        known = np.isnan(released.scale) or family.dispersion_known
+        spread = "" if known else f"; dispersion {released.scale:.4g} (noisy)"
         columns = f"{len(self.support_)} of {self.n_features_in_} columns were chosen"
-        link = self._link.name
+        without = f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'"
         return replace(
             released,
-            family=self._family.name,
-            link=link,
-            facts=(("Family", f"{self._family.name}, {link} link"), ("Columns", columns)),
+            no_errors="a fit by COST's Algorithm 4 has no standard errors" if family.name == "loss" else without,
+            family=family.name,
+            link=link.name,
+            facts=(("Family", f"{family.name}, {link.name} link{spread}"), ("Columns", columns)),
             notes=(_SELECTED,) if released.covariance is not None else (),
         )
 
@@ -227,8 +213,9 @@ class SparseModel(PrivateEstimator):
         check_choice("solver", self.solver, SOLVERS)
         if self.calibration == "paper" and self.solver not in ("auto", "iht"):
             raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
-        self._family.check_link(self._link)
-        if self._family.name == "loss" and self.solver not in ("auto", "iht"):
+        family, link = self._family()
+        family.check_link(link)
+        if family.name == "loss" and self.solver not in ("auto", "iht"):
             raise ValueError(f"loss= is fitted by COST's Algorithm 4, solver='iht'; got solver={self.solver!r}")
         check_options(self, self._options())
         return budget
@@ -236,11 +223,11 @@ class SparseModel(PrivateEstimator):
     def _options(self) -> tuple[str, ...]:
         if self.calibration == "paper":
             return "max_iter", "step"
-        return _OPTIONS["iht" if self._family.name == "loss" else self.solver]
+        return _OPTIONS["iht" if self._family()[0].name == "loss" else self.solver]
 
     def _check_sparsity(self, width: int) -> None:
         if self.sparsity == "auto":
-            if self.solver not in ("auto",) or self.calibration == "paper" or self._family.name == "loss":
+            if self.solver not in ("auto",) or self.calibration == "paper" or self._family()[0].name == "loss":
                 raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight', and no loss=")
             return
         whole = isinstance(self.sparsity, (int, np.integer)) and not isinstance(self.sparsity, bool)
@@ -252,7 +239,7 @@ class SparseModel(PrivateEstimator):
 
     def _target(self, name: str | None) -> Numeric:
         target = named_target(self, name)
-        self._family.check_range(target.low, target.high)
+        self._family()[0].check_range(target.low, target.high)
         return target
 
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
@@ -272,8 +259,13 @@ class SparseModel(PrivateEstimator):
         """The chosen columns of new rows, moved into their declared bounds as in ``fit``."""
         check_is_fitted(self, "coef_")
         cells = columns_of(check_wide(self, X, reset=False), self.support_)
-        low, high = np.array([(column.low, column.high) for column in self._columns]).reshape(-1, 2).T
-        return cells if extrapolate else np.clip(cells, low, high)
+        return cells if extrapolate else np.clip(cells, *wide_bounds(self._encoder.domain))
+
+    def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
+        return self._chosen(X, extrapolate)
+
+    def _new_offset(self, X: Any, exposure: Any, rows: int) -> np.ndarray:
+        return log_exposure(exposure, rows)
 
     def _eta(self, X: Any, extrapolate: bool) -> np.ndarray:
         cells = self._chosen(X, extrapolate)

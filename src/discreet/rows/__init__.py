@@ -39,10 +39,10 @@ from discreet.rows.ranking import (
 from discreet.rows.residues import Residues
 from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment, ScoreSum
 from discreet.rows.source import DivisibleSource, MinimisingSource, PartSource, Source, WideSource
-from discreet.rows.support import OnSupport
+from discreet.rows.support import OnSupport, on_columns
 from discreet.rows.used import RowsUsed
 from discreet.rows.wide import SparseRows, WideEncoding, wide_block_rows
-from discreet.rows.wide_queries import ResidualRanking, SupportScores, WideLook
+from discreet.rows.wide_queries import ResidualRanking, WideLook
 
 __all__ = [
     "Answer",
@@ -75,7 +75,6 @@ __all__ = [
     "SecondMoment",
     "Source",
     "SparseRows",
-    "SupportScores",
     "WholeBlock",
     "WideBlock",
     "WideEncoding",
@@ -90,6 +89,7 @@ __all__ = [
     "grid_norm",
     "grid_scale",
     "left_grid",
+    "on_columns",
     "parts_of_each",
     "product_parts",
     "query_sum",

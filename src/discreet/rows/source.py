@@ -9,7 +9,7 @@ from discreet.privacy import GDP, Perturbed, Repeated, Unit
 from discreet.rows.answer import Answer
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.query import Floats, Query
-from discreet.rows.ranking import Picked, Ranking
+from discreet.rows.ranking import Indices, Picked, Ranking
 from discreet.rows.walk import Walk, Weight
 
 
@@ -36,6 +36,12 @@ class Source(Protocol):
 
 class WideSource(Source, Protocol):
     """A source over a wide table, which can also be asked which columns matter: the second verb."""
+
+    def sum(self, query: Query, cost: GDP, *, columns: Indices | None = None) -> Answer:
+        """``columns``: the query sees these columns of each row only, in this order."""
+        ...
+
+    def sums(self, questions: Sequence[tuple[Query, GDP]], *, columns: Indices | None = None) -> Sequence[Answer]: ...
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
         """The noise scale of ``select``, from public facts alone: asking this is free."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.privacy import GDP
 from discreet.rows.answer import Answer
-from discreet.rows.query import Block, Floats, Geometry, Query
-from discreet.rows.ranking import Indices
-from discreet.rows.source import Source
+from discreet.rows.carries import Parts
+from discreet.rows.query import Query
+from discreet.rows.ranking import Indices, WideBlock
+from discreet.rows.source import WideSource
 
 
 @dataclass(frozen=True, eq=False)
 class OnSupport:
-    """Answers a query about narrow rows from wide ones; norms, noise and cost are the query's own."""
+    """Answers queries about narrow rows from wide ones; norms, noise and cost are the query's own."""
 
-    source: Source
+    source: WideSource
     columns: Indices
 
     @property
@@ -24,41 +29,20 @@ class OnSupport:
         return self.source.public_rows
 
     def sum(self, query: Query, cost: GDP) -> Answer:
-        return self.source.sum(Restricted(query, self.columns), cost)
+        return self.source.sum(query, cost, columns=self.columns)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:
-        return self.source.sums([(Restricted(query, self.columns), cost) for query, cost in questions])
+        return self.source.sums(questions, columns=self.columns)
 
     def noise_std(self, query: Query, cost: GDP) -> float:
         return self.source.noise_std(query, cost)
 
 
-@dataclass(frozen=True, eq=False)
-class Restricted:
-    """A query that is handed the chosen columns of each block. Nothing it declares depends on which ones they are."""
+def on_columns(
+    columns: Indices, function: Callable[..., Parts], block: WideBlock, used: NDArray[np.bool_] | None = None
+) -> Any:
+    """What an engine adds up for queries that see these columns only.
 
-    query: Query
-    columns: Indices
-
-    @property
-    def label(self) -> str:
-        return self.query.label
-
-    @property
-    def geometry(self) -> Geometry:
-        return self.query.geometry
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.query.shape
-
-    @property
-    def left_norm(self) -> float:
-        return self.query.left_norm
-
-    @property
-    def right_norm(self) -> float:
-        return self.query.right_norm
-
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        return self.query.factors(block.take(self.columns))  # type: ignore[attr-defined]
+    A narrow block is made once for all queries of a pass, which then share what they have in common.
+    """
+    return function(block.take(columns), used)

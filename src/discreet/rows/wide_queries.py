@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.rows.kernels import column_norms
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
 from discreet.rows.ranking import Indices, Sides, WideBlock
@@ -71,37 +70,3 @@ class ResidualRanking:
     def weights(self, block: WideBlock) -> Floats:
         eta = self.map.apply(block.take(self.columns))[0]
         return np.asarray(-self.score(self.labels.of(block), eta))
-
-
-@dataclass(frozen=True, eq=False)
-class SupportScores:
-    """The sum of score(y, eta) z on a support, each row's no longer than ``clip``; a far row is shortened first.
-
-    Shortening to ``radius`` depends on x alone, so it reweights the likelihood and biases no coefficient of a true
-    model. The map's first output is eta, the others are the coordinates z.
-    """
-
-    map: LinearMap
-    labels: Labels
-    score: Score
-    radius: float
-    clip: float
-    label: str = "gradient on the support"
-    geometry: Geometry = "free"
-    right_norm: float = 1.0
-
-    @property
-    def left_norm(self) -> float:
-        return self.clip
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.map.outputs - 1, 1
-
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped = self.map.apply(block)
-        eta, z = mapped[0], mapped[1:]
-        scale = self.radius / np.maximum(column_norms(z), self.radius)
-        scale *= self.score(self.labels.of(block), eta)
-        z *= scale
-        return z, np.ones((1, block.records))

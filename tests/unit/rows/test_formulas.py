@@ -12,7 +12,7 @@ import pytest
 from scipy.special import expit
 from tables import ArrayBlock
 
-from discreet.rows import CrossMoment, Labels, LinearMap, LogisticLoss, SecondMoment, SupportScores, WideLook
+from discreet.rows import CrossMoment, Labels, LinearMap, LogisticLoss, SecondMoment, WideLook
 from discreet.rows.carries import exact_sum
 from discreet.rows.histograms import Look, ResidualCounts, ResidualHistogram, Residuals
 from discreet.rows.index_sums import IndexGradient, IndexMoment
@@ -140,15 +140,10 @@ def test_histograms_count_rows_in_cells_that_hold_their_upper_edge():
     assert summed(ResidualCounts(residuals, edges))[:, 0] == pytest.approx(at_most)
 
 
-def test_the_look_at_a_wide_table_and_scores_on_a_support():
+def test_the_look_at_a_wide_table():
     squares = (X**2).sum(axis=0) / D
     expected = [N / 2, Y.sum(), (Y**2 - 0.5).sum(), (squares - 0.5).sum()]
     assert summed(WideLook(D))[0] == pytest.approx(expected)
-    rows = SHORT * (NAMED - ETA) * Z
-    clipped = rows * np.minimum(1.0, 0.8 / np.linalg.norm(rows, axis=0))
-    left, _ = SupportScores(MAP, LABELS, score, RADIUS, 0.8).factors(block())
-    left *= np.minimum(1.0, 0.8 / np.linalg.norm(left, axis=0))  # as the curator clips
-    assert left == pytest.approx(clipped, **NEAR)
 
 
 def test_the_logistic_loss_has_its_gradient_and_its_hessian():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +12,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from discreet.rows import Labels, LinearMap, ResidualRanking, SparseRows, SupportScores, WideEncoding, WideLook
+from discreet.rows import (
+    Labels,
+    LinearMap,
+    PowerSums,
+    ResidualRanking,
+    SparseRows,
+    WideEncoding,
+    WideLook,
+    several_parts,
+)
+from discreet.rows.gradient import GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.grid import exact_sum
 from discreet.rows.ranking import candidates, ranked_parts, ranking_reach, ranking_unit, whole_weights
-from discreet.rows.support import Restricted
+from discreet.rows.support import on_columns
 from discreet.rows.wide import wide_block_rows
 from discreet.rows.wide_kernels import LIMIT, _compiled, weighted_cells_numpy
 
@@ -176,14 +187,23 @@ def test_candidates_are_absolute_or_of_both_signs_without_the_excluded():
     assert candidates(query, exact)[1].tolist() == [offset - 5, 7, 3]
 
 
-def test_a_query_on_a_support_sees_those_columns_only():
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_queries_on_a_support_see_those_columns_only(kind):
     rng = np.random.default_rng(2)
     table, y = rng.uniform(-1, 1, (50, 9)), rng.uniform(-1, 1, 50)
-    columns = np.array([7, 2])
-    query = SupportScores(LinearMap(np.eye(3)), Labels(0.0, 1.0), lambda y, eta: eta - y, 10.0, 10.0)
-    wide = Restricted(query, columns).factors(encoding(9).encode(table, y))
-    narrow = query.factors(encoding(2).encode(table[:, columns], y))
-    assert np.array_equal(wide[0], narrow[0])
+    columns, see = np.array([7, 2]), LinearMap(np.vstack([[0.1, 0.2, 0.3], np.eye(3)]))
+    labels = Labels(0.0, 1.0)
+    queries = [
+        GradientSum(see, labels, lambda y, eta, length: eta - y, 10.0, 1.0),
+        WeightedMoment(see, labels, lambda y, eta, length: eta - y, 10.0),
+        SizeHistogram(see, labels, lambda y, eta, length: length, np.array([1.0, 1.2])),
+        PowerSums(2, math.sqrt(2)),
+    ]
+    given = table if kind == "dense" else SparseRows(sparse.csr_matrix(table))
+    used = np.arange(50) % 7 > 0
+    wide = on_columns(columns, partial(several_parts, queries), encoding(9).encode(given, y), used)
+    narrow = several_parts(queries, encoding(2).encode(table[:, columns], y), used)
+    assert np.array_equal(wide, narrow)
 
 
 @given(arrays(np.float64, (1, 5), elements=odd_cells), odd_cells)

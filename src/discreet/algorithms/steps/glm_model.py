@@ -40,6 +40,13 @@ class GlmModel:
         """How many coefficients there are."""
         return self.width + (self.origin is None)
 
+    def score(self, y: Floats, eta: Floats) -> Floats:
+        """The derivative in eta of a row's loss."""
+        return self.family.score(y, eta, self.link)
+
+    def negative_score(self, y: Floats, eta: Floats) -> Floats:
+        return -self.score(y, eta)
+
     def sensible_mean(self, mean: float) -> float:
         """The nearest mean that both the labels and the link allow, with room to the ends, where predictors run off."""
         low = max(self.labels.low, float(self.link.mean(-_FAR)))
@@ -88,6 +95,6 @@ class Guess:
         return self.coordinates if self.coordinates is not None else self.about_origin
 
 
-def without_errors(coef: Floats, count: float, iterations: int) -> GlmFit:
+def without_errors(coef: Floats, count: float, iterations: int, used: RowsUsed | None = None) -> GlmFit:
     """A fit by a solver that prints no standard errors."""
-    return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations)
+    return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations, used=used)

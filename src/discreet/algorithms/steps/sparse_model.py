@@ -1,123 +1,84 @@
-"""What sparse solvers share: the model they fit, what they return, and averages over a Gaussian predictor."""
+"""What sparse solvers share: what they return, and what they suppose of a model before its columns are known."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.glm import Family, Link
-from discreet.rows import Floats, Indices, Labels, RowsUsed
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.shrink import signal
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel
+from discreet.algorithms.steps.wide_look import WideScaling
+from discreet.rows import Floats, Indices
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
-_SHARES = _WEIGHTS / _WEIGHTS.sum()
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """A family with its link, and the labels in the family's units; everything about it is public."""
-
-    family: Family
-    link: Link
-    labels: Labels
-
-    def score(self, y: Floats, eta: Floats) -> Floats:
-        return self.family.score(y, eta, self.link)
-
-    def negative_score(self, y: Floats, eta: Floats) -> Floats:
-        return -self.score(y, eta)
-
-    @property
-    def label_low(self) -> float:
-        return self.labels.centre - self.labels.half_width
-
-    @property
-    def label_high(self) -> float:
-        return self.labels.centre + self.labels.half_width
-
-    @property
-    def is_linear(self) -> bool:
-        return self.family.name == "gaussian" and self.link.name == "identity"
-
-    @property
-    def longest_eta(self) -> float:
-        """No model of interest has a larger |eta| on average: beyond, noise has the upper hand."""
-        return abs(self.labels.centre) + 2 * self.labels.half_width if self.link.is_identity else 10.0
-
-    def mean_over(self, middle: float, variance: float) -> float:
-        """The mean label where eta is normal with this mean and variance."""
-        return float(_SHARES @ self.link.mean(_etas(middle, variance)))
-
-    def slope_over(self, middle: float, variance: float) -> float:
-        """The mean slope of the mean label in eta; the weight, where the link is the canonical one."""
-        return float(_SHARES @ self.link.slope(_etas(middle, variance)))
-
-    def weight_over(self, middle: float, variance: float) -> float:
-        return float(_SHARES @ self.family.weight(_etas(middle, variance), self.link))
-
-    def curvature(self, phi: Floats) -> Floats:
-        """E[weight(eta) (1, z)(1, z)^T] per row at coefficients phi, for standard normal z.
-
-        Only the direction of phi is bent; across it the second moment is the mean weight.
-        """
-        slopes = phi[1:]
-        length = float(np.linalg.norm(slopes))
-        weights = self.family.weight(_etas(float(phi[0]), length**2), self.link) * _SHARES
-        direction = slopes / length if length > 0 else slopes
-        mean, along, square = float(weights.sum()), float(weights @ _NODES), float(weights @ _NODES**2)
-        matrix = mean * np.eye(len(phi))
-        matrix[0, 1:] = matrix[1:, 0] = along * direction
-        matrix[1:, 1:] += (square - mean) * np.outer(direction, direction)
-        return matrix
-
-
-def start_intercept(model: Model, y_centre: float) -> float:
-    """The predictor of the mean label, kept off the ends of its range."""
-    margin = 0.02 * (model.label_high - model.label_low)
-    mean = model.labels.centre + model.labels.half_width * y_centre
-    return float(model.link.predictor(np.clip(mean, model.label_low + margin, model.label_high - margin)))
-
-
-def score_bound(model: Model, y_centre: float, y_scale: float, clip: float = 2.0) -> float:
-    """What a score is clipped to in rankings and gradients, in the family's units."""
-    if model.family.name == "bernoulli":
-        # At the constant model |score| <= max(p, 1 - p); what is longer later is clipped there.
-        return 0.5 * (1 + abs(y_centre))
-    if model.family.limit is not None:
-        return model.family.limit
-    # How far a score moves with its label; 1 where the link is the family's canonical one.
-    gain = 1.0
-    if model.link != model.family.canonical_link:
-        gain = float(model.family.gain(start_intercept(model, y_centre), model.link))
-    return clip * y_scale * model.labels.half_width * gain
-
-
-def _etas(middle: float, variance: float) -> Floats:
-    return np.asarray(middle + math.sqrt(max(variance, 0.0)) * _NODES)
+# Scores of labels that are no classes are clipped to this many of their standard deviations at the constant model.
+_SCORE_CLIP = 2.0
+# No model of interest has a larger |eta| on average: a probability is then certain, a mean astronomical.
+_LONGEST_ETA = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class SparseFit:
-    """A sparse model on the encoded scale: eta = intercept + slopes . x[columns], in the family's units.
-
-    ``covariance`` is that of (intercept, slopes), noise and sampling together and given the selection, where known.
-    """
+    """A fit of (1, x[columns]), encoded; ``path``: the iterates (columns, slopes) of a solver that keeps them."""
 
     columns: Indices
-    intercept: float
-    slopes: Floats
-    passes: int
-    covariance: Floats | None = None
+    fit: GlmFit
     path: tuple[tuple[Indices, Floats], ...] = ()
-    # How many rows have a label; None where the solver does not say.
-    used: RowsUsed | None = None
 
-    def sorted(self) -> SparseFit:
-        """The same with columns in rising order."""
-        order = np.argsort(self.columns)
-        covariance = self.covariance
-        if covariance is not None:
-            positions = np.concatenate([[0], 1 + order])
-            covariance = covariance[np.ix_(positions, positions)]
-        return replace(self, columns=self.columns[order], slopes=self.slopes[order], covariance=covariance)
+
+def start_intercept(model: GlmModel, known: WideScaling) -> float:
+    """The predictor of the mean label, kept off the ends of its range."""
+    labels = model.labels
+    mean = labels.centre + labels.half_width * known.y_centre
+    margin = 0.02 * (labels.high - labels.low)
+    return float(model.link.predictor(min(max(mean, labels.low + margin), labels.high - margin)))
+
+
+def score_bound(model: GlmModel, known: WideScaling, intercept: float) -> float:
+    """What a score is clipped to in rankings and gradients; ``intercept``: the constant model."""
+    gain = float(model.family.gain(intercept, model.link))
+    if model.family.label_free:
+        # At the constant model |score| <= max(p, 1 - p) gain; what is longer later is clipped there.
+        return 0.5 * (1 + abs(known.y_centre)) * gain
+    if model.family.limit is not None:
+        return model.family.limit
+    return _SCORE_CLIP * known.y_scale * model.labels.half_width * gain
+
+
+def mean_weight(model: GlmModel, intercept: float, eta_std: float) -> float:
+    """The mean second derivative of a row's loss where eta is normal about the intercept."""
+    return float(Foresight(model, constant=True).curvature(np.array([intercept, eta_std]))[0, 0])
+
+
+def longest_eta(model: GlmModel) -> float:
+    """Beyond this, noise has the upper hand."""
+    if model.link.is_identity:
+        return abs(model.labels.centre) + 2 * model.labels.half_width
+    return _LONGEST_ETA
+
+
+def kept_columns(fit: GlmFit, keep: Indices) -> GlmFit:
+    """The fit once all columns but those at these positions have the coefficient 0; free post-processing.
+
+    The kept columns take over what they can of the others' part b: with H the curvature of the loss, the nearest
+    predictor has the slopes a + H_kk^-1 H_kd b, which is a - V_kd V_dd^-1 b for V = H^-1.
+    """
+    assert fit.noise_covariance is not None
+    assert fit.sampling_covariance is not None
+    assert fit.model_covariance is not None
+    size, inverse = len(fit.coef), fit.model_covariance
+    kept = np.concatenate([[0], 1 + keep])
+    dropped = np.setdiff1d(np.arange(size), kept)
+    turn = np.eye(size)[kept]
+    turn[:, dropped] = -inverse[np.ix_(kept, dropped)] @ np.linalg.pinv(inverse[np.ix_(dropped, dropped)])
+    noise, estimate = turn @ fit.noise_covariance @ turn.T, turn @ fit.estimate
+    return replace(
+        fit,
+        coef=turn @ fit.coef,
+        estimate=estimate,
+        noise_covariance=noise,
+        sampling_covariance=turn @ fit.sampling_covariance @ turn.T,
+        model_covariance=turn @ inverse @ turn.T,
+        signal=signal(estimate[1:], noise[1:, 1:]),
+    )
