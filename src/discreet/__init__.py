@@ -48,6 +48,7 @@ _HOMES = {
     "dp_threshold": "discreet.estimators",
     "gaussian_noise_std": "discreet.privacy",
     "huber": "discreet.glm",
+    "load": "discreet.loading",
     "negative_binomial_loss": "discreet.glm",
     "noisy_hard_threshold": "discreet.estimators",
     "plan": "discreet.planning",
@@ -62,7 +63,7 @@ __all__ = [*sorted(_HOMES), "__version__"]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in {"audit", "noise", "parties"}:
+    if name in {"audit", "local", "noise", "parties"}:
         return import_module(f"discreet.{name}")
     raise AttributeError(f"module 'discreet' has no attribute {name!r}")
 

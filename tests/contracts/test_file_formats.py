@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import discreet
 from discreet import Categorical, Domain, LinearRegression, Numeric
 from discreet.cli import main
 from discreet.errors import PrivacyLeakWarning
@@ -183,11 +184,10 @@ def test_model_file_of_parties(tmp_path, seed):
     out = tmp_path / "model.json"
     told = CliRunner().invoke(main, ["parties", "fit", "--label", label, "--out", str(out), *files])
     assert told.exit_code == 0, told.output
-    model = json.loads(out.read_text())
-    result = joint.regress(label).results_
-    assert model["names"] == list(result.names) == [record["name"] for record in model["estimates"]]
-    assert model["coef"] == [float(value) for value in result.shrunk]
-    assert [record["std_err"] for record in model["estimates"]] == [float(value) for value in result.bse]
+    saved, result = discreet.load(out).results_, joint.regress(label).results_
+    assert saved.names == result.names
+    assert saved.shrunk.tolist() == result.shrunk.tolist()
+    assert saved.std_errors.tolist() == result.std_errors.tolist()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -202,13 +202,12 @@ def test_model_file_of_a_fit(tmp_path, seed):
     command = ["fit", str(tmp_path / "data.parquet"), "--domain", str(tmp_path / "domain.toml"), "--target", target]
     told = CliRunner().invoke(main, [*command, "--epsilon", "5", "--delta", "1e-6", "--out", str(out)])
     assert told.exit_code == 0, told.output
-    model = json.loads(out.read_text())
+    model = discreet.load(out)
     features = [column for column in columns if column.name != target]
-    assert model["names"] == [name for column in features for name in column.names]
-    assert [record["name"] for record in model["estimates"]][-len(model["names"]) :] == model["names"]
-    assert len(model["coef"]) == len(model["names"])
+    assert list(model.results_.names[1:]) == [name for column in features for name in column.names]
+    assert model._encoder.domain.columns == tuple(features)
     shown = {line.split()[0]: line.split()[1] for line in told.output.splitlines() if len(line.split()) > 6}
-    for record in model["estimates"]:  # shown to the second digit of the standard error
+    for record in model.results_.records():  # shown to the second digit of the standard error
         assert float(shown[record["name"]]) == pytest.approx(record["estimate"], abs=0.06 * record["std_err"])
 
 
@@ -238,5 +237,7 @@ def test_task_and_report_files(tmp_path, seed, ending):
     (here,), (there,) = fit(task, memory, ["identity"]), fit(read, stored, ["identity"])
     assert here.names == there.names
     assert np.array_equal(here.estimates, there.estimates)
-    # The results file is a list of records, each with its name.
-    assert [record["name"] for record in there.to_dict()["coefficients"]] == here.names
+    there.save(tmp_path / "model.json")
+    saved = discreet.load(tmp_path / "model.json")
+    assert saved.names == here.names
+    assert np.array_equal(saved.predict(frame), here.predict(frame), equal_nan=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from discreet import PrivacyLeakWarning
+from discreet import PrivacyLeakWarning, load
 from discreet.cli import main
 from discreet.privacy import GDP, Budget, Ledger
 
@@ -101,15 +100,17 @@ def test_a_fit_prints_its_guarantee_pays_and_writes_the_model(run, tmp_path, dat
     assert result.returncode == 0, result.stderr
     for words in ("discreet LinearRegression", "smoker=yes", "epsilon 1 at delta 1e-06", "is left of epsilon 2"):
         assert words in result.stdout
-    model = json.loads((tmp_path / "model.json").read_text())
-    assert model["names"] == ["age", "smoker=yes"]
-    assert model["coef"] == pytest.approx([5, 200], rel=0.25)
-    assert [record["name"] for record in model["estimates"]] == ["const", "age", "smoker=yes"]
-    guarantee = model["guarantee"]
-    assert (guarantee["epsilon"], guarantee["unit"]) == (pytest.approx(1), "row")
+    model = load(tmp_path / "model.json")
+    assert model.results_.names == ("const", "age", "smoker=yes")
+    assert model.coef_ == pytest.approx([5, 200], rel=0.25)
+    assert (model.privacy_.epsilon(1e-6), model.privacy_.unit) == (pytest.approx(1), "row")
     spent = Ledger(tmp_path / "a.ledger").spent
-    assert guarantee["mu"] == pytest.approx(spent.mu)
-    assert sum(release["mu"] ** 2 for release in guarantee["releases"]) == pytest.approx(spent.mu**2)
+    assert model.privacy_.mu == pytest.approx(spent.mu)
+    paid = model.results_.payment
+    assert (paid.file, paid.ledger) == ("a.ledger", Ledger(tmp_path / "a.ledger").id)
+    assert paid.before.mu == pytest.approx(paid.total.mu)
+    assert paid.after == Ledger(tmp_path / "a.ledger").remaining
+    assert str(tmp_path) not in (tmp_path / "model.json").read_text()
     again = fit(run, "--ledger", "a.ledger", "--job", "first", data=data)
     assert again.returncode == 0
     assert Ledger(tmp_path / "a.ledger").spent == spent
@@ -189,9 +190,9 @@ def test_a_family_with_exposure_and_public_rows(call, tmp_path):
     result = fit(call, *words, **where)
     assert result.returncode == 0, result.stderr
     assert "poisson, log" in result.stdout
-    model = json.loads((tmp_path / "model.json").read_text())
-    assert model["names"] == ["age"]
-    assert model["coef"][0] == pytest.approx(0.02, abs=0.01)  # a standard error is .0015
+    model = load(tmp_path / "model.json")
+    assert model.results_.names == ("const", "age")
+    assert model.coef_[0] == pytest.approx(0.02, abs=0.01)  # a standard error is .0015
 
 
 def test_a_logistic_model_takes_its_classes_from_the_domain(call):
@@ -245,9 +246,9 @@ def test_every_model_and_solver_prints_and_writes_its_fit(what, call, tmp_path):
     result = fit(call, *FITS[what], "--out", "model.json", data=data, domain=domain)
     assert result.returncode == 0, result.stderr
     assert "guarantee  epsilon" in result.stdout
-    model = json.loads((tmp_path / "model.json").read_text())
-    assert len(model["coef"]) == len(model["names"]) >= 1
-    assert model["guarantee"]["epsilon"] <= 1.0
+    model = load(tmp_path / "model.json")
+    assert len(model.results_.names) >= 1
+    assert model.privacy_.epsilon(1e-6) <= 1.0
 
 
 WRONG = {

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+import discreet
 from discreet.local import Task
 
 DOMAIN = """
@@ -93,9 +94,9 @@ def test_reports_of_a_file_become_a_model(folder):
         folder=folder,
     ).stdout
     assert "region=south" in said
-    (result,) = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    slope = {entry["name"]: entry for entry in result["coefficients"]}["age"]
-    assert abs(slope["estimate"] - 1 / 15) < 5 * slope["std_error"]
+    result = discreet.load(folder / "model.json")
+    assert abs(result.results_.params["age"] - 1 / 15) < 5 * result.results_.bse["age"]
+    assert str(result.summary()) in said
 
 
 def test_one_record_is_answered_once_and_an_error_shows_no_value(folder):

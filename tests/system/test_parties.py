@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import discreet
 from discreet.cli import main
 from discreet.parties import Plan
 from discreet.privacy import Ledger
@@ -85,8 +86,8 @@ def test_five_processes_release_and_the_joint_fit_finds_the_model(folder):
     text = run("parties", "fit", "--label", "y", *releases, "--out", str(folder / "model.json"))
     assert "one person across all 5 releases" in text
     assert text.count("release alone: epsilon 20 ") == 5
-    model = json.loads((folder / "model.json").read_text())
-    coef = dict(zip(model["names"], model["coef"], strict=True))
+    results = discreet.load(folder / "model.json").results_
+    coef = dict(zip(results.names, results.shrunk, strict=True))
     assert coef["x0"] == pytest.approx(0.5, abs=0.2)
     assert coef["x3"] == pytest.approx(-0.3, abs=0.2)
     assert abs(coef["x1"]) < 0.17
@@ -265,8 +266,8 @@ def test_saved_releases_keep_the_order_of_columns_and_say_that_nobody_signed(tmp
         assert "NOT SIGNED" in told
     files = [str(tmp_path / party / "out.release") for party in ("two", "one")]
     told = run("parties", "fit", "--label", "y", *files, "--out", str(tmp_path / "model.json"))
-    model = json.loads((tmp_path / "model.json").read_text())
-    coef = dict(zip(model["names"], model["coef"], strict=True))
+    results = discreet.load(tmp_path / "model.json").results_
+    coef = dict(zip(results.names, results.shrunk, strict=True))
     assert coef["z"] == pytest.approx(0.8, abs=0.2)
     assert coef["a"] == pytest.approx(0.0, abs=0.2)
     assert "NOT SIGNED" in told

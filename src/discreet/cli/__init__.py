@@ -16,6 +16,8 @@ _VERBS = {
     "parties": "Organisations with different columns of the same people release jointly.",
     "fit": "Fit a private model to a Parquet or CSV file.",
     "plan": "What will an epsilon buy, and how many people does it take? No data needed.",
+    "predict": "Score new rows with a saved model.",
+    "show": "Print the summary of a saved model.",
     "local": "Devices report once, randomized by themselves; a collector fits many models.",
 }
 

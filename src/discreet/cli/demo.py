@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import sys
@@ -111,11 +110,10 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
 
 def _tell(folder: Path, model: Any, ledger: Any) -> None:
     from discreet.cli.fit import echo_guarantee, echo_left
-    from discreet.cli.model_file import model_facts
 
     echo_guarantee(model)
     echo_left(str(folder / ledger.path.name))
-    (folder / "model.json").write_text(json.dumps(model_facts(model), indent=2) + "\n", encoding="utf-8")
+    model.save(folder / "model.json")
 
 
 def _plot(folder: Path, model: Any, table: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -143,8 +142,6 @@ def fit(
 
 
 def _fit(estimator: Any, task: Job) -> None:
-    from discreet.cli.model_file import model_facts
-
     # Whatever can fail must fail before the budget is spent.
     if task.out is not None and not Path(task.out).resolve().parent.is_dir():
         raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
@@ -158,7 +155,7 @@ def _fit(estimator: Any, task: Job) -> None:
     if task.ledger is not None:
         echo_left(task.ledger)
     if task.out is not None:
-        Path(task.out).write_text(json.dumps(model_facts(estimator), indent=2) + "\n", encoding="utf-8")
+        estimator.save(task.out)
         click.echo(f"model      written to {task.out}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from discreet.cli.store_place import StorePlace, optional_store_options
 @click.option("--batch", type=click.IntRange(min=0), default=0, show_default=True, help="With --store.")
 @click.option("--model", "models", multiple=True, help="logistic, poisson, ...; several may be given, for free.")
 @click.option("--prior-std", type=float, help="How far the linear predictor ranges, if known: shrinks the noise.")
-@click.option("--out", type=click.Path(dir_okay=False), help="A JSON file for the results.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), help="Save the model here, as JSON; of several, each by its name."
+)
 def fit(
     task_path: str,
     reports: str | None,
@@ -43,8 +44,17 @@ def fit(
         for result in results:
             echo_result(task, collection, result)
         if out is not None:
-            Path(out).write_text(json.dumps([result.to_dict() for result in results], indent=2) + "\n", "utf-8")
-            click.echo(f"results    written to {out}")
+            for result, path in zip(results, _paths(out, [result.model for result in results]), strict=True):
+                result.save(path)
+                click.echo(f"model      written to {path}")
+
+
+def _paths(out: str, models: list[str]) -> list[str]:
+    """One file for each model; the model's name is part of the file's where there are several."""
+    path = Path(out)
+    if len(models) == 1:
+        return [out]
+    return [str(path.with_name(f"{path.stem}-{model}{path.suffix}")) for model in models]
 
 
 def collected(task: Any, reports: str | None, place: StorePlace | None, batch: int) -> Any:
@@ -64,23 +74,15 @@ def collected(task: Any, reports: str | None, place: StorePlace | None, batch: i
 
 
 def echo_result(task: Any, collection: Any, result: Any, truth: Any = None) -> None:
-    """One model as a table: estimates, errors, intervals, and what liars could do."""
+    """One model: its summary, and how far lying devices could move it."""
     from discreet.local import influence
 
     moved = influence(task, collection, result, 0.01)
-    headings = ["", "estimate", "std error", "95 % low", "95 % high", "1 % liars: up to"]
-    rows = [
-        [name, f"{value:.4g}", f"{error:.3g}", f"{low:.4g}", f"{high:.4g}", f"{moved[name]:.3g}"]
-        for name, value, error, (low, high) in zip(
-            result.names, result.estimates, result.bse, result.conf_int(), strict=True
-        )
-    ]
+    headings = ["", "1 % lying devices move it by up to"]
+    rows = [[name, f"{moved[name]:.3g}"] for name in result.names]
     if truth is not None:
         headings.append("truth")
         rows = [[*row, f"{value:.4g}"] for row, value in zip(rows, truth, strict=True)]
-    promise = f"epsilon {task.epsilon:g}" + (f", delta {task.delta:g}" if task.delta else "")
-    click.echo(f"{result.model}, {result.count:,} reports, {promise} each, task {result.digest[:16]}")
+    click.echo(f"{result.summary()}\n")
     echo_table(headings, rows)
-    usable = f"{min(result.usable, 1.0):.1%} (standard error {result.usable_std:.1%}) of records were complete; "
-    click.echo(f"{usable if task.statistic.flagged else ''}{result.assumption}")
     click.echo()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors
 
 _FILE = click.Path(dir_okay=False)
 
@@ -35,62 +33,24 @@ def fit(
     """Fit a model to the parties' RELEASES; free of further cost, however often."""
     with clean_errors():
         from discreet.parties import join
+        from discreet.parties.models import logistic_estimator, printed_estimator
 
         joint = join(releases, plan=plan_path)
         chosen = None if features is None else features.split(",")
         if joint.plan.calibration == "paper" or training is not None:
             if model != "linear" or alpha:
                 raise click.UsageError("the paper prints least squares only: leave --model and --alpha out")
-            facts = _printed(joint, label, chosen, training)
+            fitted = printed_estimator(joint, label, chosen, training=training)
         elif model == "logistic":
-            facts = _logistic(joint, label, chosen)
+            fitted = logistic_estimator(joint, label, chosen)
         else:
-            facts = _linear(joint, label, chosen, alpha)
+            fitted = joint.estimator(label, chosen, alpha=alpha)
+        click.echo(f"{fitted.summary()}\n")
         _echo_guarantees(joint)
         _echo_origin(joint, plan_path is not None)
         if out is not None:
-            from discreet.documents import write_whole
-
-            write_whole(Path(out), (json.dumps(facts, indent=2) + "\n").encode())
+            fitted.save(out)
             click.echo(f"model      written to {out}")
-
-
-def _linear(joint: Any, label: str, features: list[str] | None, alpha: float) -> dict[str, Any]:
-    result = joint.regress(label, features, alpha=alpha)
-    click.echo(str(joint.estimator(label, features, alpha=alpha).summary()))
-    linear = result.results_
-    return {
-        "model": "linear",
-        "label": label,
-        # Lists, in one order, the intercept first.
-        "names": list(linear.names),
-        "coef": [float(value) for value in linear.shrunk],
-        "estimates": linear.records(),
-        "constant": result.drowned,
-    }
-
-
-def _logistic(joint: Any, label: str, features: list[str] | None) -> dict[str, Any]:
-    from discreet.parties.logistic import logistic
-
-    result = logistic(joint, label, features)
-    echo_table(["", "log odds"], [(name, f"{value:.4g}") for name, value in result.coef.items()])
-    for note in result.notes:
-        click.echo(f"note       {note}")
-    return {"model": "logistic", "label": label, **_listed(result.coef)}
-
-
-def _printed(joint: Any, label: str, features: list[str] | None, training: str | None) -> dict[str, Any]:
-    from discreet.parties.printed import printed_ols
-
-    coef = printed_ols(joint, label, features, training=training)
-    way = (training or joint.plan.method).upper()
-    echo_table([f"{way}-OLS as printed", "coef"], [(name, f"{value:.4g}") for name, value in coef.items()])
-    return {"model": f"{way}-OLS as printed", "label": label, **_listed(coef)}
-
-
-def _listed(coef: dict[str, float]) -> dict[str, Any]:
-    return {"names": list(coef), "coef": [float(value) for value in coef.values()]}
 
 
 def _echo_origin(joint: Any, agreed: bool) -> None:

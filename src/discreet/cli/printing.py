@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -30,6 +31,12 @@ def clean_errors() -> Iterator[None]:
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
     click.echo(f"Warning: {' '.join(str(message).split())}", err=True)
+
+
+def needs(module: str, extra: str) -> None:
+    """Refuse, before any work, what an extra that is not installed would do."""
+    if find_spec(module) is None:
+        raise DiscreetError(f'this needs {module}, which is not installed: pip install "discreet[{extra}]"')
 
 
 def echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

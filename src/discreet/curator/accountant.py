@@ -19,6 +19,7 @@ from discreet.privacy import (
     Budget,
     Composition,
     Ledger,
+    Payment,
     Release,
     Reservation,
     Unit,
@@ -55,6 +56,7 @@ class Accountant:
         self._quiet = quiet
         self._reservation = None if asked is None else Reservation([GDP(asked.mu)])
         self._key: str | None = None
+        self._before: Budget | None = None
         self._made: list[tuple[str, Unit]] = []
         # For each answer of a job, whether it was kept by an earlier one.
         self._asked_for: list[bool] = []
@@ -135,10 +137,20 @@ class Accountant:
             return self._whole._reserved()
         if self._key is None and self._ledger is not None:
             assert self._reservation is not None
+            self._before = self._ledger.remaining
             self._key = self._ledger.reserve(self._reservation.costs, label=self._label, key=self.job)
             if (watch := watching.get()) is not None and self._asked is not None:
                 watch.reserved(self._asked, self._ledger, kept=self.job is not None)
         return self._key
+
+    @property
+    def payment(self) -> Payment | None:
+        """What the whole fit has paid; None without a ledger, before it has, and for a part of another."""
+        if self._ledger is None or self._key is None or self._before is None:
+            return None
+        ledger, when = self._ledger, self._ledger.paid(self._key)
+        assert when is not None
+        return Payment(ledger.id, ledger.path.name, self._key, when, ledger.total, self._before, ledger.remaining)
 
     def _note(self, label: str, cost: Unit) -> None:
         if self._whole is not None:

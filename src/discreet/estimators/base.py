@@ -236,6 +236,7 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         """What may travel to workers on other machines, to read labels there: no ledger, no seed, no public rows."""
         light = copy.copy(self)
         light.ledger = light.random_state = light.public = None
+        light.__dict__.pop("_paying", None)
         return light
 
     def _label_texts(self, target: str) -> bool:
@@ -248,13 +249,14 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         if job is not None:
             rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
             job = job_key(job, self._asked(encoder), getattr(engine, "types", None), grouped, rows)
+        self._paying = self._accountant(encoder, job)
         return Curator(
             engine,
             neighbours=self.neighbours,
             rows_per_person=self.rows_per_person,
             grouped=grouped,
             weighted=encoder.weight is not None,
-            accountant=self._accountant(encoder, job),
+            accountant=self._paying,
             bits=seeded_bits(self.random_state),
         )
 

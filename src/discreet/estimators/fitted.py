@@ -46,6 +46,7 @@ class FittedMethods(ResultMethods):
                 signal=getattr(self, "signal_", None),
                 no_errors=self._NO_ERRORS,
             )
+        paying = self.__dict__.pop("_paying", None)
         self.results_ = replace(
             self._described(released),
             # The very numbers that predict: another order of the same products may round differently.
@@ -55,6 +56,7 @@ class FittedMethods(ResultMethods):
             privacy=self.privacy_,
             rows=self._public_rows,
             not_covered=self._fitted_before,
+            payment=None if paying is None else paying.payment,
         )
 
     if TYPE_CHECKING:
@@ -73,13 +75,14 @@ class FittedMethods(ResultMethods):
         intercepts = np.reshape(np.asarray(self.intercept_, dtype=np.float64), (len(coef), 1))
         return np.hstack([intercepts, coef]).ravel()
 
-    def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
+    def adopt(self, results: Results, encoder: Encoder | None, feature_names: Sequence[str] | None) -> Any:
         """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved."""
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
-        self.n_features_in_ = len(encoder.domain.columns)
-        self.privacy_, self.results_, self._encoder = results.privacy, results, encoder
-        self.coef_names_ = encoder.names
+        self.privacy_, self.results_ = results.privacy, results
+        if encoder is not None:  # sparse models keep the chosen columns alone
+            self.n_features_in_ = len(encoder.domain.columns)
+            self._encoder, self.coef_names_ = encoder, encoder.names
         self._fitted_before, self._public_rows = results.not_covered, results.rows
         for name, value in (
             ("n_used_", None if results.used is None else results.used.count),
@@ -89,6 +92,11 @@ class FittedMethods(ResultMethods):
                 setattr(self, name, value)
         self._take(results.shrunk, len(results.slopes) < len(results.names))
         return self
+
+    def _document(self) -> dict[str, Any]:
+        from discreet.estimators.model_file import model_document
+
+        return model_document(self, self._fitted_results())
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
         """Coefficients in the order of ``results_.names`` as ``coef_`` and ``intercept_``."""

@@ -153,6 +153,7 @@ class PrivateGridSearchCV(ResultMethods, MetaEstimatorMixin, BaseEstimator):
             model=f"PrivateGridSearchCV of {type(self.estimator).__name__}",
             privacy=self.privacy_,
             delta=self.delta,
+            payment=accountant.payment,
             facts=(*results.facts, ("Chosen", f"{params} of {len(candidates)} candidates")),
         )
         self.n_features_in_ = self.best_estimator_.n_features_in_
@@ -233,6 +234,15 @@ class PrivateGridSearchCV(ResultMethods, MetaEstimatorMixin, BaseEstimator):
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
         picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1))
         return int(picked.indices[0]), curator.guarantee
+
+    def _document(self) -> dict[str, Any]:
+        from discreet.estimators.model_file import model_document
+
+        results = self._fitted_results()
+        content = model_document(self.best_estimator_, results)
+        # The refit had a share of the budget; what is promised is what the whole search was asked for.
+        content["parameters"] |= {"epsilon": self.epsilon, "delta": self.delta}
+        return content
 
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
         """As the refitted model."""

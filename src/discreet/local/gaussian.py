@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
-from discreet.local.fields import number, whole
+from discreet.fields import number, whole
 from discreet.local.statistic import Statistic
 from discreet.noise import discrete_gaussian
 from discreet.noise.bits import Bits

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
+from discreet.fields import matrix, whole
 from discreet.local.canonical import sha256_hex
-from discreet.local.fields import matrix, whole
 
 Floats = NDArray[np.float64]
 

@@ -109,6 +109,11 @@ class LocalResult(ResultMethods):
         reach = NormalDist().inv_cdf(1 - alpha / 2) * self.bse
         return np.column_stack([self.estimates - reach, self.estimates + reach])
 
+    def _document(self) -> dict[str, Any]:
+        from discreet.local.model_file import local_document
+
+        return local_document(self)
+
     def predict(self, table: Any) -> Floats:
         """The expected label of each row; for a label of two levels the probability of the one that counts as 1.
 
@@ -119,25 +124,6 @@ class LocalResult(ResultMethods):
         rows = encoded_columns(self.task, columns, len(next(iter(columns.values()))))
         raw = rows @ raw_map(self.task).T
         return self.link.mean(raw @ self.coef_ + self.intercept_)
-
-    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Plain numbers and strings, ready for JSON."""
-        return {
-            "model": self.model,
-            "reports": self.count,
-            "task": self.digest,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "usable_share": {"estimate": min(self.usable, 1.0), "std_error": self.usable_std},
-            "assumption": self.assumption,
-            "level": 1 - alpha,
-            "coefficients": [
-                {"name": name, "estimate": float(value), "std_error": float(error), "low": float(a), "high": float(b)}
-                for name, value, error, (a, b) in zip(
-                    self.names, self.estimates, self.bse, self.conf_int(alpha), strict=True
-                )
-            ],
-        }
 
 
 def _columns(task: Task, table: Any) -> Mapping[str, Any]:

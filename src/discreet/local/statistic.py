@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
+from discreet.fields import matrix, number
 from discreet.local.codebook import ordered_sum
-from discreet.local.fields import matrix, number
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.domain.columns import Categorical, Numeric, levels_of
 from discreet.errors import DomainError
-from discreet.local.fields import number, text
+from discreet.fields import number, text
 
 Floats = NDArray[np.float64]
 

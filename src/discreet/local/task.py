@@ -14,9 +14,9 @@ from discreet.documents import read_json, read_toml
 from discreet.domain.columns import Column
 from discreet.domain.declared import column_fields, declared_columns
 from discreet.errors import DomainError, GuaranteeError
+from discreet.fields import number, table, text, whole
 from discreet.local.canonical import canonical_bytes, sha256_hex
 from discreet.local.columns import check_texts
-from discreet.local.fields import number, table, text, whole
 from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
 from discreet.local.statistic import Statistic

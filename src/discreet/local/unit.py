@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DomainError
+from discreet.fields import whole
 from discreet.local.book_scores import scores
 from discreet.local.codebook import chosen, codebook_key, ordered_sum
-from discreet.local.fields import whole
 from discreet.local.unit_law import UnitLaw, best_size, top_share, unit_law
 from discreet.noise.bits import Bits
 

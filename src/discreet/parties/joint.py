@@ -143,7 +143,7 @@ class Joint:
     def source(self, label: str, features: Sequence[str] | None = None) -> JointSource:
         """A ``Source`` for these columns: see discreet.parties.source for what it can be asked."""
         self.positions(label, features)
-        encoder, target, _ = self._declared(label, features)
+        encoder, target, _ = self.declared(label, features)
         rows = min(one.rows for one in self.releases)
         return JointSource(self.moments(), encoder, target, tuple(encoder.names), rows)
 
@@ -166,7 +166,7 @@ class Joint:
                 f"{estimator.epsilon:.4g} of the estimator"
             )
         result = self.regress(label, features, alpha=float(estimator.alpha))
-        encoder, target, names = self._declared(label, features)
+        encoder, target, names = self.declared(label, features)
         results = replace(result.results_, model=type(estimator).__name__, delta=float(estimator.delta))
         return estimator.adopt(results, Encoder(encoder.domain, target), names)
 
@@ -230,7 +230,7 @@ class Joint:
         from discreet.estimators import LinearRegression, Ridge
 
         self.positions(label, features)
-        encoder, target, _ = self._declared(label, features)
+        encoder, target, _ = self.declared(label, features)
         delta = self.plan.delta
         kind = Ridge if alpha else LinearRegression
         model = kind(
@@ -242,7 +242,7 @@ class Joint:
         )
         return self.fit(model, label, features)
 
-    def _declared(self, label: str, features: Sequence[str] | None) -> tuple[Encoder, Numeric, list[str]]:
+    def declared(self, label: str, features: Sequence[str] | None) -> tuple[Encoder, Numeric, list[str]]:
         """How the chosen columns and the label were declared, and the columns' names."""
         by_name = {column.name: column for column in self.columns}
         names = [name for name in by_name if name != label] if features is None else list(features)

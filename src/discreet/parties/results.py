@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from discreet.errors import DiscreetError
 from discreet.parties.estimate import MixedSolution
 from discreet.parties.looks import LEAST_COMPLETE, count_is_hidden
 from discreet.parties.release_file import PartyRelease
@@ -39,6 +40,9 @@ class JointResult(ResultMethods):
     def results_(self) -> Results:  # type: ignore[override]
         """Estimates, errors, intervals and tests, with the notes that belong to them."""
         return replace(self.bare, notes=tuple(self.notes()), signal="drowned" if self.drowned else None)
+
+    def _document(self) -> dict[str, Any]:
+        raise DiscreetError("save the estimator that joint.estimator(label) makes: it has the columns, too")
 
     def notes(self) -> list[str]:
         """What a reader must know beside the numbers, in plain words."""

@@ -7,6 +7,7 @@ from discreet.privacy.guarantee import Guarantee, Neighbours, Release, check_nei
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger_history import Entry
 from discreet.privacy.parallel import Spending, Split
+from discreet.privacy.payment import Payment
 from discreet.privacy.perturbed import Perturbed, largest_gradient_mu
 from discreet.privacy.profile import (
     classical_noise_std,
@@ -31,6 +32,7 @@ __all__ = [
     "Guarantee",
     "Ledger",
     "Neighbours",
+    "Payment",
     "Perturbed",
     "Pure",
     "Release",

@@ -91,6 +91,11 @@ class Ledger:
         return self._account().note
 
     @property
+    def id(self) -> str:
+        """What tells this ledger from every other one, wherever its file lies."""
+        return str(self._account().opening["id"])
+
+    @property
     def charges(self) -> int:
         """How often the ledger was charged."""
         return self._account().charges

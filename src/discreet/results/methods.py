@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
+from discreet.errors import DiscreetError
+from discreet.results.file import write_document
 from discreet.results.results import Results
 
 
@@ -18,6 +21,18 @@ class ResultMethods:
         predictive: show the shrunk coefficients, which predict best, beside the estimates.
         """
         return self._fitted_results().summary(predictive=predictive)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, which ``discreet.load`` reads.
+
+        It holds what was released and declared: coefficients, covariances, the guarantee with every release, the
+        domain, and which ledger paid. It holds no rows, so it may be given away as the summary may.
+        """
+        self._fitted_results()
+        write_document(self._document(), path)
+
+    def _document(self) -> dict[str, Any]:
+        raise DiscreetError(f"a {type(self).__name__} cannot be saved")
 
     def _fitted_results(self) -> Results:
         if not hasattr(self, "results_"):

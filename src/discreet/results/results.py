@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from discreet.errors import DiscreetError
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Payment
 from discreet.results.named import frame, frame_of_records, series
 from discreet.results.wald import WaldTest, wald_test
 from discreet.rows import RowsUsed
@@ -59,6 +59,8 @@ class Results:
     notes: tuple[str, ...] = ()
     # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
     not_covered: tuple[str, ...] = ()
+    # What was charged to a ledger, if one paid.
+    payment: Payment | None = None
     no_errors: str = field(default="this solver gives no standard errors")
 
     @property

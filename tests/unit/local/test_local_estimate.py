@@ -120,7 +120,7 @@ def test_many_models_come_from_one_collection():
     results = fit(task, rehearsal.collection, ["logistic", "boosting", "sigmoid", LocalRegression("identity")])
     assert [result.model for result in results] == ["logistic", "boosting", "sigmoid", "identity"]
     assert np.allclose(results[0].coef_, results[2].coef_)
-    json.dumps([result.to_dict() for result in results])
+    assert all(len(result.results_.odds_ratios()) == 4 for result in (results[0], results[2]))
 
 
 def test_categories_and_frames_work():
@@ -266,16 +266,17 @@ def test_missing_answers_are_counted_and_rescaled():
     (result,) = fit(task, rehearsal.collection)
     assert abs(result.usable - 0.7) < 5 * result.usable_std < 0.1
     assert np.all(np.abs(result.estimates - rehearsal.truth) < 5 * result.bse)
-    assert result.to_dict()["usable_share"]["estimate"] == pytest.approx(result.usable)
+    assert result.results_.used.count == pytest.approx(result.usable * result.count)
 
 
 def test_a_result_says_what_it_rests_on_and_predicts():
     rng = np.random.default_rng(17)
     task = kind("cross")
     (result,) = fit(task, rehearse(task, 50_000, LocalGLM("logistic"), rng).collection)
-    said = result.to_dict()
-    assert "800 public rows" in said["assumption"]
-    assert (said["epsilon"], said["delta"], said["task"]) == (4.0, 0.0, task.digest)
+    said = str(result.summary())
+    assert "800 public rows" in said
+    assert "epsilon 4: whatever anybody, the collector included" in said
+    assert task.digest[:16] in said
     rows = np.array([[1.0, 2.0, 0.0], [99.0, 2.0, 0.0], [5.0, 2.0, 0.0], [np.nan, 0.0, 0.0]])
     chance = result.predict(rows)
     assert chance[0] == pytest.approx(GLMS["logistic"].mean(result.intercept_ + rows[0] @ result.coef_))

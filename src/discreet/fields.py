@@ -1,4 +1,4 @@
-"""Fields of a task's document: what is no number, whole number, text or matrix of numbers is refused, not converted."""
+"""Fields of a file that anybody may have written: what is of another type is refused, not converted."""
 
 from __future__ import annotations
 

@@ -1,0 +1,194 @@
+"""A fitted estimator as a document, and back; docs/model.schema.json says what is in it.
+
+Nothing but noisy releases and public declarations: no rows, no public rows, no path, no seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.domain import Domain, Numeric
+from discreet.domain.declared import column_fields, declared_columns
+from discreet.errors import DomainError
+from discreet.fields import number, table, text, whole
+from discreet.glm import Family, Link, Loss
+from discreet.glm.families import NegativeBinomial, Tweedie
+from discreet.glm.index_links import IndexLink
+from discreet.glm.losses import huber, smoothed_quantile
+from discreet.results import Results
+from discreet.results.document import Fields, read_results, results_document
+from discreet.results.file import header
+
+# What is said elsewhere in the document, or is not to be kept.
+_APART = {
+    *("domain", "bounds_X", "bounds_y", "bounds_exposure", "bounds_weight", "data_norm", "classes"),
+    *("public", "ledger", "random_state"),
+}
+_MOST_COLUMNS = 10_000_000
+
+
+def model_document(estimator: Any, results: Results) -> dict[str, Any]:
+    """The estimator with these results, which may be those of a search that it was chosen by."""
+    sparse = hasattr(estimator, "support_")
+    encoder = None if sparse else estimator._encoder
+    columns = estimator._columns if encoder is None else encoder.domain.columns
+    target = estimator._target_column if encoder is None else encoder.target
+    exposure = None if encoder is None else encoder.exposure
+    names = getattr(estimator, "feature_names_in_", None)
+    classes = getattr(estimator, "classes_", None)
+    return {
+        **header("estimator"),
+        "class": type(estimator).__name__,
+        "parameters": _parameters(estimator),
+        "columns": [column_fields(column) for column in columns],
+        "missing": "drop" if encoder is None else encoder.domain.missing,
+        "data_norm": None if encoder is None or encoder.domain.data_norm is None else float(encoder.domain.data_norm),
+        "target": column_fields(target),
+        "classes": None if classes is None else classes.tolist(),
+        "exposure": None if exposure is None else column_fields(exposure),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "features": int(estimator.n_features_in_),
+        "support": [int(i) for i in estimator.support_] if sparse else None,
+        "iterations": int(getattr(estimator, "n_iter_", 1)),
+        "results": results_document(results),
+    }
+
+
+def read_estimator(content: Any) -> Any:
+    """The fitted estimator of a document."""
+    fields = Fields(content, "the document")
+    kind = _class_of(fields.text("class"))
+    results = read_results(fields.value("results"))
+    columns = declared_columns(fields.value("columns"), "the document") if fields.entries("columns") else ()
+    target = declared_columns([fields.value("target")], "the target")[0]
+    if not isinstance(target, Numeric) or target.name != results.target:
+        raise DomainError("the target must be a number with low and high, and that of the results")
+    estimator = kind(**_made_parameters(kind, fields, target, columns))
+    names = None if fields.value("feature_names") is None else fields.texts("feature_names")
+    estimator.n_iter_ = fields.count("iterations")
+    estimator._target(target.name)  # what a classifier learns from its declaration
+    count = fields.count("features")
+    if count > _MOST_COLUMNS or (names is not None and len(names) != count):
+        raise DomainError(f"there must be one feature name for each of {count} features")
+    if fields.value("support") is not None:
+        return _sparse(estimator, fields, results, columns, target, names, count)
+    declared = [column.name for column in columns]
+    if count != len(declared) or (names is not None and list(names) != declared):
+        raise DomainError("the columns must be those that the features' names say")
+    exposure = fields.value("exposure")
+    made = None if exposure is None else declared_columns([exposure], "the exposure")[0]
+    encoder = estimator._make_encoder(declared, target, made)
+    expected = [*(["const"] if estimator._has_intercept(encoder) else []), *encoder.names]
+    many = len(getattr(estimator, "classes_", (0, 1)))
+    if many > 2:
+        expected = [f"{value}: {name}" for value in estimator.classes_ for name in expected]
+    if list(results.names) != expected:
+        raise DomainError("the coefficients must be those of the declared columns, in their order")
+    return estimator.adopt(results, encoder, names)
+
+
+def _sparse(
+    estimator: Any, fields: Fields, results: Results, columns: Any, target: Numeric, names: Any, count: int
+) -> Any:
+    support = [whole(i, "an entry of support") for i in fields.entries("support")]
+    known = all(isinstance(column, Numeric) for column in columns) and hasattr(estimator, "sparsity")
+    if not known or len(support) != len(columns) or not all(0 <= i < count for i in support):
+        raise DomainError("support must have the place of each numeric column of a sparse model")
+    if list(results.names) != ["const", *(column.name for column in columns)]:
+        raise DomainError("the coefficients must be those of the chosen columns, in their order")
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.n_features_in_, estimator.support_ = count, np.array(support, dtype=np.intp)
+    estimator._columns, estimator._target_column, estimator._target_name = tuple(columns), target, target.name
+    return estimator.adopt(results, None, names)
+
+
+def _class_of(name: str) -> type:
+    import discreet.estimators as estimators
+    from discreet.estimators.base import PrivateEstimator
+
+    found = getattr(estimators, name, None) if name in estimators.__all__ else None
+    if not (isinstance(found, type) and issubclass(found, PrivateEstimator)):
+        raise DomainError(f"class must be an estimator of discreet, got {name[:60]!r}")
+    return found
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that are plain values; a family of a declared shape with it."""
+    kept: dict[str, Any] = {}
+    for name, value in estimator.get_params(deep=False).items():
+        if name in _APART:
+            continue
+        if shaped := _shape_of(value):
+            kept[name] = shaped
+        elif isinstance(value, np.generic):
+            kept[name] = value.item()
+        elif value is None or isinstance(value, (bool, int, float, str)):
+            kept[name] = value
+        elif isinstance(value, (Family, Link, IndexLink)):
+            kept[name] = value.name
+        else:
+            raise DomainError(f"a model with {name}={type(value).__name__}(...) of your own cannot be saved; pickle it")
+    return kept
+
+
+def _made_parameters(kind: type, fields: Fields, target: Numeric, columns: Any) -> dict[str, Any]:
+    given: dict[str, Any] = dict(table(fields.value("parameters"), "parameters"))
+    known = set(kind._get_param_names())  # type: ignore[attr-defined]
+    for name, value in given.items():
+        if name not in known or name in _APART:
+            raise DomainError(f"{kind.__name__} has no parameter {name[:60]!r} in a model file")
+        if isinstance(value, dict):
+            given[name] = _shaped(value)
+        elif isinstance(value, list):
+            raise DomainError(f"parameter {name!r} must be a plain value")
+    norm, missing = fields.value("data_norm"), fields.choice("missing", ("drop", "centre"))
+    if columns and fields.value("support") is None:
+        given["domain"] = Domain(columns, None if norm is None else number(norm, "data_norm"), missing)
+    if "bounds_y" in known:
+        given["bounds_y"] = (target.low, target.high)
+    if "bounds_exposure" in known and fields.value("exposure") is not None:
+        exposure = declared_columns([fields.value("exposure")], "the exposure")[0]
+        if not isinstance(exposure, Numeric):
+            raise DomainError("the exposure must be a number with low and high")
+        given["bounds_exposure"] = (exposure.low, exposure.high)
+    if "classes" in known:
+        given["classes"] = [_plain_class(value) for value in fields.entries("classes")]
+    return given
+
+
+# Families and losses of a declared shape: who makes them, and from which numbers.
+_SHAPED: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "negative_binomial": (NegativeBinomial, ("alpha",)),
+    "tweedie": (Tweedie, ("power",)),
+    "huber": (huber, ("width",)),
+    "quantile": (smoothed_quantile, ("level", "bandwidth")),
+}
+
+
+def _shape_of(value: Any) -> dict[str, Any] | None:
+    """The name and the numbers of a family or loss, where it has any."""
+    name = str(getattr(value, "name", "")).partition("(")[0]
+    if name not in _SHAPED:
+        return None
+    # A loss keeps its numbers in its slope.
+    holder = value.slope if isinstance(value, Loss) else value
+    if not all(hasattr(holder, one) for one in _SHAPED[name][1]):
+        return None
+    return {"name": name, **{one: float(getattr(holder, one)) for one in _SHAPED[name][1]}}
+
+
+def _shaped(content: dict[str, Any]) -> Any:
+    name = text(content.get("name"), "the name of a family or loss")
+    if name not in _SHAPED or set(content) != {"name", *_SHAPED[name][1]}:
+        raise DomainError(f"a family or loss with numbers is one of {', '.join(_SHAPED)}, with its own ones")
+    make, numbers = _SHAPED[name]
+    return make(*(number(content[one], one) for one in numbers))
+
+
+def _plain_class(value: Any) -> Any:
+    if not isinstance(value, (str, int, float, bool)):
+        raise DomainError("classes must be texts, numbers or truth values")
+    return value

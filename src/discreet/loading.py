@@ -1,0 +1,51 @@
+"""Saved models: ``model.save(path)`` writes them, this reads them; docs/howto/models.md tells what is in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from discreet.documents import read_json, shown
+from discreet.errors import DiscreetError, DomainError
+from discreet.results.file import FORMAT, VERSION
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """The fitted model that ``save`` wrote: it predicts the same bits and prints the same summary.
+
+    A central or parties' model is the estimator that was fitted, a local one a ``LocalResult``. A file that is
+    damaged, or was written by a newer discreet, is a DomainError.
+    """
+    content = read_json(path, "the model file")
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise DomainError(f"{path} is no model file of discreet: it lacks the field format = {FORMAT!r}")
+    version = content.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise DomainError(f"the model file {path} has no version: it must be a whole number, got {shown(version)}")
+    if version > VERSION:
+        raise DomainError(
+            f"the model file {path} was written by a newer discreet: it has version {shown(version)} of the format, "
+            f"and this one reads version {VERSION}; update discreet"
+        )
+    try:
+        return _read(content)
+    except DiscreetError as error:
+        raise DomainError(f"the model file {path} is damaged: {error}") from None
+    # Numbers and texts of the right types that an estimator refuses, as a solver that there is not.
+    except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError, IndexError) as error:
+        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise DomainError(f"the model file {path} is damaged: {said}") from None
+
+
+def _read(content: Mapping[str, Any]) -> Any:
+    kind = content.get("kind")
+    if kind == "estimator":
+        from discreet.estimators.model_file import read_estimator
+
+        return read_estimator(content)
+    if kind == "local":
+        from discreet.local.model_file import read_local
+
+        return read_local(content)
+    raise DomainError(f"kind must be 'estimator' or 'local', got {shown(kind)}")

@@ -1,0 +1,34 @@
+"""The noisy answers behind a result, with the share of the cost that each took."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+from discreet.privacy import Guarantee, Release
+from discreet.results.numbers import percent
+
+
+def release_rows(guarantee: Guarantee) -> list[tuple[str, str, str, str]]:
+    """What was asked, how often, how much noise hid the answer, and its share of mu^2; alike ones in one row."""
+    whole = guarantee.mu**2
+    rows = []
+    for (label, _), alike in groupby(guarantee.releases, key=lambda one: (one.label, one.split)):
+        group = list(alike)
+        rows.append((label, f"{len(group):,}", _noise(group), _share(group, whole)))
+    return rows
+
+
+def _noise(group: list[Release]) -> str:
+    stds = [one.noise_std for one in group]
+    low, high = min(stds), max(stds)
+    return f"{low:.3g}" if math.isclose(low, high, rel_tol=1e-3) else f"{low:.3g} to {high:.3g}"
+
+
+def _share(group: list[Release], whole: float) -> str:
+    split = group[0].split
+    if split is not None:  # disjoint parts of the rows are paid for once
+        square = split.cost.mu**2
+    else:
+        square = math.fsum(one.cost.mu**2 for one in group)
+    return percent(square / whole) if math.isfinite(square) and math.isfinite(whole) and whole > 0 else "-"
