@@ -35,7 +35,7 @@ from discreet.algorithms.parts.measure import (
     secant,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive, relative_change, relative_edge
+from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected, relative_change, relative_edge
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes, longest_row
@@ -46,7 +46,15 @@ from discreet.rows import Answer, Floats, Source
 from discreet.rows.gradient import WeightedMoment
 
 # The least response of a gradient, as a part of the foreseen one: in estimates, and in steps on the way.
-_LEAST_RESPONSE, _LEAST_STEP_RESPONSE = 0.25, 1.0
+_LEAST_RESPONSE, _LEAST_STEP_RESPONSE, _LEAST_SEEN = 0.25, 1.0, 0.03
+# A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
+_ROUGHLY = 1.5
+# Changes of log weights beyond this all count as this one.
+_MOST_CHANGE = 0.98
+# A step is not believed to leave less of the dispersion than this part.
+_LEAST_LEFT = 0.1
+# Clip norms fall with the dispersion as long as the noise's variance is more than this part of the sampling variance.
+_NOISE_PART = 0.25
 # Noise that moves the curvature's eigenvalues by so many times their size hides it.
 _HIDDEN = 4.0
 
@@ -107,7 +115,7 @@ class _Descent(Approach):
         last = plan.gradients(1.0, self.steps, self.saved)
         noise = self.source.noise_std(frame.gradient(phi, 1.0), last) / frame.count
         clip = sizes.best_clip(noise, variance, frame.count)
-        self.sampling_variance = variance / frame.count
+        self.sampling_variance, self.noise_per_clip = variance / frame.count, noise
         risk = sizes.risk(clip, noise, variance, frame.count) * sizes.kept(clip) ** 2
         self.bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
 
@@ -124,7 +132,7 @@ class _Descent(Approach):
             if not last:
                 more = len(seen) + 2 <= plan.most_gradients and self._is_far(seen)
                 share = left * shares.SECOND if more else left
-                self.phi = self._next_point(seen)
+                self._move_to(self._next_point(seen), seen[-1])
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
         said = [one.optimum(self.full, self.keeps) for one in seen]
@@ -140,6 +148,28 @@ class _Descent(Approach):
         self.inverse, self.measurements = said[-1].inverse, len(seen)
         inverses = likely_inverses(self.full, self.response, self.curvatures, self.frame.penalty)
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
+
+    def _seen_before(self) -> Seen:
+        """What the second moment of rows says of the response, up to a factor, which is that of the foreseen one."""
+        linear, size = self.linear, self.frame.size
+        scale = float(np.trace(self.response)) / max(float(np.trace(linear.moment)), size * linear.noise_std)
+        return Seen(scale * linear.moment, _ROUGHLY * scale * linear.noise_std)
+
+    def _move_to(self, phi: Floats, last: Measurement) -> None:
+        """The next point, and bounds for the scores there: a step that explains labels makes residuals smaller."""
+        if self.plan.dispersion:
+            frame, step = self.frame, phi - last.phi
+            said = last.optimum(self.cautious, self.keeps).phi - last.phi
+            curve = frame.foresight.curvature(phi)
+            explained = float((2 * said - step) @ curve @ step)
+            left = min(max(1 - explained / frame.dispersion, _LEAST_LEFT), 1.0)
+            # A smaller clip norm pays only where noise is more than a part of the sampling error.
+            noise = self.noise_per_clip * self.bounds.clip / self.sizes.kept(self.bounds.clip)
+            worth = _NOISE_PART * self.sampling_variance * left / max(noise**2, 1e-300)
+            factor = math.sqrt(min(max(worth, left), 1.0))
+            self.frame = replace(frame, dispersion=frame.dispersion * left)
+            self.sizes, self.bounds = self.sizes.scaled(factor), self.bounds.scaled(factor)
+        self.phi = phi
 
     def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
         """One measurement, with the curvature at the second point and the scores' second moment at the last.
@@ -160,9 +190,10 @@ class _Descent(Approach):
         if last and plan.dispersion:
             *answers, squares = answers
             self.frame = frame.with_squares(more[-1], squares)
-            seen[:] = [one.with_dispersion(self.bounds, self.frame.dispersion) for one in seen]
+            seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
         if number == 0:
             self.response = curve * self.sizes.kept(self.bounds.clip)
+            self.curvatures.append(self._seen_before())
         else:
             self.response = carried_over(self.response, frame.foresight.curvature(seen[-2].phi), curve)
             before = frame.foresight.curvature(seen[-2].phi)
@@ -173,15 +204,17 @@ class _Descent(Approach):
             self.response = corrected(answers[0], frame.count, self.response)
             self.curvatures.append(Seen(answers[0].value / frame.count, answers[0].noise_std / frame.count))
         self.keeps = level_keeps(seen)
-        self.full = self.response + level_curvature(self.sizes, self.bounds, self.keeps) * curve
+        # Levels add to the response in proportion: where all rows are clipped below, few respond above.
+        above = level_curvature(self.sizes, self.bounds, self.keeps) / self.sizes.kept(self.bounds.clip)
+        self.full = self.response * (1 + above)
         for earlier, later in pairwise(seen):
             if self._nonlinearity(later.phi - earlier.phi) < 1:
                 self.full = secant(self.full, earlier, later, self.keeps)
         # Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no
         # direction is taken to be much flatter than foreseen.
-        typical = float(np.trace(curve)) / frame.size
-        self.full = positive(self.full, _LEAST_RESPONSE * self.sizes.kept(self.bounds.clip) * typical)
-        self.cautious = positive(self.full, _LEAST_STEP_RESPONSE * typical)
+        least = min(max(_LEAST_SEEN, self.doubt / 2), _LEAST_RESPONSE)
+        self.full = at_least(self.full, least * self.sizes.kept(self.bounds.clip) * curve)
+        self.cautious = at_least(self.full, _LEAST_STEP_RESPONSE * curve)
         if last:
             self.meat = self._meat(answers[-1])
 
@@ -197,7 +230,7 @@ class _Descent(Approach):
         step = goal - phi
         row = self.frame.root_size * math.sqrt(self.longest)
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
-        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
+        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), _beyond_newton(change))
 
     def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
         """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
@@ -293,3 +326,14 @@ class _Descent(Approach):
             variance = (self.label.noise_std / slope) ** 2
             phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
         return phi
+
+
+def _beyond_newton(change: float) -> float:
+    """How much farther the optimum may lie than a Newton step says, as a part of the step.
+
+    ``change``: that of the log weight of rows along the step. Where a weight falls exponentially, as that of a group
+    in which an outcome hardly occurs, a step that changes it by x reaches 1 - x of the way's weight, and the optimum
+    lies at -log(1 - x): without bound as x nears 1.
+    """
+    x = min(change, _MOST_CHANGE)
+    return -math.log1p(-x) / x - 1 if x > 1e-6 else 0.0

@@ -216,8 +216,8 @@ def _see_size(residual: Residual, query: IndexGradient, seen: float, noise: floa
 def _last_moment(source: Source, cost: GDP, model: IndexModel, design: Design, state: State) -> IndexFit:
     """One Gauss-Newton step with the noise of its own matrix: it ends the descent, and gives all standard errors."""
     link = model.link
-    low = model.labels.centre - model.labels.half_width
-    bound = link.slope_bound(low, low + 2 * model.labels.half_width)
+    ends = link.predictor([model.labels.low, model.labels.high])
+    bound = float(link.slope_bound(*ends))
     radius = state.growth * _LAST_RADIUS * math.sqrt(design.size)
     residual_bound = state.growth * _LAST_RESIDUAL * state.residual.size
     query = IndexMoment(

@@ -25,7 +25,8 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import store_facts
-from discreet.glm.index_links import INDEX_LINKS, IndexLink, index_link
+from discreet.glm import Link
+from discreet.glm.index_links import INDEX_LINKS, index_link
 from discreet.inference import residual_fact
 from discreet.privacy import Approximate, Budget, Unit
 from discreet.results import Results
@@ -56,7 +57,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     step: float | None
     radius: float | None
 
-    def _link(self) -> IndexLink:
+    def _link(self) -> Link:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
@@ -129,10 +130,10 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
 
     def _model(self, encoder: Encoder) -> IndexModel:
         link, target = self._link(), require_target(encoder)
-        if target.high <= link.least or target.low >= link.greatest:
+        if target.high <= link.least_mean or target.low >= link.greatest_mean:
             raise DomainError(
-                f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the {link.name} link can reach: its "
-                f"means are between {link.least:g} and {link.greatest:g}"
+                f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the link {getattr(self, 'link', 'relu')} "
+                f"can reach: its means are between {link.least_mean:g} and {link.greatest_mean:g}"
             )
         return IndexModel(
             link,
@@ -264,7 +265,7 @@ class ReLURegressor(_IndexRegressor):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def _link(self) -> IndexLink:
+    def _link(self) -> Link:
         return INDEX_LINKS["relu"]
 
 
@@ -316,5 +317,5 @@ class SingleIndexRegressor(_IndexRegressor):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    def _link(self) -> IndexLink:
+    def _link(self) -> Link:
         return index_link(self.link)

@@ -122,6 +122,12 @@ class Family(ABC):
         """E max(-low, min(high, Y - mean)) for labels of this mean; None where that is 0 or has no formula."""
         return None
 
+    def squared_residual(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
+        """(y - mean)^2 / variance, whose mean is the dispersion; finite, and no 0 / 0 where the slope vanishes."""
+        mean = link.mean(eta)
+        residual = floats(y) - mean
+        return product(residual, residual / np.maximum(self.variance(mean), 1e-300))
+
     def capped_square(self, cap: float, dispersion: float) -> float:
         """E min(r^2, cap) for a standardised residual r = (Y - mean) / sqrt(dispersion variance), taken as normal."""
         root = math.sqrt(cap)

@@ -1,112 +1,117 @@
-"""Mean functions of single-index models: E[y | x] = mean(x^T w + b), for a known increasing mean.
+"""Links of single-index models: increasing means on the line, fitted by least squares.
 
-Every method is elementwise, so a row's value does not depend on the rows beside it.
+ReLU and leaky ReLU have a kink at 0. Their curvature is 0 on both sides of it.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Function = Callable[[Floats], Floats]
+from discreet.glm.link_base import LARGEST, Floats, Link, floats, product
+from discreet.glm.links import Logit, Softplus
 
-# Beyond this no mean is meant, and its cube is still far from overflowing.
-_FAR = 1e6
+# Beyond this no predictor of a cubic mean is meant, and its cube is far from overflowing.
+_FARTHEST_CUBE = 1e6
+
+
+class _IndexLink(Link):
+    """A link for labels of constant variance: there is no variance function to divide a slope by."""
+
+    def relative_slope(self, eta: ArrayLike) -> Floats:
+        return self.slope(eta)
+
+    def relative_slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        return self.slope_bound(low, high)
 
 
 @dataclass(frozen=True)
-class IndexLink:
-    """An increasing mean function and its slope.
+class LeakyReLU(_IndexLink):
+    """mean = eta above 0, leak * eta below."""
 
-    ``least`` and ``greatest`` are the ends of the means' range. ``inverse`` gives the index of a mean inside it.
-    """
+    name = "leaky_relu"
+    leak: float = 0.01
 
-    name: str
-    mean: Function
-    slope: Function
-    inverse: Callable[[float], float]
-    least: float = -math.inf
-    greatest: float = math.inf
-    leak: float = 0.0
+    def __post_init__(self) -> None:
+        if not 0 < self.leak < 1:
+            raise ValueError(f"leak must be between 0 and 1, got {self.leak}")
 
-    def slope_bound(self, low: float, high: float) -> float:
-        """The greatest slope where the mean is a value that y is declared to take."""
-        if self.name == "cubic":
-            return float(max(abs(self.inverse(low)), abs(self.inverse(high))) ** 2)
-        return 0.25 if self.name == "sigmoid" else 1.0
+    def mean(self, eta: ArrayLike) -> Floats:
+        return np.maximum(floats(eta), self.leak * floats(eta))
 
-    def __repr__(self) -> str:
-        return f"IndexLink({self.name!r})"
+    def slope(self, eta: ArrayLike) -> Floats:
+        return np.where(floats(eta) > 0, 1.0, self.leak)
 
+    def curvature(self, eta: ArrayLike) -> Floats:
+        return np.zeros_like(floats(eta))
 
-def _near(eta: Floats) -> Floats:
-    return np.clip(eta, -_FAR, _FAR)
+    def predictor(self, mean: ArrayLike) -> Floats:
+        return np.minimum(floats(mean), product(floats(mean), np.asarray(1.0 / self.leak)))
 
 
-def _softplus(eta: Floats) -> Floats:
-    # Not np.logaddexp, which warns of a NaN: a message would depend on the data.
-    return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+class ReLU(_IndexLink):
+    """mean = max(0, eta)."""
+
+    name = "relu"
+    least_mean = 0.0
+
+    def mean(self, eta: ArrayLike) -> Floats:
+        return np.maximum(floats(eta), 0.0)
+
+    def slope(self, eta: ArrayLike) -> Floats:
+        # A half at the kink, where a model without slopes has all its rows: a gradient of 0 would leave it there.
+        return np.heaviside(floats(eta), 0.5)
+
+    def curvature(self, eta: ArrayLike) -> Floats:
+        return np.zeros_like(floats(eta))
+
+    def predictor(self, mean: ArrayLike) -> Floats:
+        return np.maximum(floats(mean), 0.0)
 
 
-def _sigmoid_slope(eta: Floats) -> Floats:
-    tail = np.exp(-np.abs(eta))
-    return tail / ((1.0 + tail) * (1.0 + tail))
+class Cubic(_IndexLink):
+    """mean = eta^3 / 3."""
+
+    name = "cubic"
+
+    def mean(self, eta: ArrayLike) -> Floats:
+        near = _near(eta)
+        return near * near * near / 3.0
+
+    def slope(self, eta: ArrayLike) -> Floats:
+        return _near(eta) * _near(eta)
+
+    def curvature(self, eta: ArrayLike) -> Floats:
+        return 2.0 * _near(eta)
+
+    def predictor(self, mean: ArrayLike) -> Floats:
+        return np.asarray(np.cbrt(3.0 * np.clip(floats(mean), -LARGEST / 4, LARGEST / 4)))
+
+    def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+        # The slope falls up to 0 and rises after: the other way round than in every other link.
+        bottom, top = self.check_interval(low, high)
+        return self.slope(np.clip(0.0, bottom, top)), np.maximum(self.slope(bottom), self.slope(top))
 
 
-def leaky_relu(leak: float = 0.01) -> IndexLink:
-    """eta above 0, leak * eta below; 0 < leak < 1."""
-    if not 0 < leak < 1:
-        raise ValueError(f"leak must be between 0 and 1, got {leak}")
-    return IndexLink(
-        "leaky_relu",
-        lambda eta: np.maximum(eta, leak * eta),
-        lambda eta: np.where(eta > 0, 1.0, leak),
-        lambda mean: mean if mean > 0 else mean / leak,
-        leak=leak,
-    )
+def _near(eta: ArrayLike) -> Floats:
+    return np.clip(floats(eta), -_FARTHEST_CUBE, _FARTHEST_CUBE)
 
 
-RELU = IndexLink(
-    "relu",
-    lambda eta: np.maximum(eta, 0.0),
-    lambda eta: (eta > 0).astype(np.float64),
-    lambda mean: max(mean, 0.0),
-    least=0.0,
-)
-SIGMOID = IndexLink(
-    "sigmoid",
-    lambda eta: np.asarray(expit(eta)),
-    _sigmoid_slope,
-    lambda mean: math.log(mean / (1 - mean)),
-    least=0.0,
-    greatest=1.0,
-)
-SOFTPLUS = IndexLink(
-    "softplus",
-    _softplus,
-    lambda eta: np.asarray(expit(eta)),
-    lambda mean: mean + math.log(-math.expm1(-mean)),
-    least=0.0,
-)
-CUBIC = IndexLink(
-    "cubic",
-    lambda eta: _near(eta) ** 3 / 3.0,
-    lambda eta: _near(eta) ** 2,
-    lambda mean: math.copysign((3 * abs(mean)) ** (1 / 3), mean),
-)
-
-INDEX_LINKS: dict[str, IndexLink] = {link.name: link for link in (RELU, leaky_relu(), SIGMOID, SOFTPLUS, CUBIC)}
+# By the names that single-index models know them by.
+INDEX_LINKS: dict[str, Link] = {
+    "relu": ReLU(),
+    "leaky_relu": LeakyReLU(),
+    "sigmoid": Logit(),
+    "softplus": Softplus(),
+    "cubic": Cubic(),
+}
 
 
-def index_link(name: str | IndexLink) -> IndexLink:
+def index_link(name: str | Link) -> Link:
     """The link of this name; a link is returned as it is."""
-    if isinstance(name, IndexLink):
+    if isinstance(name, Link):
         return name
     if name not in INDEX_LINKS:
         raise ValueError(f"link must be one of {', '.join(INDEX_LINKS)}, got {name!r}")

@@ -38,6 +38,9 @@ class Link(ABC):
     """An increasing mean function of eta, with its derivatives and their bounds on an interval."""
 
     name: ClassVar[str]
+    # The ends of the means' range.
+    least_mean: ClassVar[float] = -math.inf
+    greatest_mean: ClassVar[float] = math.inf
     # Where the slope is greatest: it rises up to here and falls after. Infinity means that it never falls.
     slope_peak: ClassVar[float] = math.inf
     # The inner points at which the curvature turns; between them it is monotone.

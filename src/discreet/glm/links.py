@@ -63,6 +63,7 @@ class Logit(CanonicalLink):
     """mean = 1 / (1 + exp(-eta)); canonical for the Bernoulli."""
 
     name = "logit"
+    least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
     # b''' = s (1 - s) (1 - 2 s) turns where s = 1/2 +- 1 / (2 sqrt 3).
     curvature_turns = (-math.log(2.0 + math.sqrt(3.0)), math.log(2.0 + math.sqrt(3.0)))
@@ -89,6 +90,7 @@ class Probit(Link):
     """mean = Phi(eta), the standard normal distribution function."""
 
     name = "probit"
+    least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
     curvature_turns = (-1.0, 1.0)
 
@@ -117,6 +119,7 @@ class Cloglog(Link):
     """mean = 1 - exp(-exp(eta)), the complementary log-log link."""
 
     name = "cloglog"
+    least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
     # With u = exp(eta) the curvature u (1 - u) exp(-u) turns where u^2 - 3 u + 1 = 0.
     curvature_turns = (-math.log((3.0 + math.sqrt(5.0)) / 2.0), math.log((3.0 + math.sqrt(5.0)) / 2.0))
@@ -143,6 +146,7 @@ class Log(CanonicalLink):
     """mean = exp(eta); canonical for the Poisson."""
 
     name = "log"
+    least_mean = 0.0
 
     def mean(self, eta: ArrayLike) -> Floats:
         return _exp(eta)
@@ -164,6 +168,7 @@ class Softplus(Link):
     """mean = log(1 + exp(eta)): positive like exp, but it grows only linearly."""
 
     name = "softplus"
+    least_mean = 0.0
     curvature_turns = (0.0,)
 
     def mean(self, eta: ArrayLike) -> Floats:
@@ -188,6 +193,7 @@ class NegativeInverse(CanonicalLink):
     """mean = -1 / eta for eta < 0; canonical for the gamma, whose cumulant is -log(-eta)."""
 
     name = "negative_inverse"
+    least_mean = 0.0
     greatest_eta = 0.0
 
     def mean(self, eta: ArrayLike) -> Floats:

@@ -21,7 +21,7 @@ from discreet import (
 )
 from discreet.domain import Numeric
 from discreet.errors import PrivacyLeakWarning
-from discreet.glm.index_links import INDEX_LINKS, index_link, leaky_relu
+from discreet.glm.index_links import INDEX_LINKS, LeakyReLU, index_link
 
 SOLVERS = ["auto", "minibatch", "tree", "pgd", "sgd", "glmtron"]
 TRUTH = np.array([0.8, -0.5, 0.3])
@@ -144,9 +144,9 @@ def test_printed_noise_of_glmtron_gives_more_than_was_asked_for():
 
 
 def test_labels_below_a_relus_range_are_refused():
-    with pytest.raises(DomainError, match="no value that the relu link can reach"):
+    with pytest.raises(DomainError, match="no value that the link relu can reach"):
         make(bounds_y=(-4, -1)).fit(*rows(20))
-    with pytest.raises(DomainError, match="no value that the sigmoid link can reach"):
+    with pytest.raises(DomainError, match="no value that the link sigmoid can reach"):
         make(SingleIndexRegressor, link="sigmoid", bounds_y=(2, 3)).fit(*rows(20))
 
 
@@ -177,8 +177,13 @@ def test_an_unknown_link_is_refused():
     with pytest.raises(ValueError, match="link must be one of relu, leaky_relu"):
         make(SingleIndexRegressor, link="tanh").fit(*rows(20))
     with pytest.raises(ValueError, match="leak must be"):
-        leaky_relu(2.0)
-    assert index_link(leaky_relu(0.2)).leak == 0.2
+        LeakyReLU(2.0)
+    assert index_link(LeakyReLU(0.2)).leak == 0.2
+
+
+def test_a_relu_has_half_a_slope_at_its_kink_and_a_cubic_its_steepest_slopes_outside():
+    assert INDEX_LINKS["relu"].slope([-1.0, 0.0, 1.0]).tolist() == [0.0, 0.5, 1.0]
+    assert [float(bound) for bound in INDEX_LINKS["cubic"].slope_bounds(-2.0, 1.0)] == [0.0, 4.0]
 
 
 @pytest.mark.parametrize("name", list(INDEX_LINKS))
@@ -188,5 +193,5 @@ def test_slopes_are_derivatives_and_inverses_invert(name):
     assert np.allclose((link.mean(eta + 1e-6) - link.mean(eta - 1e-6)) / 2e-6, link.slope(eta), atol=1e-5)
     for value in eta:
         mean = float(link.mean(np.array([value]))[0])
-        if link.least < mean < link.greatest:
-            assert link.inverse(mean) == pytest.approx(value, rel=1e-6)
+        if link.least_mean < mean < link.greatest_mean:
+            assert link.predictor(mean) == pytest.approx(value, rel=1e-6)

@@ -107,6 +107,7 @@ class Approach:
             self.plan.row_length(count, self.moved),
             self.scaling.count,
         )
+        self.linear = linear
         self.saved += shares.WHITENING * (1 - linear.rounds / self.rounds)
         self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
         self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)

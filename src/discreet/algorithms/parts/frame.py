@@ -72,14 +72,13 @@ class Frame:
         return GradientSum(self.coordinates.map(phi), self.model.labels, weight, top - bottom, self.root_size, label)
 
     def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
-        """How large the norms of scores are, in cells of ``EDGES`` units."""
-        score = self._score
-        return SizeHistogram(
-            self.coordinates.map(phi),
-            self.model.labels,
-            lambda y, eta, length: score.size(y, eta) * length / unit,
-            EDGES,
-        )
+        """How large the norms of scores are, in cells of ``EDGES`` units; rows that have no weight are in none."""
+        score, family, link = self._score, self.model.family, self.model.link
+
+        def size(y: Floats, eta: Floats, length: Floats) -> Floats:
+            return np.where(family.weight(eta, link) > 0, score.size(y, eta) * length / unit, np.nan)
+
+        return SizeHistogram(self.coordinates.map(phi), self.model.labels, size, EDGES)
 
     def lengths(self, phi: Floats) -> SizeHistogram:
         """How long rows are, in typical lengths."""
@@ -119,7 +118,7 @@ class Frame:
         family, link = self.model.family, self.model.link
 
         def value(y: Floats, eta: Floats, length: Floats) -> Floats:
-            return family.score(y, eta, link) ** 2 / np.maximum(family.weight(eta, link), 1e-300)
+            return family.squared_residual(y, eta, link)
 
         query = BoundedSum(self.coordinates.map(phi), self.model.labels, value, self.dispersion)
         affordable = _SQUARES_NOISE * self.count * self.dispersion / max(self.source.noise_std(query, cost), 1e-300)

@@ -31,6 +31,9 @@ class Bounds:
     clip: float
     levels: tuple[tuple[float, float], ...]
 
+    def scaled(self, factor: float) -> Bounds:
+        return Bounds(self.clip * factor, tuple((low * factor, top * factor) for low, top in self.levels))
+
     def costs(self, cost: GDP) -> list[GDP]:
         """The clip norm's gradient and each level's."""
         if not self.levels:
@@ -45,6 +48,7 @@ class Measurement:
 
     frame: Frame
     phi: Floats
+    bounds: Bounds
     base: Answer
     levels: tuple[Answer, ...]
 
@@ -55,9 +59,9 @@ class Measurement:
         variance = self.base.noise_std**2 + sum((keep * level.noise_std) ** 2 for keep, level in both)
         return value / self.frame.count, math.sqrt(variance) / self.frame.count
 
-    def with_dispersion(self, bounds: Bounds, dispersion: float) -> Measurement:
+    def with_dispersion(self, dispersion: float) -> Measurement:
         """The same, as if this dispersion had been known: clipped scores would have been centred by it."""
-        count = self.frame.count
+        count, bounds = self.frame.count, self.bounds
         shifts = [self.frame.shift(self.phi, c, dispersion) for c in (bounds.clip, *(top for _, top in bounds.levels))]
         bottoms = [self.frame.shift(self.phi, low, dispersion) for low, _ in bounds.levels]
         base = replace(self.base, value=self.base.value - count * shifts[0][:, np.newaxis])
@@ -99,7 +103,7 @@ def measure(
     queries = [frame.gradient(phi, bounds.clip), *(frame.gradient(phi, top, low) for low, top in bounds.levels)]
     answers = frame.ask(*zip(queries, bounds.costs(cost), strict=True), *more)
     count = len(queries)
-    return Measurement(frame, phi, answers[0], tuple(answers[1:count])), answers[count:]
+    return Measurement(frame, phi, bounds, answers[0], tuple(answers[1:count])), answers[count:]
 
 
 def level_keeps(measurements: Sequence[Measurement]) -> list[float]:

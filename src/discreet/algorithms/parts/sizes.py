@@ -7,7 +7,7 @@ sampling error; the histogram predicts both for every clip norm, so that nothing
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import erf
@@ -68,6 +68,10 @@ class Sizes:
         unit = math.sqrt(float(np.mean(norms**2)))
         counts = np.bincount(np.searchsorted(EDGES, norms / unit), minlength=len(EDGES) + 1).astype(np.float64)
         return cls.read(counts, 1e-9, unit, label_free)
+
+    def scaled(self, factor: float) -> Sizes:
+        """The same of scores that are so many times as large."""
+        return replace(self, unit=self.unit * factor, top=self.top * factor)
 
     def mean_square(self, clip: float = math.inf) -> float:
         """E min(norm, clip)^2."""

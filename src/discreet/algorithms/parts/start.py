@@ -44,10 +44,9 @@ def start(
         phi = foresight.start(model.sensible_mean(label.centre), slopes, label.scale**2)
     dispersion = 1.0
     if not model.family.dispersion_known:
-        eta = (float(phi[0]) if constant else 0.0) + offset
-        gain = float(model.family.gain(eta, model.link))
-        weight = max(float(model.family.weight(eta, model.link)), 1e-12)
-        dispersion = max((gain * label.scale) ** 2 * linear.residual_variance / weight, 1e-9)
+        mean = model.link.mean((float(phi[0]) if constant else 0.0) + offset)
+        variance = max(float(model.family.variance(mean)), 1e-12)
+        dispersion = max(label.scale**2 * linear.residual_variance / variance, 1e-9)
     return Frame(source, model, linear.coordinates, foresight, count, dispersion), phi
 
 

@@ -66,7 +66,7 @@ def whiten_classes(
             moment[0, 0] = blended(float(moment[0, 0]), noise_std, _TYPICAL_WEIGHT)
         size = coordinates.size
         mass = float(moment[0, 0]) if coordinates.constant else 1.0
-        white = coordinates.whitened(moment[:size, :size], noise_std)
+        white = coordinates.whitened(moment[:size, :size], noise_std).coordinates
         # white.matrix = turn @ coordinates.matrix
         turn = np.linalg.lstsq(coordinates.matrix.T, white.matrix.T, rcond=None)[0].T
         cross = turn @ moment[:size, size:] / (weight * mass)

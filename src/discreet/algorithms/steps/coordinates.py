@@ -11,6 +11,8 @@ from discreet.rows import Floats, LinearMap
 
 # The noise moves eigenvalues of a noisy matrix by up to its edge. Directions below this part of it are not stretched.
 _FLOOR = 0.5
+# A stretch had no effect if a moment is below this part of what was expected, by so many standard errors of the noise.
+_REACHED, _SURE = 0.5, 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +53,16 @@ class Coordinates:
         """The predictor phi^T z, then z itself."""
         return LinearMap(np.vstack([self.coefficients(phi), self.matrix]))
 
-    def whitened(self, moment: Floats, noise_std: float) -> Coordinates:
+    def whitened(self, moment: Floats, noise_std: float, expected: Floats | None = None) -> Whitened:
         """New coordinates in which this noisy, perhaps weighted, second moment of z is about a multiple of 1.
 
         The present coordinates are the best guess before the moment was seen: it is trusted against them as far as it
-        stands clear of its noise.
+        stands clear of its noise. ``expected``: the moment of slopes that the round before expected here. Long rows are
+        shortened before they are added up. So a column in which few rows lie far out seems to vary little, however far
+        it is stretched; if stretching a direction did not bring its moment to what was expected, it is taken back.
         """
         if self.size == int(self.constant):
-            return self  # a constant alone is as white as can be
+            return Whitened(self, np.zeros((0, 0)), False)  # a constant alone is as white as can be
         covariance, mass, shift = moment, 1.0, np.zeros(self.size)
         if self.constant:
             mass = max(float(moment[0, 0]), 1e-300)
@@ -67,14 +71,31 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        values = np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
-        turn = (vectors / np.sqrt(values)) @ vectors.T
-        if not self.constant:
-            return Coordinates(turn @ self.matrix, constant=False)
+        seen, values = values, np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
+        stretch = 1 / np.sqrt(values)
+        missed = np.zeros(len(values), dtype=bool)
+        if expected is not None:
+            wanted = np.einsum("ji,jk,ki->i", vectors, expected, vectors)
+            missed = values + _SURE * noise < _REACHED * wanted
+            stretch[missed] = 1.0
+        turn = (vectors * stretch) @ vectors.T
+        ahead = (vectors * (seen / values)) @ vectors.T
         matrix = self.matrix.copy()
-        matrix[1:] -= np.outer(shift, self.matrix[0])
-        matrix[1:] = turn @ matrix[1:]
-        return Coordinates(matrix)
+        if self.constant:
+            matrix[1:] -= np.outer(shift, self.matrix[0])
+            matrix[1:] = turn @ matrix[1:]
+        else:
+            matrix = turn @ matrix
+        return Whitened(Coordinates(matrix, self.constant), ahead, bool(np.any(missed)))
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """New coordinates, the moment of slopes to expect there, and whether a stretch was taken back."""
+
+    coordinates: Coordinates
+    expected: Floats
+    taken_back: bool
 
 
 def trusted(covariance: Floats, noise_std: float) -> Floats:

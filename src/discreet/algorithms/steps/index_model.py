@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.glm.index_links import IndexLink
+from discreet.glm import Link
 from discreet.rows import Floats, Labels, LinearMap
 
 # Gauss-Hermite nodes for a standard normal: exact enough for a kink, and never a reason to be wrong by more than 2 %.
@@ -19,7 +19,7 @@ _WEIGHTS = _WEIGHTS / np.sum(_WEIGHTS)
 class IndexModel:
     """What is declared: the link, y's units, whether there is an intercept, and where X = 0 lies when encoded."""
 
-    link: IndexLink
+    link: Link
     labels: Labels
     intercept: bool
     origin: Floats
@@ -77,7 +77,7 @@ def inverse_root(covariance: Floats, floor: float) -> Floats:
     return np.asarray((vectors / np.sqrt(np.maximum(values, max(floor, 1e-12)))) @ vectors.T)
 
 
-def gaussian_curvature(link: IndexLink, theta: Floats, intercept: bool, spread: float, power: int) -> Floats:
+def gaussian_curvature(link: Link, theta: Floats, intercept: bool, spread: float, power: int) -> Floats:
     """E[slope(eta)^power z z^T] if z were Gaussian: a guess for the step, right for elliptic rows.
 
     ``spread`` is what eta's standard deviation is taken for where theta says less.
@@ -97,7 +97,7 @@ def gaussian_curvature(link: IndexLink, theta: Floats, intercept: bool, spread: 
     return curvature
 
 
-def likely_spread(link: IndexLink, middle: float, variance: float) -> float:
+def likely_spread(link: Link, middle: float, variance: float) -> float:
     """The standard deviation of a Gaussian index whose means have this variance."""
     low, high = 0.0, 1.0
 
@@ -114,13 +114,13 @@ def likely_spread(link: IndexLink, middle: float, variance: float) -> float:
     return high
 
 
-def likely_middle(link: IndexLink, mean: float, least_step: float) -> float:
+def likely_middle(link: Link, mean: float, least_step: float) -> float:
     """The index of a mean, which is first moved inside the link's range by ``least_step``, or by a quarter of it.
 
     A spread that was seen through noise, or declared far too wide, may be larger than the range, and may be nothing.
     """
-    width = link.greatest - link.least
+    width = link.greatest_mean - link.least_mean
     least_step = min(max(least_step, 1e-6), width / 4 if math.isfinite(width) else math.inf)
-    low = link.least + least_step if math.isfinite(link.least) else -math.inf
-    high = link.greatest - least_step if math.isfinite(link.greatest) else math.inf
-    return float(link.inverse(min(max(mean, low), high)))
+    low = link.least_mean + least_step if math.isfinite(link.least_mean) else -math.inf
+    high = link.greatest_mean - least_step if math.isfinite(link.greatest_mean) else math.inf
+    return float(link.predictor(min(max(mean, low), high)))

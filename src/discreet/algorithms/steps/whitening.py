@@ -21,6 +21,8 @@ _LABEL_BOUND = 2.5
 _LABEL_LENGTH = 0.5
 # Directions whose second moments are this many times the edge of the noise's eigenvalues are known well enough.
 _FAR_OUT = 6.0
+# A direction with less than this part of the mean moment is looked at again once it is stretched.
+_STRETCH = 0.25
 # The mean weight of rows that are shortened to about their typical length.
 _TYPICAL_WEIGHT = 0.8
 
@@ -34,6 +36,9 @@ class LinearStart:
     residual_variance: float
     # How many rounds it took.
     rounds: int
+    # The last noisy second moment, in these coordinates, and the noise in an entry of it.
+    moment: Floats
+    noise_std: float
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def whiten(
 
     Privacy: asks the source for up to as many sums, each at ``cost`` / rounds of mu^2.
     """
-    coordinates = start
+    coordinates, expected = start, None
     each = GDP(cost.mu / math.sqrt(rounds))
     for number in range(1, rounds + 1):
         query = MappedMoment(
@@ -72,13 +77,31 @@ def whiten(
         moment, noise_std = answer.value / count, answer.noise_std / count
         if coordinates.constant:
             moment[0, 0] = blended(float(moment[0, 0]), noise_std, _TYPICAL_WEIGHT)
-        white = coordinates.whitened(moment[:-1, :-1], noise_std)
-        least = float(np.linalg.eigvalsh(moment[:-1, :-1])[0])
-        if number == rounds or least > _FAR_OUT * math.sqrt(2 * coordinates.size) * noise_std:
+        white = coordinates.whitened(moment[:-1, :-1], noise_std, expected)
+        if number == rounds or white.taken_back or _known(moment[:-1, :-1], noise_std):
             phi, residual_variance = _regress(moment, noise_std, coordinates, query.y_weight)
-            return LinearStart(white, white.phi(coordinates.coefficients(phi)), residual_variance, number)
-        coordinates = white
+            new = white.coordinates
+            seen, seen_noise = _carried(moment[:-1, :-1], noise_std, coordinates, new)
+            there = new.phi(coordinates.coefficients(phi))
+            return LinearStart(new, there, residual_variance, number, seen, seen_noise)
+        coordinates, expected = white.coordinates, white.expected
     raise AssertionError("the last round returns")
+
+
+def _known(moment: Floats, noise_std: float) -> bool:
+    """Whether no direction needs another look: all stand far out of the noise, and none needs a long stretch."""
+    values = np.linalg.eigvalsh(moment)
+    far_out = float(values[0]) > _FAR_OUT * math.sqrt(2 * len(values)) * noise_std
+    return bool(far_out and float(values[0]) > _STRETCH * float(np.mean(values)))
+
+
+def _carried(moment: Floats, noise_std: float, here: Coordinates, there: Coordinates) -> tuple[Floats, float]:
+    """A noisy moment in other coordinates, and its noise there: that of the coordinate where it is largest."""
+    turn = there.matrix @ np.linalg.pinv(here.matrix)
+    first = int(here.constant)
+    slopes = turn[first:, first:]
+    stretch = float(np.linalg.norm(slopes, 2)) ** 2 if slopes.size else 1.0
+    return np.asarray(turn @ moment @ turn.T), noise_std * max(stretch, 1.0)
 
 
 def _regress(moment: Floats, noise_std: float, coordinates: Coordinates, y_weight: float) -> tuple[Floats, float]:
