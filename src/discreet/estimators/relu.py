@@ -124,15 +124,21 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     _NO_ERRORS = "only solver='auto' has standard errors"
 
     def _described(self, released: Results) -> Results:
-        facts = (("Family", f"gaussian, {self._link().name} link"),)
+        facts = (("Family", f"gaussian, {self._link_name} link"),)
         more = () if np.isnan(released.scale) else residual_fact(released.scale)
-        return replace(released, link=self._link().name, facts=facts + more)
+        return replace(released, link=self._link_name, facts=facts + more)
+
+    @property
+    def _link_name(self) -> str:
+        """The user's name for it: single-index models call the logit link sigmoid."""
+        link = self._link()
+        return next((name for name, known in INDEX_LINKS.items() if known == link), link.name)
 
     def _model(self, encoder: Encoder) -> IndexModel:
         link, target = self._link(), require_target(encoder)
         if target.high <= link.least_mean or target.low >= link.greatest_mean:
             raise DomainError(
-                f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the link {getattr(self, 'link', 'relu')} "
+                f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the {self._link_name} link "
                 f"can reach: its means are between {link.least_mean:g} and {link.greatest_mean:g}"
             )
         return IndexModel(

@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noisy_source import NoisySource
+from plain_source import without_rounding
 
-from discreet.algorithms.descent import descend
+from discreet.algorithms.descent import _beyond_newton, descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.measure import Bounds, Said, together
-from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
+from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected, positive
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
 from discreet.algorithms.parts.uncertain import Seen, likely_inverses
-from discreet.algorithms.steps.coordinates import trusted
+from discreet.algorithms.steps.coordinates import Coordinates, trusted
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.whitening import LabelScale, whiten
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
 from discreet.domain.domain import Domain
@@ -301,3 +304,35 @@ def test_estimates_come_near_to_least_squares():
         away = fit.estimate * np.concatenate([[1.0], np.full(8, 0.25)]) - np.concatenate([[1.0], beta])
         ratios.append(float(away @ away) * 20_000 / 9)
     assert np.mean(ratios) < 2.0
+
+
+def test_no_direction_is_flatter_than_the_least_allowed():
+    """Relative to another matrix: a direction that is foreseen to be flat may be flat."""
+    least = np.diag([1.0, 0.1])
+    assert np.allclose(at_least(np.diag([0.5, 0.05]), least), least)
+    assert np.allclose(at_least(np.diag([2.0, 0.2]), least), np.diag([2.0, 0.2]))
+
+
+def test_a_newton_step_into_an_empty_group_may_end_far_beyond():
+    """A weight that falls as exp(-x): the step 1 - r from a point where a share r of it is explained, not -log r."""
+    assert _beyond_newton(0.0) == 0.0
+    assert _beyond_newton(0.1) == pytest.approx(-math.log(0.9) / 0.1 - 1)
+    assert _beyond_newton(0.9) > 1.5
+    assert _beyond_newton(5.0) == _beyond_newton(0.98)
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+def test_a_rare_column_is_not_stretched_from_round_to_round(neighbours, monkeypatch):
+    """Its few rows are shortened, so it seems to vary little however far it is stretched: once 240 times its variance,
+    where no gradient saw it any more.
+    """
+    without_rounding(monkeypatch)
+    rng = np.random.default_rng(0)
+    n = 6000
+    X = np.column_stack([np.clip(rng.standard_t(3, size=n) / 20, -1, 1), (rng.random(n) < 0.05) * 2.0 - 1])
+    y = np.clip(0.4 * X[:, 0] - 0.7 * X[:, 1] + rng.normal(size=n), -8, 8)
+    source = NoisySource(X, y / 8, rng, neighbours)
+    label = LabelScale(Labels(0.0, 8.0), 0.0, 1.2)
+    found = whiten(source, GDP(0.2), 3, Coordinates.scaled(X.mean(axis=0), 0.3), label, 0.8 * math.sqrt(3), float(n))
+    z = np.column_stack([np.ones(n), X]) @ found.coordinates.matrix.T
+    assert np.all(np.mean(z**2, axis=0) < 40)

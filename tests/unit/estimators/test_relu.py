@@ -144,9 +144,9 @@ def test_printed_noise_of_glmtron_gives_more_than_was_asked_for():
 
 
 def test_labels_below_a_relus_range_are_refused():
-    with pytest.raises(DomainError, match="no value that the link relu can reach"):
+    with pytest.raises(DomainError, match="no value that the relu link can reach"):
         make(bounds_y=(-4, -1)).fit(*rows(20))
-    with pytest.raises(DomainError, match="no value that the link sigmoid can reach"):
+    with pytest.raises(DomainError, match="no value that the sigmoid link can reach"):
         make(SingleIndexRegressor, link="sigmoid", bounds_y=(2, 3)).fit(*rows(20))
 
 
