@@ -15,7 +15,7 @@ from discreet.errors import DomainError
 from discreet.fields import number, table, text, whole
 from discreet.glm import Family, Link, Loss
 from discreet.glm.families import NegativeBinomial, Tweedie
-from discreet.glm.index_links import IndexLink
+from discreet.glm.index_links import LeakyReLU
 from discreet.glm.losses import huber, smoothed_quantile
 from discreet.results import Results
 from discreet.results.document import Fields, read_results, results_document
@@ -127,7 +127,7 @@ def _parameters(estimator: Any) -> dict[str, Any]:
             kept[name] = value.item()
         elif value is None or isinstance(value, (bool, int, float, str)):
             kept[name] = value
-        elif isinstance(value, (Family, Link, IndexLink)):
+        elif isinstance(value, (Family, Link)):
             kept[name] = value.name
         else:
             raise DomainError(f"a model with {name}={type(value).__name__}(...) of your own cannot be saved; pickle it")
@@ -163,6 +163,7 @@ def _made_parameters(kind: type, fields: Fields, target: Numeric, columns: Any) 
 _SHAPED: dict[str, tuple[Any, tuple[str, ...]]] = {
     "negative_binomial": (NegativeBinomial, ("alpha",)),
     "tweedie": (Tweedie, ("power",)),
+    "leaky_relu": (LeakyReLU, ("leak",)),
     "huber": (huber, ("width",)),
     "quantile": (smoothed_quantile, ("level", "bandwidth")),
 }

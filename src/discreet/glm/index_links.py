@@ -113,6 +113,7 @@ def index_link(name: str | Link) -> Link:
     """The link of this name; a link is returned as it is."""
     if isinstance(name, Link):
         return name
-    if name not in INDEX_LINKS:
-        raise ValueError(f"link must be one of {', '.join(INDEX_LINKS)}, got {name!r}")
-    return INDEX_LINKS[name]
+    for known, link in INDEX_LINKS.items():
+        if name in (known, link.name):
+            return link
+    raise ValueError(f"link must be one of {', '.join(INDEX_LINKS)}, got {name!r}")

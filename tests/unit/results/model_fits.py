@@ -14,8 +14,11 @@ from discreet import (
     PrivateGridSearchCV,
     ReLURegressor,
     Ridge,
+    SingleIndexRegressor,
     SparseLinearRegression,
 )
+from discreet.glm import Logit
+from discreet.glm.index_links import LeakyReLU
 
 PRIVATE = {"epsilon": 2.0, "delta": 1e-6}
 BOUNDS = {"zeta": (-3, 3), "age": (0, 10), "mid": (-1, 1)}
@@ -50,6 +53,8 @@ def fits() -> dict[str, Any]:
         "poisson": PoissonRegressor(**PRIVATE, bounds_X=BOUNDS, bounds_y=(0, 30)).fit(X, y["claims"]),
         "relu": ReLURegressor(**linear).fit(X, y["cost"]),
         "pgd": ReLURegressor(**linear, solver="pgd").fit(X, y["cost"]),
+        "leaky": SingleIndexRegressor(**linear, link=LeakyReLU(0.2)).fit(X, y["cost"]),
+        "sigmoid": SingleIndexRegressor(**linear, link=Logit()).fit(X, y["cost"]),
         "sparse": SparseLinearRegression(**linear, sparsity=2).fit(X, y["cost"]),
         "search": PrivateGridSearchCV(Ridge(**linear), {"alpha": [0.1, 10.0]}).fit(X, y["cost"]),
     }
