@@ -75,14 +75,14 @@ class FittedMethods(ResultMethods):
         intercepts = np.reshape(np.asarray(self.intercept_, dtype=np.float64), (len(coef), 1))
         return np.hstack([intercepts, coef]).ravel()
 
-    def adopt(self, results: Results, encoder: Encoder | None, feature_names: Sequence[str] | None) -> Any:
+    def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
         """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved."""
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
         self.privacy_, self.results_ = results.privacy, results
-        if encoder is not None:  # sparse models keep the chosen columns alone
+        if not hasattr(self, "support_"):  # sparse models have more columns than those that were chosen
             self.n_features_in_ = len(encoder.domain.columns)
-            self._encoder, self.coef_names_ = encoder, encoder.names
+        self._encoder, self.coef_names_ = encoder, encoder.names
         self._fitted_before, self._public_rows = results.not_covered, results.rows
         for name, value in (
             ("n_used_", None if results.used is None else results.used.count),

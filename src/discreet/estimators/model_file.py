@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain import Domain, Numeric
+from discreet.domain import Domain, Encoder, Numeric
 from discreet.domain.declared import column_fields, declared_columns
 from discreet.errors import DomainError
 from discreet.fields import number, table, text, whole
@@ -31,21 +31,18 @@ _MOST_COLUMNS = 10_000_000
 
 def model_document(estimator: Any, results: Results) -> dict[str, Any]:
     """The estimator with these results, which may be those of a search that it was chosen by."""
-    sparse = hasattr(estimator, "support_")
-    encoder = None if sparse else estimator._encoder
-    columns = estimator._columns if encoder is None else encoder.domain.columns
-    target = estimator._target_column if encoder is None else encoder.target
-    exposure = None if encoder is None else encoder.exposure
+    sparse, encoder = hasattr(estimator, "support_"), estimator._encoder
+    exposure = encoder.exposure
     names = getattr(estimator, "feature_names_in_", None)
     classes = getattr(estimator, "classes_", None)
     return {
         **header("estimator"),
         "class": type(estimator).__name__,
         "parameters": _parameters(estimator),
-        "columns": [column_fields(column) for column in columns],
-        "missing": "drop" if encoder is None else encoder.domain.missing,
-        "data_norm": None if encoder is None or encoder.domain.data_norm is None else float(encoder.domain.data_norm),
-        "target": column_fields(target),
+        "columns": [column_fields(column) for column in encoder.domain.columns],
+        "missing": encoder.domain.missing,
+        "data_norm": None if encoder.domain.data_norm is None else float(encoder.domain.data_norm),
+        "target": column_fields(encoder.target),
         "classes": None if classes is None else classes.tolist(),
         "exposure": None if exposure is None else column_fields(exposure),
         "feature_names": None if names is None else [str(name) for name in names],
@@ -101,8 +98,7 @@ def _sparse(
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.n_features_in_, estimator.support_ = count, np.array(support, dtype=np.intp)
-    estimator._columns, estimator._target_column, estimator._target_name = tuple(columns), target, target.name
-    return estimator.adopt(results, None, names)
+    return estimator.adopt(results, Encoder(Domain(tuple(columns)), target), names)
 
 
 def _class_of(name: str) -> type:
