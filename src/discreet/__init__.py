@@ -28,6 +28,7 @@ _HOMES = {
     "Loss": "discreet.glm",
     "Moments": "discreet.inference",
     "Numeric": "discreet.domain",
+    "PiecewiseExponentialRegressor": "discreet.estimators",
     "PoissonRegressor": "discreet.estimators",
     "PrivacyLeakWarning": "discreet.errors",
     "PrivateGridSearchCV": "discreet.estimators",

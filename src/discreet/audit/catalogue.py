@@ -26,6 +26,7 @@ from discreet.glm import Loss, huber, smoothed_quantile
 RELATIONS = ("replace_one", "add_or_remove_one")
 # What each parameter is in an audit, where an estimator has it; all others keep their defaults.
 _PUBLIC: dict[str, Any] = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "classes": (0, 1), "sparsity": 2}
+_PUBLIC["breaks"] = (2.0, 6.0)
 # Labels that a family can have, by the part of a class's name that tells the family.
 _LABELS = {"Poisson": (0, 10), "Gamma": (0.5, 5.0)}
 # Names for what one gets without choosing.

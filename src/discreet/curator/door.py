@@ -85,11 +85,22 @@ class Curator:
         self._rows_per_person = rows_per_person
         self._grouped = grouped
         self._weighted = weighted
+        self._records = 1
         self._accountant = Accountant(ledger, job=job) if accountant is None else accountant
         self._bits = SystemBits() if bits is None else bits
         self._seeded = bits is not None
         self._releases: list[Release] = []
         self._split_keys: list[str | None] = []
+
+    def expand(self, records: int) -> None:
+        """Say that each row is asked as up to so many records: all of a person's records are covered.
+
+        Privacy: a person's k rows make k * records contributions, each within its query's bound; ``reach`` holds for
+        sums of any number of them, so they count as that many rows.
+        """
+        if records < 1 or self._releases:
+            raise ValueError("how many records a row has is said before the first release")
+        self._records = records
 
     @property
     def guarantee(self) -> Guarantee:
@@ -113,21 +124,22 @@ class Curator:
         return self._noise(query, cost).release(query.label, cost).noise_std
 
     def _noise(self, query: Query, cost: GDP) -> GridNoise:
-        return GridNoise.covering(query, cost, self._neighbours, self._rows_per_person)
+        return GridNoise.covering(query, cost, self._neighbours, self._rows_per_person * self._records)
 
     @property
     def public_rows(self) -> int | None:
         """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped.
 
-        None where rows have weights: what sums are divided by is then the sum of weights, which is private.
+        None where rows have weights or several records: what sums are divided by is then private.
         """
-        public = self._neighbours == "replace_one" and not self._grouped and not self._weighted
+        plain = not self._weighted and self._records == 1
+        public = self._neighbours == "replace_one" and not self._grouped and plain
         return self._engine.rows if public else None
 
     @property
     def one_row_each(self) -> bool:
         """Whether no person has more than one row, as ``minimise`` needs it."""
-        return self._rows_per_person == 1
+        return self._rows_per_person * self._records == 1
 
     @property
     def replaces_rows(self) -> bool:
@@ -165,7 +177,7 @@ class Curator:
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
         """The noise scale of ``select``, from public facts alone: asking this is free."""
-        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person), cost)
+        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person * self._records), cost)
         return noise.scale * ranking_unit(query) * 2.0**noise.shift
 
     def select(self, query: Ranking, cost: Repeated, *, values: Repeated | None = None) -> Picked:
@@ -180,7 +192,7 @@ class Curator:
             raise ValueError("values belong to columns: they come with a ranking by absolute value only")
         cost, *rest = self._accountant.grant([cost] if values is None else [cost, values])
         values = rest[0] if rest else None
-        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person), cost)
+        noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person * self._records), cost)
         unit = ranking_unit(query) * 2.0**noise.shift
         planned = noise.releases(query.label, unit, cost, values)
 

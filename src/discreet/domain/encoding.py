@@ -207,6 +207,9 @@ class EncodedBlock(WholeBlock):
                 raise TypeError("these rows have no target")
             labels = self._y if self._y.ndim == 1 else self._y[:, 0]
             encoded = target.encode(labels, target.centre, target.half_width)[0]
+            # Not every question looks at exposures: a row without one has no label either.
+            if self.offset is not None:
+                encoded[np.isnan(self.offset)] = np.nan
             encoded.flags.writeable = False  # the next look must find it as it was
             self.memory["y"] = encoded
         return np.asarray(self.memory["y"])

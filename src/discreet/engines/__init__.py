@@ -5,13 +5,14 @@ from discreet.engines.files import CsvFiles
 from discreet.engines.layout import Layout
 from discreet.engines.memory import Arrays, MemoryEngine
 from discreet.engines.open import Table, open_engine, open_table
-from discreet.engines.through import Chosen, Positions, SeenThrough
+from discreet.engines.through import Chosen, Expanded, Positions, SeenThrough
 
 __all__ = [
     "Arrays",
     "Chosen",
     "CsvFiles",
     "Engine",
+    "Expanded",
     "Function",
     "Layout",
     "MemoryEngine",

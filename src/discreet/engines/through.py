@@ -41,6 +41,36 @@ def _seen(function: Function, see: Callable[[Any], Any], block: Any, used: NDArr
     return function(see(block), used)
 
 
+class Expanded:
+    """An engine whose rows become several records each, the same number for every row."""
+
+    ordered = False
+
+    def __init__(self, engine: Engine, see: Callable[[Any], Any], records: int) -> None:
+        self._engine = engine
+        self._see = see
+        self._records = records
+
+    @property
+    def types(self) -> Any:
+        return getattr(self._engine, "types", None)
+
+    @property
+    def rows(self) -> int:
+        return self._engine.rows
+
+    def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
+        if part is not None:
+            raise DomainError("rows that become several records have no positions")
+        return self._engine.sum_rows(partial(_expanded, function, self._see, self._records))
+
+
+def _expanded(
+    function: Function, see: Callable[[Any], Any], records: int, block: Any, used: NDArray[np.bool_] | None
+) -> Parts:
+    return function(see(block), None if used is None else np.tile(used, records))
+
+
 class Positions:
     """The rows of an engine at these positions, as if there were no others; they have no positions of their own."""
 

@@ -16,6 +16,7 @@ from discreet.estimators.sparse import (
     SparsePoissonRegressor,
     SparseRegressor,
 )
+from discreet.estimators.survival import PiecewiseExponentialRegressor
 from discreet.estimators.threshold import Threshold, dp_threshold
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "HardThreshold",
     "LinearRegression",
     "LogisticRegression",
+    "PiecewiseExponentialRegressor",
     "PoissonRegressor",
     "PrivateGridSearchCV",
     "ReLURegressor",

@@ -117,8 +117,8 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
         weight = None
         if sample_weight is not None:
             weight = self._weight(getattr(sample_weight, "name", None))
-            cells, kind, shown = check_vector(table, sample_weight, "sample_weight")
-            check_numbers("sample_weight", kind, shown)
+            cells, kind, shown = check_vector(table, sample_weight, self._beside)
+            check_numbers(self._beside, kind, shown)
             labels = np.column_stack([labels, as_floats(cells)])
         encoder = self._make_encoder(feature_names(self), target, declared, weight)
         check_types(table, encoder.domain)

@@ -1,0 +1,151 @@
+"""Survival times as counts: each row of a table becomes one record for each declared interval of time.
+
+A record of interval (a, b] says for how long the row was at risk there, which is the exposure, and whether the event
+happened there, which is the label. A row that ended before the interval has a missing exposure there, and such a record
+contributes nothing. What one row makes are at most as many records as there are intervals, and nothing else; so a
+person with k rows has at most k times as many records, and that is what the curator covers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.domain.columns import Numeric
+from discreet.domain.encoding import EncodedBlock, Encoder
+from discreet.domain.values import Floats
+from discreet.rows import WholeBlock, turned
+
+# Durations are compared with breaks up to this part of them: who ended at a break ended before the next interval,
+# whatever the encoding has rounded.
+_SLACK = 1 + 2.0**-30
+# Labels are 0 or 1, but their Poisson model must not take them for counts that were cut at 1: a mean of so many events
+# is beyond all that a record can be expected to have.
+_MOST_EVENTS = 8.0
+# A time at risk counts as no less than this part of the last break: its logarithm must be finite.
+_LEAST_PART = 1e-4
+
+
+@dataclass(frozen=True)
+class PiecewiseEncoder:
+    """Features of the records: those of the rows, then an indicator for each interval but the first.
+
+    ``rows`` encodes the rows, with the duration as its target and whether the event happened in the place of weights.
+    """
+
+    rows: Encoder
+    breaks: tuple[float, ...]
+    exposure: Numeric | None = None
+    weight: Numeric | None = None
+
+    @property
+    def domain(self) -> Any:
+        return self.rows.domain
+
+    @cached_property
+    def target(self) -> Numeric:
+        """Whether the event happened."""
+        return Numeric("event" if self.rows.weight is None else self.rows.weight.name, 0.0, _MOST_EVENTS)
+
+    @property
+    def intervals(self) -> list[tuple[float, float]]:
+        return list(zip((0.0, *self.breaks), self.breaks, strict=False))
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [*self.rows.names, *(f"interval ({low:g}, {high:g}]" for low, high in self.intervals[1:])]
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def centre(self) -> Floats:
+        return np.concatenate([self.rows.centre, np.zeros(len(self.breaks) - 1)])
+
+    @cached_property
+    def half_width(self) -> Floats:
+        return np.concatenate([self.rows.half_width, np.ones(len(self.breaks) - 1)])
+
+    @property
+    def radius(self) -> float:
+        """A record has at most one indicator besides its row's features."""
+        return float(np.hypot(self.rows.radius, 1.0))
+
+    @property
+    def intercept(self) -> bool:
+        return True
+
+    @property
+    def exposures(self) -> tuple[float, float]:
+        """The shortest and the longest time at risk in an interval."""
+        return _LEAST_PART * self.breaks[-1], max(high - low for low, high in self.intervals)
+
+    def offset_of(self, table: Any) -> None:
+        return None
+
+    def see(self, block: Any) -> PiecewiseBlock:
+        """The records of some rows."""
+        return PiecewiseBlock(self, block)
+
+
+class PiecewiseBlock(WholeBlock):
+    """Some rows as records: all rows in the first interval, then all in the second, and so on."""
+
+    def __init__(self, encoder: PiecewiseEncoder, block: EncodedBlock) -> None:
+        self._encoder = encoder
+        self._block = block
+        self.memory: dict[str, Any] = block.memory.setdefault("records", {})
+
+    @property
+    def records(self) -> int:
+        return self._block.records * len(self._encoder.breaks)
+
+    @property
+    def _duration(self) -> Floats:
+        target = self._encoder.rows.target
+        assert target is not None
+        return np.asarray(self._block.y * target.half_width + target.centre)
+
+    @cached_property
+    def y(self) -> Floats:
+        """Whether the event happened in the interval, as an encoded label; NaN where nobody can know.
+
+        Not every question looks at exposures, so who was no longer there has no label either.
+        """
+        duration, event = self._duration, self._block.weight
+        happened = np.ones_like(duration) if event is None else np.where(np.isnan(event), np.nan, event > 0.5)
+        ended = [duration <= high * _SLACK for _, high in self._encoder.intervals]
+        parts = [
+            np.where((duration > low * _SLACK) | (number == 0), happened * over, np.nan)
+            for number, ((low, _), over) in enumerate(zip(self._encoder.intervals, ended, strict=True))
+        ]
+        target = self._encoder.target
+        return np.concatenate([(part - target.centre) / target.half_width + 0.0 * duration for part in parts])
+
+    @cached_property
+    def offset(self) -> Floats:
+        """The logarithm of the time at risk in the interval; NaN for who was no longer there."""
+        least, duration = self._encoder.exposures[0], self._duration
+        parts = []
+        for number, (low, high) in enumerate(self._encoder.intervals):
+            there = np.clip(duration - low, least, high - low)
+            parts.append(np.where((duration > low * _SLACK) | (number == 0), np.log(there), np.nan) + 0.0 * duration)
+        return np.concatenate(parts)
+
+    def write_x(self, out: Floats) -> None:
+        rows, width = self._block.records, self._encoder.rows.width
+        self._block.write_x(out[:width, :rows])
+        out[width:] = 0.0
+        for number in range(1, len(self._encoder.breaks)):
+            part = slice(number * rows, (number + 1) * rows)
+            out[:width, part] = out[:width, :rows]
+            out[width + number - 1, part] = 1.0
+
+    def write_whole(self, out: Floats, scale: float) -> None:
+        x = np.empty((self._encoder.width, self.records))
+        self.write_x(x)
+        turned(x, scale, out)

@@ -1,0 +1,274 @@
+"""Survival times for one trusted curator: hazards that are constant within declared intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.curator import Curator
+from discreet.domain import Encoder, Numeric, Public
+from discreet.domain.piecewise import PiecewiseEncoder
+from discreet.engines import Expanded
+from discreet.errors import DiscreetError, DomainError
+from discreet.estimators.formula import reduced
+from discreet.estimators.glm_base import PrivateGlm, Solver
+from discreet.estimators.tables import check_table, check_types
+from discreet.glm import Family, Link, Poisson, link
+from discreet.privacy import Budget
+
+
+class PiecewiseExponentialRegressor(PrivateGlm):
+    """Differentially private survival regression: proportional hazards, constant within declared intervals.
+
+    The hazard of a row in interval k is exp(a_k + x^T coef). It is fitted as a Poisson model of events with the time at
+    risk as exposure: each row becomes one record for each interval that it reached, and the noise covers all records
+    of a person.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee, for everything that the fitted object shows.
+    breaks : sequence of float
+        Where intervals end, rising, in the unit of durations: ``(6, 12, 24)`` has (0, 6], (6, 12] and (12, 24]. Who is
+        followed for longer than the last break counts as censored there. Noise grows with the number of intervals.
+    bounds_X, domain, formula
+        Declared columns, as for LinearRegression; a formula has the duration on its left.
+    neighbours, ledger, rows_per_person, fit options
+        As for PoissonRegressor.
+    random_state : int, optional
+        For tests only; the result is then not private.
+
+    Attributes
+    ----------
+    coef_, coef_names_
+        Log hazard ratios of the features, then of the intervals against the first.
+    intercept_ : float
+        The log hazard in the first interval where all features are 0.
+    baseline_hazard_ : array
+        The hazard in each interval where all features are 0.
+    results_, n_used_, signal_, privacy_
+        As for PoissonRegressor; ``n_used_`` counts records.
+
+    Privacy
+    -------
+    A row makes at most ``len(breaks)`` records, each of bounded contribution; sensitivities are those of a Poisson fit
+    times ``len(breaks)`` (times ``rows_per_person`` with groups).
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (5000, 1))
+    >>> time = rng.exponential(10 / np.exp(X[:, 0]))
+    >>> model = discreet.PiecewiseExponentialRegressor(epsilon=5, delta=1e-6, bounds_X=(-1, 1), breaks=(5, 20))
+    >>> model = model.fit(X, np.minimum(time, 20), event=time < 20)
+    >>> bool(abs(model.hazard_ratios()["hazard_ratio"][0] - np.e) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        breaks: Sequence[float],
+        bounds_X: Any = None,
+        data_norm: float | None = None,
+        domain: Any = None,
+        formula: str | None = None,
+        public: Public | None = None,
+        alpha: float = 0.0,
+        solver: str = "auto",
+        cov_type: str = "robust",
+        neighbours: str = "replace_one",
+        ledger: Any = None,
+        rows_per_person: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.breaks = breaks
+        self.bounds_X = bounds_X
+        self.data_norm = data_norm
+        self.domain = domain
+        self.formula = formula
+        self.public = public
+        self.alpha = alpha
+        self.solver = solver
+        self.cov_type = cov_type
+        self.neighbours = neighbours
+        self.ledger = ledger
+        self.rows_per_person = rows_per_person
+        self.random_state = random_state
+
+    # What the other models may be told and this one may not.
+    _beside = "event"
+    calibration = "tight"
+    fit_intercept = True
+    max_iter = step = radius = clip = eta = None
+
+    @property
+    def bounds_y(self) -> tuple[float, float]:
+        """What durations are declared to be: from 0 to the last break, beyond which nobody looks."""
+        return 0.0, self._ends()[-1]
+
+    def _family(self) -> tuple[Family, Link]:
+        return Poisson(), link("log")
+
+    def _solvers(self) -> dict[str, Solver]:
+        return {"gd": super()._solvers()["gd"]}
+
+    def _check_parameters(self) -> Budget:
+        self._ends()
+        if self.public is not None:
+            raise DomainError("survival models take no public rows yet: leave public out")
+        return super()._check_parameters()
+
+    def _ends(self) -> tuple[float, ...]:
+        try:
+            breaks = tuple(float(one) for one in self.breaks)
+        except (TypeError, ValueError):
+            breaks = ()
+        rising = all(low < high for low, high in zip((0.0, *breaks), breaks, strict=False))
+        if not breaks or not rising or not math.isfinite(breaks[-1]):
+            raise DomainError(f"breaks must be rising numbers > 0, the ends of intervals, got {self.breaks!r}")
+        return breaks
+
+    def _target(self, name: str | None) -> Numeric:
+        """Durations from 0 to a little beyond the last break, so that who passed it can be told."""
+        return Numeric(str(name or "duration"), 0.0, self._ends()[-1] * (1 + 2.0**-10))
+
+    def _weight(self, name: str | None) -> Numeric:
+        return Numeric(str(name or "event"), 0.0, 1.0)
+
+    def _check_offset(self) -> None:
+        raise DomainError("a survival model has no offset: times at risk are its exposures already")
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, *, event: Any = None, job: str | None = None
+    ) -> PiecewiseExponentialRegressor:
+        """Fit on private rows.
+
+        Parameters
+        ----------
+        X : table
+            Features, as for LinearRegression; with a formula, the duration may be one of the columns.
+        y : vector, optional
+            How long each row was followed.
+        groups : vector, optional
+            One id per row; the guarantee is then about a person with up to ``rows_per_person`` rows.
+        event : vector, or the name of a column of X
+            1 (or true) where the event happened at the end, 0 where the row was censored; all happened if None.
+        job : str, optional
+            A name for this fit in the ledger, as for LinearRegression.
+        """
+        budget = self._check_parameters()
+        if isinstance(event, str):
+            X, event = _without(X, event)
+        engine, rows = self._rows_engine(X, y, groups, None, event)
+        return self._fit_records(engine, rows, groups is not None, job, budget)
+
+    def fit_table(  # type: ignore[override]
+        self,
+        table: Any,
+        *,
+        target: str | None = None,
+        event: str | None = None,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
+        job: str | None = None,
+    ) -> PiecewiseExponentialRegressor:
+        """``fit`` on the rows of a table: ``target`` is the column of durations and ``event`` that of events."""
+        budget = self._check_parameters()
+        engine, rows = self._table_engine(table, target, features, groups, None, event)
+        return self._fit_records(engine, rows, groups is not None, job, budget)
+
+    def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Any:
+        records = PiecewiseEncoder(rows, self._ends())
+        source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
+        self._fit_source(source, records, budget)  # type: ignore[arg-type]
+        self.baseline_hazard_ = np.exp(self.intercept_ + np.concatenate([[0.0], self.coef_[rows.width :]]))
+        return self
+
+    def _curator(self, engine: Any, encoder: Any, grouped: bool, job: str | None) -> Curator:
+        curator = super()._curator(engine, encoder, grouped, job)
+        curator.expand(len(self._ends()))
+        return curator
+
+    def _covariates(self, X: Any, extrapolate: bool) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        rows: Encoder = self._encoder.rows  # type: ignore[attr-defined]
+        table = check_table(self, reduced(rows, X), reset=False)
+        check_types(table, rows.domain)
+        return rows.design(table, extrapolate=extrapolate)
+
+    def predict_hazard(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The hazard of each row (lines) in each interval (columns)."""
+        design = self._covariates(X, extrapolate)
+        relative = np.exp(design @ self.coef_[: design.shape[1]])
+        return np.asarray(relative[:, np.newaxis] * self.baseline_hazard_)
+
+    def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The chance that each row (lines) has had no event until each of these times, up to the last break."""
+        moments = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        breaks = np.array(self._ends())
+        if not ((moments >= 0) & (moments <= breaks[-1])).all():
+            raise ValueError(f"times must be between 0 and the last break, {breaks[-1]:g}")
+        low = np.concatenate([[0.0], breaks[:-1]])
+        there = np.clip(moments[:, np.newaxis] - low, 0.0, breaks - low)
+        return np.exp(-self.predict_hazard(X, extrapolate=extrapolate) @ there.T)
+
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The mean time until the event or the last break, whichever comes first."""
+        hazard = self.predict_hazard(X, extrapolate=extrapolate)
+        breaks = np.array(self._ends())
+        width = np.diff(np.concatenate([[0.0], breaks]))
+        start = np.exp(-np.cumsum(hazard * width, axis=1) + hazard * width)
+        return np.asarray((start * -np.expm1(-hazard * width) / hazard).sum(axis=1))
+
+    def hazard_ratios(self, alpha: float = 0.05) -> Any:
+        """Hazard ratios of the features with their intervals, sampling and privacy noise together.
+
+        Parameters
+        ----------
+        alpha : float
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        dict of str to list
+            ``name``, ``hazard_ratio``, ``low``, ``high`` and ``p_value``; ready for a data frame.
+        """
+        check_is_fitted(self, "coef_")
+        places = slice(1, 1 + self._encoder.rows.width)  # type: ignore[attr-defined]
+        results = self.results_
+        low, high = np.exp(results.intervals(alpha)[places]).T
+        return {
+            "name": list(self.coef_names_[: places.stop - 1]),
+            "hazard_ratio": np.exp(results.estimates[places]).tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "p_value": np.asarray(results.p_values)[places].tolist(),
+        }
+
+    def evaluate(self, *args: Any, **more: Any) -> Any:
+        """Not offered for survival models."""
+        raise DiscreetError("private evaluation of survival models is not offered yet")
+
+    evaluate_table = evaluate
+
+
+def _without(X: Any, name: str) -> tuple[Any, Any]:
+    """A frame without one of its columns, and that column."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_into_dataframe(X):
+        raise DomainError(f"event={name!r} names a column, and X has no names: pass the events themselves")
+    frame = nw.from_native(X, eager_only=True)
+    if name not in frame.columns:
+        raise DomainError(f"the table has no column {name!r} for event; it has {', '.join(frame.columns)}")
+    return frame.drop(name).to_native(), frame[name].to_native()
