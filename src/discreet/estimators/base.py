@@ -50,6 +50,8 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
     fit_intercept: bool
     random_state: Any
     formula: str | None = None
+    # What the last column beside the labels is called in messages.
+    _beside = "sample_weight"
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)
