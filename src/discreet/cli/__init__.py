@@ -17,6 +17,7 @@ _VERBS = {
     "fit": "Fit a private model to a Parquet or CSV file.",
     "plan": "What will an epsilon buy, and how many people does it take? No data needed.",
     "predict": "Score new rows with a saved model.",
+    "report": "A page for a reviewer: effects, guarantee, budget, limits.",
     "show": "Print the summary of a saved model.",
     "local": "Devices report once, randomized by themselves; a collector fits many models.",
 }

@@ -27,6 +27,7 @@ class Job:
     ledger: str | None
     job: str | None
     out: str | None
+    html: str | None
 
 
 @click.command()
@@ -56,6 +57,7 @@ class Job:
 @click.option("--ledger", type=click.Path(dir_okay=False), help="Budget file to pay from (discreet budget create).")
 @click.option("--job", metavar="NAME", help="Name of this fit in the ledger: the same fit under it is paid once.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the model to this JSON file.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a report for a reviewer to this HTML file.")
 @click.option("--dry-run", is_flag=True, help="Show the price and stop: no row is read, nothing is spent.")
 @solver_options
 @table_options
@@ -80,6 +82,7 @@ def fit(
     ledger: str | None,
     job: str | None,
     out: str | None,
+    html: str | None,
     dry_run: bool,
     sql: str | None,
     database: str | None,
@@ -123,7 +126,7 @@ def fit(
             rows_per_person=rows_per_person,
         )
         given = Given(data, sql, database, engine, scheduler, master, sep, decimal, encoding)
-        task = Job(given.table(), target, groups, exposure, sample_weight, ledger, job, out)
+        task = Job(given.table(), target, groups, exposure, sample_weight, ledger, job, out, html)
         if dry_run:
             from discreet.cli.price import echo_price
 
@@ -143,8 +146,9 @@ def fit(
 
 def _fit(estimator: Any, task: Job) -> None:
     # Whatever can fail must fail before the budget is spent.
-    if task.out is not None and not Path(task.out).resolve().parent.is_dir():
-        raise ValueError(f"there is no folder {Path(task.out).parent} to write {Path(task.out).name} to")
+    for path in (task.out, task.html):
+        if path is not None and not Path(path).resolve().parent.is_dir():
+            raise ValueError(f"there is no folder {Path(path).parent} to write {Path(path).name} to")
     beside = {"exposure": task.exposure, "sample_weight": task.sample_weight}
     more = {name: column for name, column in beside.items() if column is not None}
     with watched():
@@ -157,6 +161,9 @@ def _fit(estimator: Any, task: Job) -> None:
     if task.out is not None:
         estimator.save(task.out)
         click.echo(f"model      written to {task.out}")
+    if task.html is not None:
+        estimator.report(task.html)
+        click.echo(f"report     written to {task.html}")
 
 
 def echo_guarantee(estimator: Any) -> None:

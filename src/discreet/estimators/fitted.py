@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.domain import Encoder
+from discreet.domain import Categorical, Encoder
 from discreet.privacy import Guarantee
+from discreet.report.methods import ReportMethods
 from discreet.results import Results
-from discreet.results.methods import ResultMethods
 
 
-class FittedMethods(ResultMethods):
+class FittedMethods(ReportMethods):
     """Stores ``results_`` after a fit, or becomes fitted by results that were made elsewhere."""
 
     delta: float
@@ -28,12 +28,11 @@ class FittedMethods(ResultMethods):
     _public_rows: int | None = None
     _NO_ERRORS = "this solver gives no standard errors"
 
-    def _store_results(self, encoder: Encoder | None, released: Results | None) -> None:
+    def _store_results(self, encoder: Encoder, released: Results | None) -> None:
         """Keep what a fit released, with what a reader must know beside it; without errors if nothing was."""
-        with_intercept = encoder is None or self._has_intercept(encoder)
+        with_intercept = self._has_intercept(encoder)
         flat = self._flat_coefficients(with_intercept)
         if released is None:
-            assert encoder is not None
             released = Results(
                 target="y" if encoder.target is None else encoder.target.name,
                 names=(("const",) if with_intercept else ()) + tuple(encoder.names),
@@ -97,6 +96,16 @@ class FittedMethods(ResultMethods):
         from discreet.estimators.model_file import model_document
 
         return model_document(self, self._fitted_results())
+
+    def _spans(self) -> dict[str, float]:
+        if self._encoder.domain.data_norm is not None:  # a norm of whole rows is no range of a column
+            return {}
+        # A category's indicator goes from 0 to 1, whatever it is scaled by.
+        indicators = {
+            name for column in self._encoder.domain.columns if isinstance(column, Categorical) for name in column.names
+        }
+        widths = zip(self._encoder.names, 2 * self._encoder.half_width, strict=True)
+        return {name: 1.0 if name in indicators else float(width) for name, width in widths}
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
         """Coefficients in the order of ``results_.names`` as ``coef_`` and ``intercept_``."""

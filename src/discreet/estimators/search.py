@@ -25,7 +25,7 @@ from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table
 from discreet.estimators.vectors import NamedCells, check_target
 from discreet.privacy import Budget, Guarantee, joint, picks_within
-from discreet.results.methods import ResultMethods
+from discreet.report.methods import ReportMethods
 from discreet.rows.loss_ranking import LossRanking
 
 # What decides how rows look, or what they cost, is the same for all candidates.
@@ -35,7 +35,7 @@ _FIXED = {
 }
 
 
-class PrivateGridSearchCV(ResultMethods, MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearchCV(ReportMethods, MetaEstimatorMixin, BaseEstimator):
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
@@ -243,6 +243,9 @@ class PrivateGridSearchCV(ResultMethods, MetaEstimatorMixin, BaseEstimator):
         # The refit had a share of the budget; what is promised is what the whole search was asked for.
         content["parameters"] |= {"epsilon": self.epsilon, "delta": self.delta}
         return content
+
+    def _spans(self) -> dict[str, float]:
+        return dict(self.best_estimator_._spans())
 
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
         """As the refitted model."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet.domain import Numeric
 from discreet.errors import DomainError
 from discreet.local.columns import Floats, encoded_columns
 from discreet.local.design import raw_map
 from discreet.local.links import Link
 from discreet.local.task import Task
+from discreet.report.methods import ReportMethods
 from discreet.results import Results
-from discreet.results.methods import ResultMethods
 from discreet.rows import RowsUsed
 
 # Mean functions whose coefficients have ratios, by the name of the link that is their inverse.
@@ -23,7 +24,7 @@ _RESULT_LINKS = {"logistic": "logit", "sigmoid": "logit", "poisson": "log", "exp
 
 
 @dataclass(frozen=True, eq=False)
-class LocalResult(ResultMethods):
+class LocalResult(ReportMethods):
     """Coefficients in the columns' own units, with standard errors that count noise, sampling and public rows.
 
     ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is
@@ -113,6 +114,9 @@ class LocalResult(ResultMethods):
         from discreet.local.model_file import local_document
 
         return local_document(self)
+
+    def _spans(self) -> dict[str, float]:
+        return {column.name: column.high - column.low for column in self.task.columns if isinstance(column, Numeric)}
 
     def predict(self, table: Any) -> Floats:
         """The expected label of each row; for a label of two levels the probability of the one that counts as 1.

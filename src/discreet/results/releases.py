@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
 
 from discreet.privacy import Guarantee, Release
 from discreet.results.numbers import percent
@@ -13,14 +12,18 @@ def release_rows(guarantee: Guarantee) -> list[tuple[str, str, str, str]]:
     """What was asked, how often, how much noise hid the answer, and its share of mu^2; alike ones in one row."""
     whole = guarantee.mu**2
     rows = []
-    for (label, _), alike in groupby(guarantee.releases, key=lambda one: (one.label, one.split)):
-        group = list(alike)
+    groups: dict[tuple[str, int | None], list[Release]] = {}
+    for one in guarantee.releases:
+        groups.setdefault((one.label, None if one.split is None else one.split.number), []).append(one)
+    for (label, _), group in groups.items():
         rows.append((label, f"{len(group):,}", _noise(group), _share(group, whole)))
     return rows
 
 
 def _noise(group: list[Release]) -> str:
-    stds = [one.noise_std for one in group]
+    stds = [one.noise_std for one in group if math.isfinite(one.noise_std)]
+    if not stds:
+        return "-"
     low, high = min(stds), max(stds)
     return f"{low:.3g}" if math.isclose(low, high, rel_tol=1e-3) else f"{low:.3g} to {high:.3g}"
 
