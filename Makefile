@@ -54,23 +54,22 @@ bench: $(STAMP)  ## ratios against peers and plain numpy; writes benchmarks/resu
 	$(BIN)/python -m benchmarks.local_reports --write
 	$(BIN)/python -m benchmarks.local_browser --write
 
-reproduce: $(STAMP)  ## the papers' tables and figures, and the coverage of intervals; writes experiments
+reproduce: $(STAMP)  ## the papers' tables and figures on small grids, in half an hour; resumable; writes experiments
+	$(BIN)/python -m experiments --quick
+
+reproduce-full: $(STAMP)  ## the papers' sizes and repeats, and the coverage of intervals: days on 2 cores; resumable
+	$(BIN)/python -m experiments
+	$(BIN)/python -m experiments.mpr.figures
+	$(BIN)/python -m experiments.mpr.coverage
+	$(BIN)/python -m experiments.relu.accuracy
+	$(BIN)/python -m experiments.nldp.accuracy
+	$(BIN)/python -m experiments.nldp.covertype
+	$(BIN)/python -m experiments.nldp.two_rounds
 	$(BIN)/python -m experiments.interval_coverage
 	$(BIN)/python -m experiments.glm_coverage
-	$(BIN)/python -m experiments.pmt_figures
-	$(BIN)/python -m experiments.cost_figures
-	$(BIN)/python -m experiments.cost_swarm
-	$(BIN)/python -m experiments.relu_accuracy
-	$(BIN)/python -m experiments.relu_figures
 	$(BIN)/python -m experiments.attack_lower_bounds
-	$(BIN)/python -m experiments.nldp_accuracy
-	$(BIN)/python -m experiments.nldp_covertype
-	$(BIN)/python -m experiments.nldp_two_rounds
 	$(BIN)/python -m experiments.local_people
 	$(BIN)/python -m experiments.local_coverage
-	$(BIN)/python -m experiments.mpr_table1
-	$(BIN)/python -m experiments.mpr_figures
-	$(BIN)/python -m experiments.mpr_coverage
 
 audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracing attacks; fails if a bug is not caught
 	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_search_replay.py \

@@ -56,13 +56,14 @@ def dp_gd(
     penalty = (columns * model.penalty) @ columns.T / count
     pace = 1 / (weight + float(np.linalg.norm(penalty, 2))) if step is None else step
     each = GDP(budget.mu * math.sqrt(share / rounds) * (1 - 1e-14))
-    beta = np.zeros(coordinates.size)
+    beta, path = np.zeros(coordinates.size), []
     for _ in range(rounds):
         gradient = source.sum(_gradient(model, coordinates, beta, longest, length), each).value[:, 0]
         beta = projected(beta - pace * (gradient / count + penalty @ beta), _FAR)
+        path.append(units.coefficients(coordinates.coefficients(beta)))
     if float(np.linalg.norm(beta)) >= _FAR / 2:
         warnings.warn("solver='dp_gd' did not converge: pass a smaller step=", UserWarning, stacklevel=2)
-    return without_errors(units.coefficients(coordinates.coefficients(beta)), count, rounds)
+    return without_errors(path[-1], count, len(path), path=path)
 
 
 def _gradient(model: GlmModel, coordinates: Coordinates, at: Floats, clip: float, length: float) -> GradientSum:

@@ -71,11 +71,13 @@ def printed_descend(
     pace = _step_length(model) if step is None else step
     matrix = coordinates.matrix[:, 1:]
     penalty = (matrix * model.penalty) @ matrix.T
+    path = []
     for _ in range(rounds):
         gradient = source.sum(query(beta), each).value[:, 0] + penalty @ beta
         beta = projected(beta - pace * gradient / count, ball)
+        path.append(units.coefficients(coordinates.coefficients(beta)))
     tell_if_at_the_edge(beta, ball, "cost_gd")
-    return without_errors(units.coefficients(coordinates.coefficients(beta)), count, rounds)
+    return without_errors(path[-1], count, len(path), path=path)
 
 
 def _query(model: GlmModel, coordinates: Coordinates, at: Floats, radius: float, score_bound: float) -> Query:

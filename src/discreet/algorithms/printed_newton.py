@@ -53,12 +53,14 @@ def printed_newton(
     gradient_cost, hessian_cost = printed.costs(source, beta)
     refuse_weaker([gradient_cost, hessian_cost] * printed.steps, budget)
     penalty, count = printed.penalty(), _public_count(source)
+    path = []
     for _ in range(printed.steps):
         gradient = source.sum(printed.gradient(beta), gradient_cost).value[:, 0] / count + penalty @ beta / count
         hessian = source.sum(printed.hessian(beta), hessian_cost).value / count + penalty / count
         beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], printed.ball)
+        path.append(units.coefficients(printed.coordinates.coefficients(beta)))
     tell_if_at_the_edge(beta, printed.ball, "newton")
-    return without_errors(units.coefficients(printed.coordinates.coefficients(beta)), count, printed.steps)
+    return without_errors(path[-1], count, len(path), path=path)
 
 
 @dataclass(frozen=True, eq=False)

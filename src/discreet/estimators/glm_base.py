@@ -26,7 +26,7 @@ from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
-from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
+from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
 from discreet.privacy import Budget, Unit
 from discreet.results import Results
@@ -187,6 +187,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         fit = solver.solve(source, budget, model, x_radius=encoder.radius, guess=self._guess(encoder, model), **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
+        store_path(self, fit.path, encoder)
         store_facts(self, used_weight(fit.used, encoder), fit.signal)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names

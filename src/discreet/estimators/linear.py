@@ -27,7 +27,7 @@ from discreet.estimators.moments import moments_in_units, public_scaling, requir
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
-from discreet.estimators.units import COV_TYPES, linear_result, store_facts, units
+from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
 from discreet.glm import Gaussian, Identity
 from discreet.inference import residual_fact
@@ -246,6 +246,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
             calibration=self.calibration,
         )
         self._store_coefficients(fit.coef, encoder)
+        store_path(self, fit.path, encoder)
         self.n_iter_ = fit.iterations
 
     def _fit_dp_gd(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
@@ -254,6 +255,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
         asked = partial(dp_gd, steps=self.max_iter, step=self.step, clip=self.clip)
         fit = asked(source, budget, model, x_radius=encoder.radius, guess=guess)
         self._store_coefficients(fit.coef, encoder)
+        store_path(self, fit.path, encoder)
         self.n_iter_ = fit.iterations
 
     def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:

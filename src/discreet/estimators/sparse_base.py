@@ -175,6 +175,9 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         self._take(units(chosen, with_intercept=True) @ fit.coef, with_intercept=True)
         self.coef_names_ = chosen.names
         self.n_iter_ = fit.iterations
+        # After each step of ``iht``: the columns that it kept, and their coefficients.
+        widths = encoder.half_width
+        self.path_ = [(columns, values / widths[columns]) for columns, values in sparse.path]
         store_facts(self, fit.used, fit.signal)
         self.privacy_ = source.finish()
         self._public_rows = source.public_rows

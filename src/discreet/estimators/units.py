@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.weights import used_weight
 from discreet.privacy import Guarantee
 from discreet.results import Results
-from discreet.rows import RowsUsed
+from discreet.rows import Floats, RowsUsed
 
 
 def units(encoder: Encoder, *, with_intercept: bool) -> np.ndarray:
@@ -70,3 +71,14 @@ def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None
             "spelt, bounds, and columns that are always missing",
             UnusableRowsWarning,
         )
+
+
+def store_path(estimator: Any, path: Sequence[Floats], encoder: Encoder) -> None:
+    """``path_``: intercept and coefficients after each step of a paper's iteration, in the user's units, one line each.
+
+    All of them are made of what was released.
+    """
+    if hasattr(estimator, "path_"):
+        del estimator.path_
+    if len(path):
+        estimator.path_ = np.array(path) @ units(encoder, with_intercept=True).T

@@ -3,7 +3,7 @@
 Each device takes part in one of the two, with the whole epsilon: its ledger answers a task or the one that continues
 it, never both. Splitting people costs less than splitting epsilon. A pilot pays wherever columns lie off the middle of
 their declared range or vary little inside it, if there are enough people for it to see that
-(experiments/nldp_two_rounds.md); ``two_rounds_advice`` says which of the two is the case.
+(experiments/nldp/two_rounds.md); ``two_rounds_advice`` says which of the two is the case.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def pilot_error(columns: Sequence[Column], epsilon: float, goal: int) -> float:
 
 
 def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> str:
-    """Whether two rounds are worth it for devices of which nothing is known (experiments/nldp_two_rounds.md)."""
+    """Whether two rounds are worth it for devices of which nothing is known (experiments/nldp/two_rounds.md)."""
     if not any(isinstance(column, Numeric) for column in columns):
         return "one round: categories alone have no location and scale that a pilot could tell"
     error = pilot_error(columns, epsilon, goal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +77,8 @@ class GlmFit:
     used: RowsUsed | None = None
     # Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned".
     signal: str | None = None
+    # Coefficients after each step, where the solver is one of a paper's plain iterations.
+    path: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,9 @@ class Guess:
         return self.coordinates if self.coordinates is not None else self.about_origin
 
 
-def without_errors(coef: Floats, count: float, iterations: int, used: RowsUsed | None = None) -> GlmFit:
-    """A fit by a solver that prints no standard errors."""
-    return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations, used=used)
+def without_errors(
+    coef: Floats, count: float, iterations: int, used: RowsUsed | None = None, path: Sequence[Floats] = ()
+) -> GlmFit:
+    """A fit by a solver that prints no standard errors; ``path``: the coefficients after each of its steps."""
+    steps = tuple(np.asarray(one) for one in path)
+    return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations, used=used, path=steps)

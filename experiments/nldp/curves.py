@@ -1,0 +1,81 @@
+"""NLDP's synthetic figures as curves over n, epsilon, p and m: the product's printed and tight collections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from experiments.nldp.accuracy import Setting, one_error
+from experiments.runner import Cell, Figure, Run
+
+CURVES = ("paper", "gaussian", "unit")
+SAYS = "The error falls with n and epsilon and rises with p; it hardly depends on m."
+NOTES = (
+    "`paper` is the printed noise through the product, `gaussian` the same model with exact Gaussian noise,\n"
+    "`unit` the default randomizer. Where noisy moments have no root, the error is infinite."
+)
+
+
+def curves(setting: Setting, seed: int) -> Mapping[str, float]:
+    return {name: one_error(setting, name, seed) for name in CURVES}
+
+
+def by_rows(
+    number: int,
+    what: str,
+    design: str,
+    model: str,
+    *,
+    widths: Sequence[int] = (5, 10, 20),
+    rows: Sequence[int] = (100_000, 200_000, 400_000, 700_000),
+    epsilons: Sequence[float] = (4, 10, 20),
+    covariance: str = "diagonal",
+) -> Figure:
+    """Panels by p and epsilon, curves over n."""
+
+    def run(cell: Cell, seed: int) -> Mapping[str, float]:
+        setting = Setting(cell["n"], cell["p"], cell["epsilon"], design, model, covariance=covariance)
+        return curves(setting, seed)
+
+    cells = [{"p": p, "epsilon": e, "n": n} for p in widths for e in epsilons for n in rows]
+    quick = [{"p": widths[0], "epsilon": 10, "n": n} for n in rows[:2]]
+    return _figure(number, f"{what}, by n", cells, quick, run, "n")
+
+
+def by_width_and_public(
+    number: int,
+    what: str,
+    design: str,
+    model: str,
+    *,
+    widths: Sequence[int] = (5, 10, 20, 40),
+    rows: int = 200_000,
+    public: Sequence[int] = (200, 500, 1000, 3000, 10_000),
+    epsilons: Sequence[float] = (4, 10),
+    covariance: str = "diagonal",
+) -> Figure:
+    """Panels by epsilon: over p with m = n / p^2, and over m with p = 10."""
+
+    def run(cell: Cell, seed: int) -> Mapping[str, float]:
+        p, m = (cell["value"], None) if cell["over"] == "p" else (10, cell["value"])
+        return curves(Setting(rows, p, cell["epsilon"], design, model, public=m, covariance=covariance), seed)
+
+    cells = [{"over": "p", "epsilon": e, "value": p} for e in epsilons for p in widths]
+    cells += [{"over": "m", "epsilon": e, "value": m} for e in epsilons for m in public]
+    quick = [{"over": "p", "epsilon": 10, "value": 5}, {"over": "m", "epsilon": 10, "value": 500}]
+    return _figure(number, f"{what}, by p and m", cells, quick, run, "value")
+
+
+def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], run: Run, axis: str) -> Figure:
+    return Figure(
+        name=f"figure{number}",
+        title=f"NLDP, figure {number}: {title}",
+        says=SAYS,
+        cells=cells,
+        quick=quick,
+        run=run,
+        curves=CURVES,
+        axis=axis,
+        repeats=20,
+        measure="squared relative error",
+        notes=NOTES,
+    )

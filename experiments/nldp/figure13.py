@@ -1,0 +1,11 @@
+"""NLDP, figure 13: Algorithm 4, logistic link, Bernoulli rows, by n and epsilon."""
+
+from __future__ import annotations
+
+from experiments.nldp.curves import by_rows
+from experiments.runner import main
+
+FIGURE = by_rows(13, "Algorithm 4, logistic link, Bernoulli rows", "bernoulli", "softplus")
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)

@@ -1,0 +1,11 @@
+"""NLDP, figure 14: Algorithm 4, logistic link, Bernoulli rows, by p and m."""
+
+from __future__ import annotations
+
+from experiments.nldp.curves import by_width_and_public
+from experiments.runner import main
+
+FIGURE = by_width_and_public(14, "Algorithm 4, logistic link, Bernoulli rows", "bernoulli", "softplus")
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)

@@ -1,0 +1,45 @@
+"""NLDP, figure 17: all four algorithms by epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from experiments.nldp.accuracy import Setting
+from experiments.nldp.curves import CURVES, NOTES, curves
+from experiments.runner import Cell, Figure, main
+
+ALGORITHMS = {
+    "1, logistic": ("gaussian", "logistic"),
+    "2, exponential": ("bernoulli", "exponential"),
+    "3, sigmoid": ("gaussian", "sigmoid"),
+    "4, cubic": ("bernoulli", "cubic"),
+}
+CELLS = [
+    {"algorithm": name, "n": n, "epsilon": epsilon}
+    for name in ALGORITHMS
+    for n in (100_000, 400_000)
+    for epsilon in (4, 7, 10, 15, 20)
+]
+
+
+def run(cell: Cell, seed: int) -> Mapping[str, float]:
+    design, model = ALGORITHMS[cell["algorithm"]]
+    return curves(Setting(cell["n"], 10, cell["epsilon"], design, model), seed)
+
+
+FIGURE = Figure(
+    name="figure17",
+    title="NLDP, figure 17: all algorithms by epsilon",
+    says="The error is about proportional to 1 / epsilon^2, and flat where public rows decide.",
+    cells=CELLS,
+    quick=[cell for cell in CELLS if cell["n"] == 100_000 and cell["epsilon"] in (4, 20)],
+    run=run,
+    curves=CURVES,
+    axis="epsilon",
+    repeats=20,
+    measure="squared relative error",
+    notes=NOTES,
+)
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)

@@ -1,0 +1,11 @@
+"""NLDP, figure 6: Algorithm 2, exponential, Bernoulli rows, by p and m."""
+
+from __future__ import annotations
+
+from experiments.nldp.curves import by_width_and_public
+from experiments.runner import main
+
+FIGURE = by_width_and_public(6, "Algorithm 2, exponential, Bernoulli rows", "bernoulli", "exponential")
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)

@@ -1,0 +1,11 @@
+"""NLDP, figure 8: Algorithm 2, logistic, Bernoulli rows, by p and m."""
+
+from __future__ import annotations
+
+from experiments.nldp.curves import by_width_and_public
+from experiments.runner import main
+
+FIGURE = by_width_and_public(8, "Algorithm 2, logistic, Bernoulli rows", "bernoulli", "logistic")
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)

@@ -1,0 +1,1 @@
+"""PMT (Cao, Bi and Zhang): figures 1 to 10."""

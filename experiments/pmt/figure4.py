@@ -1,0 +1,33 @@
+"""PMT, figure 4: ridge by the number of rows, wine and CCPP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from experiments.pmt.problems import DP_GD, RIDGE, real, ridge_errors
+from experiments.runner import Cell, Figure, main
+
+ROWS = {"wine": (1000, 2000, 3000, 4653), "CCPP": (2000, 4000, 7000, 9376)}
+CELLS = [{"set": name, "n": n} for name, rows in ROWS.items() for n in rows]
+
+
+def run(cell: Cell, seed: int) -> Mapping[str, float]:
+    problem = real(cell["set"], seed).first(cell["n"])
+    return ridge_errors(problem, 3.0, 0.0, 0.05, DP_GD[cell["set"]])
+
+
+FIGURE = Figure(
+    name="figure4",
+    title="PMT, figure 4: ridge by the number of rows, wine and CCPP",
+    says="PMT is below DP-RR and DP-GD; both SSP curves fall with n, DP-GD hardly.",
+    cells=CELLS,
+    quick=[{"set": "wine", "n": 4653}, {"set": "CCPP", "n": 9376}],
+    run=run,
+    curves=RIDGE,
+    axis="n",
+    repeats=300,
+    measure="relative error of the coefficients",
+)
+
+if __name__ == "__main__":
+    main(FIGURE, __file__)
