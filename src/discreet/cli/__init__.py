@@ -13,6 +13,7 @@ _VERBS = {
     "audit": "Does a model keep its promise? Searched neighbours, attacks, a report.",
     "budget": "The privacy budget of one data set: make it, see what is left.",
     "demo": "See it all on synthetic data: private beside non-private.",
+    "evaluate": "How a saved model does on private held-out rows, with noise intervals.",
     "parties": "Organisations with different columns of the same people release jointly.",
     "fit": "Fit a private model to a Parquet or CSV file.",
     "plan": "What will an epsilon buy, and how many people does it take? No data needed.",

@@ -140,6 +140,10 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
             return formula_encoder(self, names, target, exposure, weight)
         return Encoder(feature_domain(self, list(names)), target, exposure, weight)
 
+    def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
+        """The encoding that a model file describes."""
+        return self._make_encoder(names, target, exposure)
+
     def _has_intercept(self, encoder: Encoder) -> bool:
         """Whether the model has an intercept: as ``fit_intercept`` says, unless a formula leaves it out."""
         return bool(self.fit_intercept) and encoder.intercept

@@ -27,6 +27,8 @@ _APART = {
     *("public", "ledger", "random_state"),
 }
 _MOST_COLUMNS = 10_000_000
+# Parameters that are lists of numbers.
+_LISTS = ("breaks",)
 
 
 def model_document(estimator: Any, results: Results) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def read_estimator(content: Any) -> Any:
         raise DomainError("the columns must be those that the features' names say")
     exposure = fields.value("exposure")
     made = None if exposure is None else declared_columns([exposure], "the exposure")[0]
-    encoder = estimator._make_encoder(declared, target, made)
+    encoder = estimator._saved_encoder(declared, target, made)
     expected = [*(["const"] if estimator._has_intercept(encoder) else []), *encoder.names]
     many = len(getattr(estimator, "classes_", (0, 1)))
     if many > 2:
@@ -125,6 +127,8 @@ def _parameters(estimator: Any) -> dict[str, Any]:
             kept[name] = value
         elif isinstance(value, (Family, Link)):
             kept[name] = value.name
+        elif name in _LISTS:
+            kept[name] = [float(one) for one in value]
         else:
             raise DomainError(f"a model with {name}={type(value).__name__}(...) of your own cannot be saved; pickle it")
     return kept
@@ -138,6 +142,8 @@ def _made_parameters(kind: type, fields: Fields, target: Numeric, columns: Any) 
             raise DomainError(f"{kind.__name__} has no parameter {name[:60]!r} in a model file")
         if isinstance(value, dict):
             given[name] = _shaped(value)
+        elif name in _LISTS and isinstance(value, list):
+            given[name] = [number(one, f"an entry of {name}") for one in value]
         elif isinstance(value, list):
             raise DomainError(f"parameter {name!r} must be a plain value")
     norm, missing = fields.value("data_norm"), fields.choice("missing", ("drop", "centre"))

@@ -191,7 +191,18 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         records = PiecewiseEncoder(rows, self._ends())
         source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
         self._fit_source(source, records, budget)  # type: ignore[arg-type]
-        self.baseline_hazard_ = np.exp(self.intercept_ + np.concatenate([[0.0], self.coef_[rows.width :]]))
+        return self._with_baseline(rows.width)
+
+    def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
+        rows = self._make_encoder(names, self._target(None), None, self._weight(target.name))
+        return PiecewiseEncoder(rows, self._ends())
+
+    def adopt(self, results: Any, encoder: Any, feature_names: Sequence[str] | None) -> Any:
+        super().adopt(results, encoder, feature_names)
+        return self._with_baseline(encoder.rows.width)
+
+    def _with_baseline(self, width: int) -> Any:
+        self.baseline_hazard_ = np.exp(self.intercept_ + np.concatenate([[0.0], self.coef_[width:]]))
         return self
 
     def _curator(self, engine: Any, encoder: Any, grouped: bool, job: str | None) -> Curator:

@@ -89,10 +89,15 @@ class Evaluation:
             f"{'measure':<24}{'value':>10}   {level}",
         ]
         for one in self.measures.values():
-            lines.append(f"{one.title:<24}{one.value:>10.4g}   {one.low:.4g} to {one.high:.4g}")
+            lines.append(f"{one.title:<24}{_shown(one.value):>10}   {_shown(one.low)} to {_shown(one.high)}")
         if self.calibration:
             lines += ["", f"{'rows':>8}{'predicted':>12}{'observed':>12}   {level}"]
         for row in self.calibration:
-            interval = f"{row.observed_low:.4g} to {row.observed_high:.4g}"
-            lines.append(f"{row.rows:>8.0f}{row.predicted:>12.4g}{row.observed:>12.4g}   {interval}")
+            seen = f"{_shown(row.predicted):>12}{_shown(row.observed):>12}"
+            lines.append(f"{row.rows:>8.0f}{seen}   {_shown(row.observed_low)} to {_shown(row.observed_high)}")
         return "\n".join(lines)
+
+
+def _shown(value: float) -> str:
+    """Four digits, without an exponent where a number is large."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:.4g}"

@@ -115,6 +115,32 @@ def test_frames_tables_and_formulas(rows, tmp_path):
         expected.auc
 
 
+def test_in_the_terminal(rows, tmp_path):
+    from click.testing import CliRunner
+
+    from discreet.cli import main
+
+    frame = pd.DataFrame(rows["X"], columns=["a", "b", "c"]).assign(cost=4000 * rows["linear"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    declared = {**USUAL, "bounds_X": {"a": (-1, 1), "b": (-1, 1), "c": (-1, 1)}, "bounds_y": (-24_000, 24_000)}
+    LinearRegression(**declared, formula="cost ~ a * b + c").fit(frame).save(tmp_path / "model.json")
+    Ledger.create(tmp_path / "budget.ledger", epsilon=1.5, delta=1e-6)
+    common = ["evaluate", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), "--epsilon", "1", "--delta", "1e-6"]
+    paid = [*common, "--ledger", str(tmp_path / "budget.ledger")]
+    run = CliRunner().invoke
+    assert "no row was read and nothing was spent" in run(main, [*paid, "--dry-run"]).output
+    found = run(main, [*paid, "--out", str(tmp_path / "found.json")])
+    assert found.exit_code == 0, found.output
+    assert "R^2" in found.output
+    assert "is left of epsilon 1.5" in found.output
+    assert "e+0" not in found.output
+    measures = json.loads((tmp_path / "found.json").read_text())["measures"]
+    assert measures["r2"]["low"] < measures["r2"]["value"] < measures["r2"]["high"]
+    again = run(main, paid)
+    assert again.exit_code != 0
+    assert "no folder" in run(main, [*common, "--out", str(tmp_path / "no" / "found.json")]).output
+
+
 def test_it_is_paid_for_as_a_whole_before_rows_are_read(rows, tmp_path):
     ledger = Ledger.create(tmp_path / "budget.ledger", epsilon=1.5, delta=1e-6)
     model = models()["binary"]

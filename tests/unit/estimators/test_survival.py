@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from discreet import Categorical, DiscreetError, Domain, DomainError, Numeric, PiecewiseExponentialRegressor
+from discreet import Categorical, DiscreetError, Domain, DomainError, Numeric, PiecewiseExponentialRegressor, load
 from discreet.audit import replay
 from discreet.domain import Encoder
 from discreet.domain.piecewise import PiecewiseEncoder
@@ -55,6 +55,14 @@ def test_a_huge_budget_gives_the_poisson_fit(fitted, poisson):
     assert np.allclose(ratios["hazard_ratio"], np.exp(poisson.params[1:3]), rtol=0.01)
     assert np.allclose(np.log(fitted.baseline_hazard_[0]), poisson.params[0], atol=0.01)
     assert fitted.n_used_ == pytest.approx(poisson.nobs, rel=1e-3)
+
+
+def test_a_saved_model_is_the_same(fitted, rows, tmp_path):
+    fitted.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert np.array_equal(again.predict(rows[0]), fitted.predict(rows[0]))
+    assert again.hazard_ratios() == fitted.hazard_ratios()
+    assert np.array_equal(again.baseline_hazard_, fitted.baseline_hazard_)
 
 
 def test_predictions_belong_together(fitted, rows):
