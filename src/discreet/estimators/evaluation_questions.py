@@ -123,7 +123,21 @@ class _Questions:
             low, high = low - 0.5, low + 0.5
         edges = np.linspace(low, high, _CELLS + 1)[1:-1]
         answer = self.source.sum(ScoreCells(self.map, self.labels, edges), self.cost(_PLACES))
+        self.unclear = 2 * answer.noise_std
         return edges, answer.value[:, 0]
+
+    def middles(self, edges: Floats, counts: Floats, cuts: Any) -> Floats:
+        """A typical predictor of each group of fine cells, weighed by those counts that stand out of their noise."""
+        step = edges[1] - edges[0] if len(edges) > 1 else 1.0
+        places = np.concatenate([[edges[0] - step / 2], edges + step / 2])
+        found, start = [], 0
+        for end in [*cuts, len(counts) - 1]:
+            part = slice(start, end + 1)
+            clear = np.where(counts[part] > self.unclear, counts[part], 0.0)
+            weights = clear if clear.any() else np.ones(len(clear))
+            found.append(float(places[part] @ weights / weights.sum()))
+            start = end + 1
+        return np.array(found)
 
 
 class _Classes(_Questions):
@@ -151,7 +165,7 @@ class _Classes(_Questions):
         more = {}
         if area is not None:
             more["auc"] = Measure("auc", "area under ROC curve", *area)
-        middles = _middle_scores(edges, counts, cuts)
+        middles = self.middles(edges, counts, cuts)
         table = self._calibration(negative, positive, by_class.noise_std, middles)
         return self._found(answer, bound, more, table)
 
@@ -305,7 +319,7 @@ class _Means(_Questions):
         exposures, sums = answer.value[:, 0] * profile.largest_exposure, answer.value[:, 1]
         span = self.target.high - self.target.low
         cuts = [int(np.searchsorted(edges, cut)) for cut in profile.edges]
-        middles = self.link.mean(_middle_scores(edges, counts, cuts))
+        middles = self.link.mean(self.middles(edges, counts, cuts))
         ends = [-math.inf, *self.link.mean(profile.edges).tolist(), math.inf]
         rows = []
         for group, (total, labels) in enumerate(zip(exposures, sums, strict=True)):
@@ -330,18 +344,6 @@ def _link(fitted: Any) -> Any:
     from discreet.glm import link
 
     return fitted._family()[1] if hasattr(fitted, "_family") else link("identity")
-
-
-def _middle_scores(edges: Floats, counts: Floats, cuts: Any) -> Floats:
-    """A typical predictor of each group of fine cells, weighed by their noisy counts."""
-    step = edges[1] - edges[0] if len(edges) > 1 else 1.0
-    middles = np.concatenate([[edges[0] - step / 2], edges + step / 2])
-    found, start = [], 0
-    for end in [*cuts, len(counts) - 1]:
-        part = slice(start, end + 1)
-        found.append(weighted_mean(middles[part].tolist(), np.maximum(counts[part], 1e-9).tolist()))
-        start = end + 1
-    return np.array(found)
 
 
 def _share_interval(hits: float, misses: float, noise_std: float, alpha: float) -> tuple[float, float]:

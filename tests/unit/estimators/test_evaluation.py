@@ -124,7 +124,7 @@ def test_in_the_terminal(rows, tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     declared = {**USUAL, "bounds_X": {"a": (-1, 1), "b": (-1, 1), "c": (-1, 1)}, "bounds_y": (-24_000, 24_000)}
     LinearRegression(**declared, formula="cost ~ a * b + c").fit(frame).save(tmp_path / "model.json")
-    Ledger.create(tmp_path / "budget.ledger", epsilon=1.5, delta=1e-6)
+    Ledger.create(tmp_path / "budget.ledger", epsilon=1.2, delta=1e-6)
     common = ["evaluate", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), "--epsilon", "1", "--delta", "1e-6"]
     paid = [*common, "--ledger", str(tmp_path / "budget.ledger")]
     run = CliRunner().invoke
@@ -132,7 +132,7 @@ def test_in_the_terminal(rows, tmp_path):
     found = run(main, [*paid, "--out", str(tmp_path / "found.json")])
     assert found.exit_code == 0, found.output
     assert "R^2" in found.output
-    assert "is left of epsilon 1.5" in found.output
+    assert "is left of epsilon 1.2" in found.output
     assert "e+0" not in found.output
     measures = json.loads((tmp_path / "found.json").read_text())["measures"]
     assert measures["r2"]["low"] < measures["r2"]["value"] < measures["r2"]["high"]
