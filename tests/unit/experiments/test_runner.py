@@ -42,7 +42,7 @@ def test_the_table_says_what_was_refused_and_how_many_repeats_there_are(tmp_path
     main(figure(run), "experiments/x/figure0.py", ["--out", str(tmp_path), "--workers", "1"])
     text = (tmp_path / "figure0.md").read_text()
     assert "python -m experiments.x.figure0" in text
-    assert "| a | 10 | 10.3 ± 0.47 (10) | refused | 3 |" in text or "| refused | 3 |" in text
+    assert text.count("| refused | 3 |") == 4
     assert (tmp_path / "figure0.svg").stat().st_size > 1000
     runs = read(figure(run), tmp_path / "results" / "figure0.csv")
     assert len(runs["ours"]) == 4
