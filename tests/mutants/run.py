@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--tests", type=float, default=40.0, help="seconds of tests for a mutant, as measured")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after so long")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
-    parser.add_argument("--again", action="store_true", help="try no new ones: only the survivors so far")
+    parser.add_argument("--again", action="store_true", help="try only the survivors so far, with new tests")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--more", nargs="*", default=[], help="test files that are run besides")
     parser.add_argument("--patience", type=float, default=2.0, help="times the usual time before a trial is ended")
@@ -45,7 +45,8 @@ def main() -> None:
     before = _read(outcomes) if outcomes.exists() and not asked.fresh else {}
     names = {mutant.name for mutant in every}
     found = {name: outcome for name, outcome in before.items() if name in names}
-    chosen = [] if asked.again else _chosen(every, found, asked)
+    survivors = [outcome.mutant for outcome in found.values() if outcome.status not in DEAD]
+    chosen = survivors if asked.again else _chosen(every, found, asked)
     print(f"{len(chosen)} new of {len(every)} mutants; {len(found)} were tried before", flush=True)
     for widely in (False, True):
         if widely:  # what a file's own tests leave alive meets those of the layers above

@@ -227,3 +227,12 @@ def test_a_fit_that_was_never_charged_writes_nothing(ledger):
     Accountant(ledger, asked=Budget.of(1.0, 1e-6)).finish()
     Accountant(None, asked=Budget.of(1.0, 1e-6)).finish()
     assert ledger.verify() == 1
+
+
+@pytest.mark.parametrize("mu", [1e-9, 0.3, 1e3, 1e20])
+def test_noise_is_drawn_on_a_grid_that_is_never_finer_than_the_sum(mu):
+    noise = GridNoise.covering(FIRST_LOOK, GDP(mu), "replace_one", 1)
+    assert noise.shift >= 0
+    assert (noise.shift == 0) == (mu == 1e20)
+    one = np.array([[1, -1]], dtype=object) << 60
+    assert np.all(np.abs(noise.coarse(one).astype(object) * 2**noise.shift - one) <= 2**noise.shift)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ import discreet.curator.door
 from discreet import LogisticRegression, Public
 from discreet.curator import minimum
 from discreet.curator.minimum import find_minimum
+from discreet.errors import GuaranteeError
+from discreet.noise import SeededBits
 from discreet.privacy import Perturbed
 from discreet.rows import Labels, LinearMap
 from discreet.rows.logistic_loss import LogisticLoss, WholeTheta
@@ -81,3 +84,24 @@ def test_both_noises_are_at_least_what_the_proof_needs_in_exact_arithmetic(gradi
     apart = 2 * (Fraction(noise.tolerance) + Fraction(minimum._COUPLED_WITHIN) * root * Fraction(noise.noise_unit))
     reach = apart / Fraction(noise.strength) / Fraction(noise.smoothing_unit) + 2 * root
     assert Fraction(noise.smoothing_scale) ** 2 - 4 >= (reach / Fraction(cost.smoothing_mu)) ** 2
+
+
+@pytest.mark.parametrize(("left", "certified"), [(0.4, True), (0.75, False)])
+def test_a_gradient_above_half_of_the_tolerance_is_never_released(left, certified):
+    """The other half is for what a pass may be off by."""
+    stuck = SimpleNamespace(
+        query=SimpleNamespace(size=2),
+        theta_unit=2.0**-20,
+        tolerance=1e-3,
+        quadratic=np.eye(2),
+        outside_gradient=lambda theta, linear: np.zeros(2),
+    )
+
+    def look(theta):
+        return np.array([left * stuck.tolerance, 0.0]), np.zeros((2, 2))
+
+    if certified:
+        assert find_minimum(None, stuck, look, SeededBits(0)).theta is not None
+    else:
+        with pytest.raises(GuaranteeError, match="could not be certified"):
+            find_minimum(None, stuck, look, SeededBits(0))

@@ -122,3 +122,13 @@ def test_an_approximate_guarantee_promises_nothing_below_its_delta():
 def test_impossible_costs_are_refused(make):
     with pytest.raises(ValueError, match="must be"):
         make()
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3])
+@pytest.mark.parametrize("epsilon", [0.7, 2.0])
+def test_the_epsilon_of_a_pure_release_is_where_its_delta_is_the_one_asked_for(epsilon, delta):
+    at = Pure(epsilon).epsilon(delta)
+    if at > 0:
+        assert Pure(epsilon).delta(at) == pytest.approx(delta, rel=1e-9)
+    else:
+        assert Pure(epsilon).delta(0.0) <= delta

@@ -1,0 +1,22 @@
+"""Columns as files store them: put into one array where all are numbers, and left alone otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.rows.columns import Columns
+
+
+def test_columns_of_numbers_become_the_lines_of_one_array():
+    arrays = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    stacked = Columns(arrays, 3).stacked(np.empty)
+    assert np.array_equal(stacked.arrays, arrays)
+    assert isinstance(stacked.arrays, np.ndarray)
+    assert len(stacked) == 3
+
+
+def test_columns_of_other_types_stay_apart():
+    mixed = Columns([np.array([1.0, 2.0]), np.array(["a", "b"])], 2)
+    whole = Columns([np.array([1.0, 2.0]), np.array([1, 2])], 2)
+    assert mixed.stacked(np.empty) is mixed
+    assert whole.stacked(np.empty) is whole
