@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill
 
 from discreet.privacy import GDP, Ledger
 from discreet.privacy.ledger_account import Account, Charge
@@ -21,6 +22,11 @@ TARGET = Path(__file__).parent / "results" / "ledger.md"
 SIZES = (10, 1_000, 10_000, 100_000)
 CHARGES = 200
 COST = GDP(1e-4)
+ABOUT_CHARGES = (
+    "Charges are made in turns, one to each ledger, in a burst: the first eight wait for four syncs each, the others "
+    "for one, and one in about forty takes those before it into the tables (docs/decisions/0004). Where other work is "
+    "on the machine, the fastest quarter says what the ledger takes, and the median what it waited."
+)
 
 
 def grown(path: Path, entries: int) -> Ledger:
@@ -91,19 +97,17 @@ def main() -> None:
         sync = sync_time(Path(name))
         ledgers = [grown(Path(name) / f"{entries}.ledger", entries) for entries in SIZES]
         rows = [row(*one) for one in zip(ledgers, SIZES, charges(ledgers), strict=True)]
+    about = (
+        f"`{COMMAND}`, {time.strftime('%Y-%m-%d', time.gmtime())}; {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[0]:.1f}, {platform.system()}, Python {platform.python_version()}, SQLite "
+        f"{sqlite3.sqlite_version}. One sync of a page takes {1e3 * sync:.2f} ms here."
+    )
     lines = [
         "# A ledger as it grows",
         "",
-        f"`{COMMAND}`, {time.strftime('%Y-%m-%d', time.gmtime())}; {os.cpu_count()} cores, load "
-        f"{os.getloadavg()[0]:.1f},",
-        f"{platform.system()}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}. One sync of a page "
-        f"takes {1e3 * sync:.2f} ms here.",
+        fill(about, 100),
         "",
-        "Charges come in a burst: the first eight wait for four syncs each, the others for one, and one in about forty",
-        "takes those before it into the tables (docs/decisions/0004).",
-        "",
-        "Charges are made in turns, one to each ledger. Where other work is on the machine, the fastest quarter says",
-        "what the ledger takes, and the median what it waited.",
+        fill(ABOUT_CHARGES, 100),
         "",
         "| entries | file | opening | charges per second, median | fastest quarter | CPU a charge | history | verify |",
         "|---|---|---|---|---|---|---|---|",

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def main() -> None:
         f"average over 5 minutes {os.getloadavg()[1]:.1f}), {platform.system()}. {FEATURES} features."
     )
     if options.write:
-        RESULTS.write_text("\n".join(["# A report in a browser", "", about, "", *lines]) + "\n")
+        RESULTS.write_text("\n".join(["# A report in a browser", "", fill(about, 100), "", *lines]) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def main() -> None:
     lines = [
         "# Reports of many records on one machine",
         "",
-        about,
+        fill(about, 100),
         "",
         "| features | epsilon | candidates | reports/s | reports/s of one core's time | found again/s |",
         "|---:|---:|---:|---:|---:|---:|",

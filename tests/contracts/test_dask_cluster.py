@@ -59,10 +59,10 @@ def _bomb(mark, part):
 def test_a_worker_that_dies_while_it_reads_changes_nothing(name, client, tmp_path):
     problem = PROBLEMS[name]
     ledgers = [Ledger.create(tmp_path / f"{i}.ledger", epsilon=5, delta=1e-5) for i in range(2)]
-    plain = fitted(problem, frame(), ledgers[0])
+    plain = fitted(problem, ROWS, ledgers[0])
     mark = tmp_path / "dead"
     given = frame().map_partitions(partial(_bomb, str(mark)), meta=ROWS.to_pandas()[:0])
-    assert fitted(problem, given, ledgers[1]) == plain == in_memory(problem, ROWS)
+    assert fitted(problem, given, ledgers[1]) == plain
     assert mark.exists()
     assert [entry.cost for entry in ledgers[1].history] == [entry.cost for entry in ledgers[0].history]
 

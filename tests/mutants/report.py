@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from textwrap import fill
 
 from catalogue import PACKAGES, ROOT, Mutant
 from trial import Outcome
@@ -17,9 +18,10 @@ def write_report(outcomes: list[Outcome], total: int, arguments: str, out: Path)
     lines = [
         "# Mutants",
         "",
-        "Small changes to the code that privacy rests on (tests/mutants/catalogue.py), and whether a test notices.",
+        "Small changes to the code that privacy rests on (tests/mutants/catalogue.py), and whether a test",
+        "notices.",
         "",
-        f"`make mutants`, here `python tests/mutants/run.py {arguments}`: {len(outcomes)} of {total} mutants.",
+        fill(f"`make mutants`, here `run.py {arguments}`: {len(outcomes)} of {total} mutants.", 100),
         "",
         "| package | tried | killed | of these by time | survived | score |",
         "|---|---|---|---|---|---|",

@@ -20,6 +20,7 @@ from collections import Counter
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -143,15 +144,19 @@ def write_results(rows: list[Row], options: argparse.Namespace, seconds: float) 
     lines = [
         "# Ledger soak",
         "",
-        f"`{command}`, {time.strftime('%Y-%m-%d', time.gmtime())}, {seconds:.0f} s; {os.cpu_count()} cores, "
-        f"{platform.system()}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}.",
+        fill(
+            f"`{command}`, {time.strftime('%Y-%m-%d', time.gmtime())}, {seconds:.0f} s; {os.cpu_count()} cores, "
+            f"{platform.system()}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}.",
+            100,
+        ),
         "",
         "| what | promise | seen |",
         "|---|---|---|",
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
-        "kill -9 shows what a dying process leaves behind, not what a power cut does: that a commit is synced before",
-        "its marks are written is checked by `tests/unit/privacy/test_ledger_tamper.py` and `test_ledger_tail.py`.",
+        "kill -9 shows what a dying process leaves behind, not what a power cut does: that an entry is",
+        "synced before its marks are written is checked by `tests/unit/privacy/test_ledger_tamper.py`",
+        "and `test_ledger_tail.py`.",
         "",
     ]
     RESULTS.parent.mkdir(parents=True, exist_ok=True)

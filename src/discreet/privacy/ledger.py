@@ -49,7 +49,7 @@ class Ledger:
     A ledger object holds nothing but the path: copies, clones, pickles and other processes pay from the same file.
     Every use checks the newest entry, the running totals and that nobody else has touched the file; one that was
     altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark`` and, after many charges
-    within a second, ``<path>.tail``, which belong to it and move with it, and ``<path>.lock``.
+    in a few seconds, ``<path>.tail``, which belong to it and move with it, and ``<path>.lock``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -171,7 +171,7 @@ class Ledger:
     def finish(self, key: str, releases: Releases) -> None:
         """Write down what a fit has drawn from its charge, once."""
         made = releases_entry(key, releases, _now())
-        self._append(lambda view: None if view.find(RELEASES, key) else made)
+        self._append(lambda view: None if view.find(RELEASES, key) else made, last=True)
 
     def paid(self, key: str) -> str | None:
         """When this key was charged, None if it was not."""
@@ -201,9 +201,9 @@ class Ledger:
     def _account(self) -> Account:
         return self._read(lambda view: Account.read(view.state))
 
-    def _append(self, entry: Callable[[View], Written | None]) -> None:
+    def _append(self, entry: Callable[[View], Written | None], *, last: bool = False) -> None:
         file = self._file
-        file.append(entry)
+        file.append(entry, last=last)
         _warn_if_forgotten(file)
 
     def _check_same(self, charge: Charge, earlier: Charge) -> None:
@@ -245,7 +245,7 @@ class ReadOnlyLedger(Ledger):
         self.doubts = file.doubts
         return found
 
-    def _append(self, entry: Callable[[View], Written | None]) -> None:
+    def _append(self, entry: Callable[[View], Written | None], *, last: bool = False) -> None:
         raise LedgerError(f"ledger {self.path} was opened for reading only; nothing was spent")
 
 

@@ -107,10 +107,13 @@ class LedgerFile:
                 time.sleep(_BETWEEN)  # a writer is between its commit and its mark, or died there
             raise AssertionError("the last look returns or raises")
 
-    def append(self, compose: Callable[[View], Entry | None]) -> None:
-        """Add the entry that ``compose`` makes of the ledger's view; durable on return. None adds nothing."""
+    def append(self, compose: Callable[[View], Entry | None], *, last: bool = False) -> None:
+        """Add the entry that ``compose`` makes of the ledger's view; durable on return. None adds nothing.
+
+        last: no other is expected soon, so that the tail is taken into the tables with it.
+        """
         with self._held() as marks, no_fork:
-            end = self._put_in_tail(compose, marks) if self._tail.in_burst() else None
+            end = self._put_in_tail(compose, marks) if self._tail.in_burst() and not last else None
             end = end or self._commit(compose, marks)
             if end != marks.own:
                 self._settle(end, marks.key)

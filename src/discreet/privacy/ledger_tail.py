@@ -1,8 +1,9 @@
 """The newest entries of a ledger that is charged many times a second: on disk with one sync each.
 
 A commit of SQLite waits for the disk four times: its journal twice, the file, and the journal's end. In a burst an
-entry is appended to ``<path>.tail`` instead, a file of fixed size, which takes one sync. When that file is full, and
-with the first entry after the burst, one transaction folds the tail into the ledger. Why nothing is lost:
+entry is appended to ``<path>.tail`` instead, a file of fixed size, which takes one sync. When that file is full, at the
+end of a fit, and with the first entry after the burst, one transaction folds the tail into the ledger. Why nothing is
+lost:
 
 * An entry is synced before its mark is written and before its charge returns. So a mark never knows an entry that a
   power cut could take, and what was released is on disk.
@@ -28,7 +29,7 @@ from discreet.privacy.ledger_entry import Entry, digest, link
 from discreet.privacy.ledger_mark import canonical_json, sync, sync_directory
 
 # A burst: so many appends to one ledger by this process, within so many seconds.
-BURST, SECONDS = 8, 1.0
+BURST, SECONDS = 8, 4.0
 # Some 40 charges: reading them takes less than a millisecond. Written once, so that an append changes no length.
 SIZE = 2**15
 

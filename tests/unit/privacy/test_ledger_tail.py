@@ -71,19 +71,19 @@ def test_a_charge_of_a_burst_waits_for_one_sync_which_comes_before_its_marks(in_
     assert (in_tail.path.read_bytes(), in_tail.path.stat().st_mtime_ns) == tables  # SQLite had nothing to sync
 
 
-def test_many_charges_within_a_second_are_a_burst_and_few_are_none(ledger, monkeypatch):
+def test_many_charges_in_a_few_seconds_are_a_burst_and_few_are_none(ledger, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(ledger_tail, "BURST", 8)
     monkeypatch.setattr(ledger_tail.time, "monotonic", lambda: now[0])
     for number in range(20):
-        now[0] += 0.2
+        now[0] += 0.6
         charge(ledger, f"slow {number}")
     assert not beside(ledger, ".tail").exists()
     for number in range(20):
         now[0] += 0.01
         charge(ledger, f"fast {number}")
     assert in_tables(ledger) < 1 + 40
-    now[0] += 2
+    now[0] += 5
     charge(ledger, "after the burst")
     assert in_tables(ledger) == 1 + 41 == ledger.verify()
     assert not any(beside(ledger, ".tail").read_bytes())
@@ -103,6 +103,13 @@ def test_what_lies_in_the_tail_counts_like_any_other_entry(in_tail):
         in_tail.charge(GDP(1.0), label="too much")
     with pytest.raises(LedgerError, match="names another release"):
         in_tail.charge(COST, label="another", key="c")
+
+
+def test_the_end_of_a_fit_leaves_nothing_in_the_tail(in_tail):
+    in_tail.finish("d", (("answer", COST),))
+    assert in_tables(in_tail) == 7 == in_tail.verify()
+    assert not any(beside(in_tail, ".tail").read_bytes())
+    assert in_tail.history[-1].releases == (("answer", COST),)
 
 
 def test_a_full_tail_and_a_long_result_go_into_the_tables(in_tail):
