@@ -12,6 +12,7 @@ _HOMES = {
     "BudgetError": "discreet.errors",
     "ChangedError": "discreet.errors",
     "CsvFiles": "discreet.engines",
+    "Date": "discreet.domain",
     "DiscreetError": "discreet.errors",
     "Domain": "discreet.domain",
     "DomainEncoder": "discreet.estimators",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
+    from discreet.domain.dates import Date, days_of
     from discreet.domain.declared import column_fields, columns_toml, declared_columns, named_tables
     from discreet.domain.domain import HOW_TO_DECLARE, Domain, check_bounds
     from discreet.domain.encoding import EncodedBlock, Encoder, cells, numbers
@@ -29,6 +30,8 @@ _HOMES = {
     "Column": "columns",
     "Numeric": "columns",
     "check_scalable": "columns",
+    "Date": "dates",
+    "days_of": "dates",
     "HOW_TO_DECLARE": "domain",
     "Domain": "domain",
     "check_bounds": "domain",
@@ -62,6 +65,7 @@ __all__ = [
     "HOW_TO_DECLARE",
     "Categorical",
     "Column",
+    "Date",
     "Design",
     "Domain",
     "EncodedBlock",
@@ -79,6 +83,7 @@ __all__ = [
     "check_scalable",
     "column_fields",
     "columns_toml",
+    "days_of",
     "declared_columns",
     "kind_of_dtype",
     "kind_of_series",

@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.documents import shown, toml_value
 from discreet.domain.columns import Categorical, Column, Numeric
+from discreet.domain.dates import Date
 from discreet.errors import DomainError
 
 
@@ -40,16 +41,19 @@ def declared_columns(content: Any, source: str) -> tuple[Column, ...]:
 
 
 def declared_column(name: str, fields: Mapping[str, Any], source: str) -> Column:
-    """A column from the fields of a file: low and high, or values."""
+    """A column from the fields of a file: low and high, values, or the first and the last day of dates."""
     try:
         if set(fields) == {"low", "high"}:
             return Numeric(name, fields["low"], fields["high"])
+        if set(fields) == {"first", "last"}:
+            return Date(name, fields["first"], fields["last"])
         if set(fields) == {"values"} and isinstance(fields["values"], list):
             return Categorical(name, tuple(_plain(name, value) for value in fields["values"]))
     except DomainError as error:
         raise DomainError(f"{source}: {error}") from None
     raise DomainError(
-        f"{source}: column {name!r} must declare either low and high, or values = [...]; got {shown(dict(fields))}"
+        f"{source}: column {name!r} must declare either low and high, or values = [...], or first and last of dates; "
+        f"got {shown(dict(fields))}"
     )
 
 
@@ -61,6 +65,9 @@ def _plain(name: str, value: Any) -> Any:
 
 def column_fields(column: Column) -> dict[str, Any]:
     """What ``declared_columns`` makes the column of."""
+    if isinstance(column, Date):
+        first, last = column.days
+        return {"name": column.name, "first": first.isoformat(), "last": last.isoformat()}
     if isinstance(column, Numeric):
         return {"name": column.name, "low": column.low, "high": column.high}
     return {"name": column.name, "values": list(column.values)}

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.documents import read_toml, shown, toml_value
 from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
+from discreet.domain.dates import Date
 from discreet.domain.declared import columns_toml, declared_columns
 from discreet.errors import DomainError
 
@@ -116,6 +117,10 @@ class Domain:
                     raise DomainError(f"public column {name!r} has no range to take bounds from; declare it by hand")
                 margin = widen * (values.max() - values.min())
                 columns.append(Numeric(name, float(values.min() - margin), float(values.max() + margin)))
+            elif series.dtype in (nw.Date, nw.Datetime):
+                if len(series) == 0:
+                    raise DomainError(f"public column {name!r} has no range to take bounds from; declare it by hand")
+                columns.append(Date(name, series.min(), series.max()))
             else:
                 columns.append(Categorical(name, tuple(sorted(series.unique().to_list(), key=str))))
         return cls(tuple(columns), missing=missing)

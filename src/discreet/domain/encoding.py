@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.columns import Column, Numeric, check_scalable
+from discreet.domain.dates import Date, days_of
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
 from discreet.rows import Coded, Columns, WholeBlock, encode_rows, encode_table, scratch, turned
@@ -116,8 +117,9 @@ class Encoder:
         frame = None if isinstance(table, np.ndarray) else nw.from_native(table, eager_only=True)
         parts = []
         for position, column in enumerate(self.domain.columns):
-            values = table[:, position] if frame is None else cells(frame[column.name])
-            part = as_floats(values)[np.newaxis] if isinstance(column, Numeric) else column.encode(values)
+            values = table[:, position] if frame is None else frame[column.name]
+            values = values if isinstance(column, Date) else cells_of(values)
+            part = column_numbers(column, values)[np.newaxis] if isinstance(column, Numeric) else column.encode(values)
             if not extrapolate:
                 part = np.clip(part, *self._limits(column))
             if self.domain.missing == "centre":
@@ -178,7 +180,7 @@ class Encoder:
             centre, half_width = self._scaling(column)[0]
             if isinstance(column, Numeric):
                 low, high, middle, worth = np.array([[*self._limits(column), centre, 1 / half_width]]).T
-                encode_table(numbers(values)[:, np.newaxis], low, high, middle, worth, part)
+                encode_table(column_numbers(column, values)[:, np.newaxis], low, high, middle, worth, part)
             else:
                 if column.name not in known:
                     coded = isinstance(values, Coded)
@@ -238,6 +240,11 @@ class EncodedBlock(WholeBlock):
         out = np.empty((self._encoder.width, self.records))
         self.write_x(out)
         return out
+
+
+def column_numbers(column: Numeric, values: Any) -> Floats:
+    """A numeric column's cells as float64: days, where it is one of dates."""
+    return np.asarray(days_of(values), dtype=np.float64) if isinstance(column, Date) else numbers(values)
 
 
 def numbers(values: Any) -> Floats:

@@ -13,13 +13,16 @@ import narwhals as nw
 import numpy as np
 
 from discreet.domain.columns import Column, Numeric
+from discreet.domain.dates import Date
 from discreet.domain.values import as_float, spelling
 from discreet.errors import DomainError
 
-# "categories" are levels of a type that is not known; "other" are dates, lists and all else that is no cell of a table.
-Kind = Literal["number", "truth", "text", "categories", "objects", "other"]
+# "categories" are levels of a type that is not known; a "date" has no time zone; "other" are lists and all else that
+# is no cell of a table.
+Kind = Literal["number", "truth", "text", "categories", "objects", "date", "other"]
 
 _KINDS: dict[str, Kind] = {"f": "number", "i": "number", "u": "number", "b": "truth", "O": "objects", "U": "text"}
+_KINDS["M"] = "date"
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
@@ -47,6 +50,8 @@ def kind_of_series(series: nw.Series[Any]) -> Kind:
         or "null" in str(dtype).lower()
     ):
         return "objects"
+    if dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None):
+        return "date"
     return "text" if dtype in (nw.String, nw.Binary) else "other"
 
 
@@ -63,7 +68,13 @@ def _kind_of_categories(native: Any) -> Kind:
 
 def check_kind(column: Column, kind: Kind, shown: object) -> None:
     """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls the type."""
-    if isinstance(column, Numeric):
+    if isinstance(column, Date):
+        if kind not in ("date", "text", "objects"):
+            raise DomainError(
+                f"column {column.name!r} is declared as a Date but holds {shown}: store dates, times without a zone, "
+                "or texts such as '2020-01-31'"
+            )
+    elif isinstance(column, Numeric):
         if kind not in ("number", "truth", "objects"):
             raise DomainError(
                 f"column {column.name!r} is declared with bounds but holds {shown}: convert it to numbers, or declare "
@@ -97,7 +108,7 @@ def _can_match(declared: Sequence[object], kind: Kind) -> bool:
         return any(spelling(as_float(spelling(value))) == spelling(value) for value in declared)
     if kind == "truth":
         return bool({spelling(value) for value in declared} & {"0", "1"})
-    return kind != "other"
+    return kind not in ("date", "other")
 
 
 def _few(values: Sequence[object]) -> str:

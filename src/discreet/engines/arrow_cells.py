@@ -53,13 +53,16 @@ def one_batch(table: Any) -> Any:
 
 
 def plain(column: Any) -> Any:
-    """The column as a float64 array with NaN for what is missing, or as coded texts."""
+    """The column as a float64 array with NaN for what is missing (of dates, days since 1970), or as coded texts."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_number(column.type):
         if not pa.types.is_float64(column.type):
             column = column.cast(pa.float64(), safe=False)
         return column.to_numpy(zero_copy_only=False)
+    if _is_date(column.type):
+        stamps = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        return stamps.to_numpy(zero_copy_only=False) / 86400e6
     return _coded(column.cast(pa.large_binary()), _text)
 
 
@@ -123,7 +126,14 @@ def _kind(kind: Any) -> Kind:
         return "objects"
     if pa.types.is_boolean(kind):
         return "truth"
+    if _is_date(kind):
+        return "date"
     return "number" if _is_number(kind) else "text" if _is_text(kind) else "other"
+
+
+def _is_date(kind: Any) -> bool:
+    """Dates, and times without a zone."""
+    return bool(pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None))
 
 
 def _is_number(kind: Any) -> bool:

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import cells
+from discreet.domain import cells, days_of
 from discreet.engines.engine import Function
 from discreet.engines.frames import ids_of
 from discreet.engines.layout import BLOCK_ROWS, Cells, Chunk, Layout, chunk, chunk_sum, codes_of
@@ -31,6 +31,8 @@ def frame_cells(layout: Layout, native: Any) -> Cells:
 
 
 def _column(series: Any) -> Any:
+    if series.dtype in (nw.Date, nw.Datetime):
+        return days_of(series)
     return cells(series) if series.dtype.is_numeric() else Coded.of(series.to_list())
 
 

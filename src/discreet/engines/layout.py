@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Column, Kind, check_kind, spelling
+from discreet.domain import Column, Date, Kind, check_kind, spelling
 from discreet.engines.engine import Function
 from discreet.engines.person_ids import person_codes
 from discreet.engines.persons import Choice, Mask, Persons, row_ranks
@@ -67,8 +67,9 @@ def check_names(layout: Layout, present: Sequence[Any], what: str, known: str | 
 
 def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> None:
     """A DomainError for a column whose type cannot hold what is declared; each with how its library calls the type."""
+    dates = {column.name for column in layout.declared if isinstance(column, Date)}
     for name, (kind, shown) in kinds.items():
-        if kind == "other":
+        if kind in ("date", "other") and name not in dates:
             raise DomainError(f"column {name!r} has the type {shown}; store it as a number, a text or a boolean")
     for column in layout.declared:
         check_kind(column, *kinds[column.name])

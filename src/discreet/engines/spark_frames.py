@@ -175,6 +175,8 @@ def _kind(spark_type: Any) -> Kind:
         return "truth"
     if name == "void":
         return "objects"
+    if name in ("date", "timestamp_ntz"):
+        return "date"
     return "number" if name in _NUMBERS else "text" if name in _TEXTS else "other"
 
 

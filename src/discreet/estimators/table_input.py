@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain import Categorical, Domain, Encoder, Kind, Numeric, numbers
+from discreet.domain import Categorical, Date, Domain, Encoder, Kind, Numeric, numbers
 from discreet.engines import Layout
 from discreet.errors import DomainError
 from discreet.rows import Coded, Columns
@@ -89,4 +89,6 @@ def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Column
 
 def _is_text(column: Numeric | Categorical) -> bool:
     """A column whose declared values are texts; declared numbers and truth values are read as numbers."""
+    if isinstance(column, Date):
+        return True
     return isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)

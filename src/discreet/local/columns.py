@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.columns import Categorical, Column, Numeric
+from discreet.domain.dates import Date
 from discreet.errors import DomainError
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,8 @@ def spelt(value: object) -> str:
 
 def declared(column: Column) -> Column:
     """The column as a task carries it: levels as texts."""
+    if isinstance(column, Date):
+        raise DomainError(f"column {column.name!r}: devices have no dates; declare a number, such as the year")
     if isinstance(column, Numeric):
         return Numeric(column.name, float(column.low), float(column.high))
     return Categorical(column.name, tuple(spelt(value) for value in column.values))

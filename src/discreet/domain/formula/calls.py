@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet.domain.columns import Numeric
+from discreet.domain.dates import LEVEL_PARTS, NUMBER_PARTS, Date
 from discreet.domain.domain import Domain
-from discreet.domain.formula.expressions import FUNCTIONS, Apply, Cell, Constant
+from discreet.domain.formula.expressions import FUNCTIONS, Apply, Cell, Constant, DatePart
 from discreet.domain.formula.factors import LevelFactor, NumberFactor, PolynomialFactor, SplineFactor
 from discreet.domain.formula.interval import Interval
 from discreet.domain.values import spelling
@@ -121,12 +122,35 @@ class _Call:
             return self._expression(node.args[0])
         if name in FUNCTIONS and len(node.args) == 1 and not node.keywords:
             return Apply.of_parts(name, self._expression(node.args[0]))
+        if name in NUMBER_PARTS:
+            return self._date_part(node, name)
         if name in _LEARNING:
             raise self.refuse(f"{name}() takes something from all rows, which no noise would cover: {_LEARNING[name]}")
         if name in _SPECIAL:
             raise self.refuse(f"{name}() cannot stand within an expression")
-        known = ", ".join([*FUNCTIONS, *(one for one in _SPECIAL if "." not in one), "I"])
+        known = ", ".join([*FUNCTIONS, *NUMBER_PARTS, *(one for one in _SPECIAL if "." not in one), "I"])
         raise self.refuse(f"the function {name or ast.unparse(node.func)!r} is not known here; known: {known}")
+
+    def date(self, node: ast.Call) -> Date:
+        """The date column that a part is asked of."""
+        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        name = self._name(given) if isinstance(given, ast.Name) else ""
+        declared = {column.name: column for column in self.reader.domain.columns}
+        column = declared.get(name)
+        if not isinstance(column, Date):
+            raise self.refuse(f"{_dotted(node.func)}() takes a column that is declared as Date(name, first, last)")
+        return column
+
+    def _date_part(self, node: ast.Call, part: str) -> DatePart:
+        column = self.date(node)
+        first, last = column.days
+        ends = {
+            "year": (first.year, last.year),
+            "dayofyear": (1, 366),
+            "days": (0, (last - first).days),
+            "hour": (0, 23),
+        }[part]
+        return DatePart(column.name, part, column.low, Interval.around(*map(float, ends)))
 
     def _name(self, node: ast.Name) -> str:
         return self.names.get(node.id, node.id)
@@ -193,7 +217,12 @@ def _levels(call: _Call, node: ast.Call) -> Any:
             reference = inner[0] if inner else None
     last = len(found.levels) - 1
     place = (last if summed else 0) if reference is None else _level(call, found, call.constant(reference))
-    return LevelFactor(call.text, found.column, found.levels, place, summed)
+    return LevelFactor(call.text, found.column, found.levels, place, summed, found.part)
+
+
+def _date_levels(call: _Call, node: ast.Call) -> Any:
+    part = _dotted(node.func)
+    return LevelFactor(call.text, call.date(node).name, LEVEL_PARTS[part], part=part)
 
 
 def _level(call: _Call, found: LevelFactor, level: object) -> int:
@@ -260,6 +289,7 @@ _SPECIAL: dict[str, Callable[[_Call, ast.Call], Any]] = {
     "bs": _spline,
     "legendre": _legendre,
     "poly": _poly,
+    **dict.fromkeys(LEVEL_PARTS, _date_levels),
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.domain.columns import Numeric
 from discreet.domain.domain import Domain
-from discreet.domain.encoding import EncodedBlock, Encoder, cells_of, numbers
+from discreet.domain.encoding import EncodedBlock, Encoder, cells_of, column_numbers
 from discreet.domain.formula.parse import Design, parse_formula
 from discreet.domain.values import Floats
 from discreet.rows import Coded, Columns, scratch, turned
@@ -119,7 +119,7 @@ class FormulaEncoder(Encoder):
         for column, values in zip(self.domain.columns, columns, strict=True):
             if isinstance(column, Numeric):
                 with np.errstate(invalid="ignore"):
-                    cell = np.ascontiguousarray(numbers(values))
+                    cell = np.ascontiguousarray(column_numbers(column, values))
                     cell = cell if extrapolate else np.clip(cell, column.low, column.high)
                 found[column.name] = np.where(np.isnan(cell), column.centre, cell) if centred else cell
                 continue

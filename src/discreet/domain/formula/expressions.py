@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from discreet.domain.dates import part_numbers
 from discreet.domain.formula.interval import Interval
 from discreet.domain.values import Floats
 
@@ -65,6 +66,23 @@ class Cell:
 
     def of(self, cells: Cells) -> Floats:
         return np.asarray(cells[self.name])
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """A part of a declared date that is a number."""
+
+    name: str
+    part: str
+    first: float
+    interval: Interval
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset([self.name])
+
+    def of(self, cells: Cells) -> Floats:
+        return part_numbers(cells[self.name], self.part, self.first)
 
 
 @dataclass(frozen=True)

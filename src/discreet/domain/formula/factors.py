@@ -9,6 +9,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from discreet.domain.dates import part_levels
 from discreet.domain.formula.expressions import Cells, Expression
 from discreet.domain.formula.interval import Interval
 from discreet.domain.values import Floats
@@ -76,6 +77,8 @@ class LevelFactor:
     levels: tuple[object, ...]
     reference: int = 0
     summed: bool = False
+    # The part of a date whose levels these are.
+    part: str | None = None
     categorical = True
 
     @property
@@ -98,6 +101,8 @@ class LevelFactor:
 
     def of(self, cells: Cells, full: bool) -> Floats:
         level: NDArray[np.int32] = cells[self.column]
+        if self.part is not None:
+            level = part_levels(cells[self.column], self.part)
         marked: Floats = (level == np.array(self._kept(full))[:, np.newaxis]).astype(np.float64)
         if self.summed and not full:
             marked[:, level == self.reference] = -1.0
