@@ -52,9 +52,9 @@ _ROUGHLY = 1.5
 # Changes of log weights beyond this all count as this one.
 _MOST_CHANGE = 0.98
 # A step is not believed to leave less of the dispersion than this part.
-_LEAST_LEFT = 0.1
-# Clip norms fall with the dispersion as long as the noise's variance is more than this part of the sampling variance.
-_NOISE_PART = 0.25
+_LEAST_LEFT = 0.3
+# Clip norms fall with the dispersion as long as the variance of noise is so many times the sampling variance.
+_NOISE_PART = 2.0
 # Noise that moves the curvature's eigenvalues by so many times their size hides it.
 _HIDDEN = 4.0
 
@@ -147,6 +147,8 @@ class _Descent(Approach):
         self.estimate = together(said, [one.phi for one in seen], wrong, cut)
         self.inverse, self.measurements = said[-1].inverse, len(seen)
         inverses = likely_inverses(self.full, self.response, self.curvatures, self.frame.penalty)
+        if self.bounds.levels:
+            inverses += likely_inverses(self.flatter, self.response, self.curvatures, self.frame.penalty)
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
 
     def _seen_before(self) -> Seen:
@@ -163,7 +165,7 @@ class _Descent(Approach):
             curve = frame.foresight.curvature(phi)
             explained = float((2 * said - step) @ curve @ step)
             left = min(max(1 - explained / frame.dispersion, _LEAST_LEFT), 1.0)
-            # A smaller clip norm pays only where noise is more than a part of the sampling error.
+            # A smaller clip norm pays only where noise outweighs the sampling error.
             noise = self.noise_per_clip * self.bounds.clip / self.sizes.kept(self.bounds.clip)
             worth = _NOISE_PART * self.sampling_variance * left / max(noise**2, 1e-300)
             factor = math.sqrt(min(max(worth, left), 1.0))
@@ -204,16 +206,17 @@ class _Descent(Approach):
             self.response = corrected(answers[0], frame.count, self.response)
             self.curvatures.append(Seen(answers[0].value / frame.count, answers[0].noise_std / frame.count))
         self.keeps = level_keeps(seen)
-        # Levels add to the response in proportion: where all rows are clipped below, few respond above.
-        above = level_curvature(self.sizes, self.bounds, self.keeps) / self.sizes.kept(self.bounds.clip)
-        self.full = self.response * (1 + above)
+        above, kept = level_curvature(self.sizes, self.bounds, self.keeps), self.sizes.kept(self.bounds.clip)
+        self.full = self.response + above * curve
         for earlier, later in pairwise(seen):
             if self._nonlinearity(later.phi - earlier.phi) < 1:
                 self.full = secant(self.full, earlier, later, self.keeps)
         # Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no
         # direction is taken to be much flatter than foreseen.
         least = min(max(_LEAST_SEEN, self.doubt / 2), _LEAST_RESPONSE)
-        self.full = at_least(self.full, least * self.sizes.kept(self.bounds.clip) * curve)
+        self.full = at_least(self.full, least * kept * curve)
+        # Levels may also respond in proportion to what lies below: where all rows are clipped there, few do above.
+        self.flatter = at_least(self.response * (1 + above / kept), least * kept * curve)
         self.cautious = at_least(self.full, _LEAST_STEP_RESPONSE * curve)
         if last:
             self.meat = self._meat(answers[-1])

@@ -12,7 +12,7 @@ from discreet.rows import Floats, LinearMap
 # The noise moves eigenvalues of a noisy matrix by up to its edge. Directions below this part of it are not stretched.
 _FLOOR = 0.5
 # A stretch had no effect if a moment is below this part of what was expected, by so many standard errors of the noise.
-_REACHED, _SURE = 0.5, 3.0
+_REACHED, _SURE = 0.35, 2.0
 
 
 @dataclass(frozen=True, eq=False)
