@@ -19,6 +19,8 @@ from discreet.rows import Floats
 
 # Beyond this multiple of the average, more damping changes nothing.
 _MOST_DAMPING = 1e6
+# Kurtosis over a normal distribution's up to which few rows may seem heavy-tailed by chance.
+_NORMAL_TAILS = 1.5
 
 
 def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any = None) -> Guess:
@@ -26,8 +28,10 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     mean, covariance, count, x = _moments(public, encoder, model.origin is None)
     average = max(float(np.trace(covariance)) / encoder.width, 1e-9)
     scaling = XScaling(np.clip(mean, -1, 1), math.sqrt(average))
-    white = _white_coordinates(mean, covariance, count, x, model.origin)
-    coordinates = white if model.origin is None else None
+    coordinates = None
+    if model.origin is None:
+        coordinates = _white_coordinates(mean, covariance, count, x, None, stretched=False)
+    white = _white_coordinates(mean, covariance, count, x, model.origin, stretched=True)
     if x is None or public.y is None:
         return Guess(scaling, coordinates, None, count, white)
     y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
@@ -73,8 +77,11 @@ def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats,
     return mean, covariance, count, None
 
 
-def _damped(covariance: Floats, count: int, average: float, x: Floats | None) -> Floats:
+def _damped(covariance: Floats, count: int, average: float, x: Floats | None, stretched: bool) -> Floats:
     """Each direction's variance drawn towards the average, as much as one row per column would do.
+
+    ``stretched``: not at all where rows are twice as many as columns and about normal. What they say of a flat
+    direction is then as precise as of a wide one (PMT, Theorem 3.1).
 
     Where rows are heavy-tailed along a direction (a level that few have) its variance is seen as by fewer rows, and
     stretching it would make the few who have it stand far out: it is drawn as much more as its kurtosis exceeds a
@@ -86,18 +93,20 @@ def _damped(covariance: Floats, count: int, average: float, x: Floats | None) ->
         fourth = np.mean((vectors.T @ x) ** 4, axis=1)
         tails = np.maximum(fourth / np.maximum(values, 1e-9 * average) ** 2 / 3, 1.0)
     rows = len(values) / count
+    if stretched and count >= 2 * len(values):
+        tails, rows = np.maximum(tails - _NORMAL_TAILS, 0.0), rows * float(np.any(tails > _NORMAL_TAILS))
     damped = np.maximum(values, 0.0) + average * np.minimum(rows * tails, _MOST_DAMPING)
     return np.asarray((vectors * (damped / (1 + rows))) @ vectors.T)
 
 
 def _white_coordinates(
-    mean: Floats, covariance: Floats, count: int, x: Floats | None, origin: Floats | None
+    mean: Floats, covariance: Floats, count: int, x: Floats | None, origin: Floats | None, *, stretched: bool
 ) -> Coordinates:
     """White about the mean beside a constant; or, for a model without an intercept, white about its origin."""
     middle = mean if origin is None else origin
     moment = covariance + np.outer(mean - middle, mean - middle)
     average = max(float(np.trace(moment)) / len(mean), 1e-9)
-    damped = _damped(moment, count, average, None if x is None else x - middle[:, np.newaxis])
+    damped = _damped(moment, count, average, None if x is None else x - middle[:, np.newaxis], stretched)
     white = _white(middle, damped)
     return white if origin is None else Coordinates(white.matrix[1:], constant=False)
 

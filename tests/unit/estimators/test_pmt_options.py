@@ -9,7 +9,12 @@ import pytest
 import sklearn.linear_model
 
 from discreet import Ledger, LinearRegression, LogisticRegression, PoissonRegressor, Public, private_second_moment
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.domain import Domain, Encoder, Numeric
+from discreet.estimators.public_guess import public_guess
+from discreet.glm import Gaussian, Identity
 from discreet.privacy import Budget
+from discreet.rows import Labels
 
 FREE = {"epsilon": 1e9, "delta": 1e-6}
 LOW, HIGH = np.array([-2.0, -20.0, -1.0, -4.0]), np.array([3.0, 10.0, 1.0, 4.0])
@@ -166,3 +171,18 @@ def test_the_private_moment_takes_eta_as_printed_alone():
     assert wide.noise_std / usual.noise_std == pytest.approx(ratio, rel=1e-3)
     with pytest.raises(ValueError, match="eta must be between 0 and 1"):
         private_second_moment(X, **asked, eta=0.1)
+
+
+def test_pmt_stretches_flat_directions_as_far_as_public_rows_say():
+    """Theorem 3.1: after the transform rows are about white, whatever the condition number was."""
+    rng = np.random.default_rng(2)
+    spread = np.geomspace(1, 1e-3, 6)
+    public = rng.normal(size=(300, 6)) * spread
+    domain = Domain.from_bounds([f"x{i}" for i in range(6)], (-5, 5))
+    encoder = Encoder(domain, Numeric("y", -1, 1))
+    model = GlmModel(Gaussian(), Identity(), Labels(0.0, 1.0), np.zeros(6))
+    white = public_guess(Public(rows=public), encoder, model).white
+    fresh = encoder.encode(rng.normal(size=(5000, 6)) * spread).x
+    z = white.matrix @ np.vstack([np.ones(5000), fresh])
+    values = np.linalg.eigvalsh(z @ z.T / 5000)
+    assert 0.6 < values[0] <= values[-1] < 1.6

@@ -89,13 +89,13 @@ class Guess:
     coordinates: Coordinates | None = None
     coefficients: Floats | None = None
     rows: int = 0
-    # For a model without an intercept: coordinates that make rows white about its origin.
-    about_origin: Coordinates | None = None
+    # As PMT has them: flat directions are stretched as far as public rows say, about the origin without an intercept.
+    stretched: Coordinates | None = None
 
     @property
     def white(self) -> Coordinates | None:
-        """White coordinates for the model, with an intercept or without."""
-        return self.coordinates if self.coordinates is not None else self.about_origin
+        """White coordinates for PMT's solvers, with an intercept or without."""
+        return self.coordinates if self.stretched is None else self.stretched
 
 
 def without_errors(
