@@ -60,7 +60,7 @@ _PUBLIC_ROWS = 60
 # What a refusal may say: any other error is a fault, and must not hide a variant from the audit.
 _RULES = re.compile(
     "public number of|which must be public|pass public=|needs? public rows|public rows with labels|disjoint parts"
-    "|whose noise the paper prints|is COST's algorithm|weaker than the"
+    "|whose noise the paper prints|is COST's algorithm|weaker than the|take no public rows"
 )
 
 
@@ -149,7 +149,8 @@ def solvers(kind: type, calibration: str = "tight") -> tuple[str, ...]:
     asked = inspect.signature(kind).parameters
     if "solver" not in asked:
         return ()
-    made = ready(kind, 1.0, 1e-6, "replace_one").set_params(solver="?", calibration=calibration)
+    settings = {"solver": "?"} | ({"calibration": calibration} if "calibration" in asked else {})
+    made = ready(kind, 1.0, 1e-6, "replace_one").set_params(**settings)
     try:
         made._check_parameters()
     except ValueError as error:
