@@ -98,7 +98,7 @@ def test_help_loads_nothing_heavy():
 def test_a_fit_prints_its_guarantee_pays_and_writes_the_model(run, tmp_path, data):
     result = fit(run, "--ledger", "a.ledger", "--job", "first", "--out", "model.json", data=data)
     assert result.returncode == 0, result.stderr
-    for words in ("discreet LinearRegression", "smoker=yes", "epsilon 1 at delta 1e-06", "is left of epsilon 2"):
+    for words in ("discreet LinearRegression", "smoker=yes", "epsilon 1 at delta 1e-06", "is left: epsilon"):
         assert words in result.stdout
     model = load(tmp_path / "model.json")
     assert model.results_.names == ("const", "age", "smoker=yes")
@@ -129,7 +129,8 @@ def test_a_dry_run_tells_the_price_that_the_fit_then_costs(run, tmp_path):
     assert len(entry.releases) == 2
     for label, cost in entry.releases:
         assert any(line.startswith(label) and f" {cost.mu:.4g} " in line for line in dry.stdout.split("\n"))
-    assert f"after      {ledger.remaining} would be left" in dry.stdout
+    share = ledger.remaining.mu**2 / ledger.total.mu**2
+    assert f"after      {share:.0%}".replace("%", " % would be left: epsilon") in dry.stdout
 
 
 def test_a_dry_run_reads_no_row(call, tmp_path):
@@ -245,7 +246,7 @@ def test_every_model_and_solver_prints_and_writes_its_fit(what, call, tmp_path):
     assert dry.returncode == 0, dry.stderr
     result = fit(call, *FITS[what], "--out", "model.json", data=data, domain=domain)
     assert result.returncode == 0, result.stderr
-    assert "guarantee  epsilon" in result.stdout
+    assert "Guarantee    epsilon" in result.stdout
     model = load(tmp_path / "model.json")
     assert len(model.results_.names) >= 1
     assert model.privacy_.epsilon(1e-6) <= 1.0

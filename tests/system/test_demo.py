@@ -28,10 +28,10 @@ def test_the_demo_runs_twice_and_its_command_works(run, tmp_path):
         assert result.returncode == 0, result.stderr
     for words in (
         "who do not exist",
-        "private (epsilon 2)",
+        "euros per year  epsilon 2",
         "held-out",
         "guarantee  epsilon 2",
-        "is left of epsilon 6",
+        "is left: epsilon",
     ):
         assert words in result.stdout
     folder = tmp_path / "my demo"

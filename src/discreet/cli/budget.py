@@ -9,11 +9,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_fact, echo_table
 from discreet.privacy.budget import Budget
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger_history import Entry
 from discreet.privacy.units import Unit
+
+# So much of a charge's key tells it from the others; --json has all of it.
+_KEY = 16
 
 
 @click.group()
@@ -34,44 +37,37 @@ def create(path: str, epsilon: float, delta: float, note: str) -> None:
         click.echo(f"keep {ledger.path.name}.mark beside it: without it the ledger is refused")
 
 
-@budget.command()
+@budget.command(epilog="Example:\n\n  discreet budget show patients.ledger --releases")
 @click.argument("path", type=click.Path(dir_okay=False))
+@click.option("--releases", is_flag=True, help="List every charge with all that was released from it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-def show(path: str, as_json: bool) -> None:
-    """Total, spent and remaining budget of the ledger at PATH."""
+def show(path: str, releases: bool, as_json: bool) -> None:
+    """What is left of the ledger at PATH, and one line for each fit that paid from it."""
     with clean_errors():
         ledger = _opened(path)
-        total, spent, remaining, charges = ledger.total, ledger.spent, ledger.remaining, ledger.charges
-        used = spent.mu**2 / total.mu**2
-        amounts = {"total": total, "spent": spent, "remaining": remaining}
+        total, remaining, entries = ledger.total, ledger.remaining, ledger.history
         if as_json:
+            amounts = {"total": total, "spent": ledger.spent, "remaining": remaining}
             facts: dict[str, Any] = {name: _amount(amount) for name, amount in amounts.items()}
-            _echo_json({"path": str(ledger.path), "note": ledger.note, **facts, "used": used, "charges": charges})
+            history = {"used": ledger.spent.mu**2 / total.mu**2, "charges": [_fields(entry) for entry in entries]}
+            _echo_json({"path": str(ledger.path), "note": ledger.note, **facts, **history})
             return
-        click.echo(f"ledger     {ledger.path}")
+        from discreet.cli.budget_words import fit_rows, left_in_words, more_fits
+
+        echo_fact("ledger", str(ledger.path))
         if ledger.note:
-            click.echo(f"note       {ledger.note}")
-        rows = [(name, f"{amount.epsilon:.4g}", f"{amount.mu:.4g}") for name, amount in amounts.items()]
-        echo_table(["", f"epsilon (delta {total.delta:.3g})", "mu"], rows)
-        noun = "charge" if charges == 1 else "charges"
-        click.echo(f"used       {used:.1%}, by {charges} {noun} (mu^2 adds up, epsilon does not)")
-
-
-@budget.command()
-@click.argument("path", type=click.Path(dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-def history(path: str, as_json: bool) -> None:
-    """Every charge to the ledger at PATH, oldest first, and what was released from it."""
-    with clean_errors():
-        ledger = _opened(path)
-        entries, delta = ledger.history, ledger.total.delta
-        if as_json:
-            _echo_json([_fields(entry) for entry in entries])
-        elif not entries:
+            echo_fact("note", ledger.note)
+        more = more_fits(remaining, total, entries[-1] if entries else None)
+        echo_fact("budget", "; ".join(filter(None, [left_in_words(remaining, total), more])))
+        if not entries:
             click.echo("nothing was spent yet")
+            return
+        click.echo()
+        if releases:
+            headings = ["no.", "when (UTC)", "what", "cost", "epsilon"]
+            echo_table(headings, [row for entry in entries for row in _rows(entry, total.delta)])
         else:
-            headings = ["number", "time (UTC)", "label", "cost", "epsilon alone", "result", "key"]
-            echo_table(headings, [row for entry in entries for row in _rows(entry, delta)])
+            echo_table(["when (UTC)", "fit", "epsilon", "left", ""], fit_rows(ledger, entries))
 
 
 @budget.command()
@@ -142,16 +138,17 @@ def _fields(entry: Entry) -> dict[str, Any]:
 
 
 def _rows(entry: Entry, delta: float) -> list[tuple[str, ...]]:
-    """A charge, and under it what was released from it; that is part of its cost, so no epsilon stands beside it."""
-    time = entry.time.removesuffix("+00:00").replace("T", " ")
-    stored = "stored" if entry.stored else "-"
+    """A charge, and under it its key and what was released from it; that is part of its cost, so it has no epsilon."""
+    time = entry.time.removesuffix("+00:00").replace("T", " ")[:16]
     cost = " + ".join(_cost(cost) for cost in entry.costs)
-    first = (str(entry.number), time, entry.label, cost, f"{entry.cost.epsilon(delta):.4g}", stored, entry.key)
-    rows: list[tuple[str, ...]] = [first]
+    rows: list[tuple[str, ...]] = [
+        (str(entry.number), time, entry.label, cost, f"{entry.cost.epsilon(delta):.4g}"),
+        ("", "", f"  key {entry.key[:_KEY]}{', stored' if entry.stored else ''}", "", ""),
+    ]
     for (label, each), alike in groupby(entry.releases):
         number = len(list(alike))
         times = f", {number} times" if number > 1 else ""
-        rows.append(("", "", f"  {label}{times}", f"  {_cost(each)}{' each' if times else ''}", "", "", ""))
+        rows.append(("", "", f"  {label}{times}", f"  {_cost(each)}{' each' if times else ''}", ""))
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_fact, echo_table
 from discreet.cli.watching import watched
 from discreet.errors import LedgerError
 
@@ -98,9 +98,7 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
             result.names, result.estimates, result.intervals(), plain.coef, plain.conf_int(), strict=True
         )
     ]
-    echo_table(
-        ["euros per year", f"private (epsilon {epsilon:g})", "95 % interval", "not private", "95 % interval"], rows
-    )
+    echo_table(["euros per year", f"epsilon {epsilon:g}", "95 % interval", "not private", "95 % interval"], rows)
     truth = labels(held_out)
     private_score = r_squared(truth, model.predict(features(held_out)))
     plain_score = r_squared(truth, plain.predict(held_out))
@@ -109,9 +107,11 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
 
 
 def _tell(folder: Path, model: Any, ledger: Any) -> None:
-    from discreet.cli.fit import echo_guarantee, echo_left
+    from discreet.cli.fit import echo_left
+    from discreet.results.words import price_in_words, promise_in_words
 
-    echo_guarantee(model)
+    promise = promise_in_words(model.privacy_, model.delta)
+    echo_fact("guarantee", f"{price_in_words(model.privacy_, model.delta)}: {promise}")
     echo_left(str(folder / ledger.path.name))
     model.save(folder / "model.json")
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discreet.cli.model import FAMILIES, MODELS, make_estimator
-from discreet.cli.printing import clean_errors
+from discreet.cli.printing import clean_errors, echo_fact
 from discreet.cli.solver_options import solver_options
 from discreet.cli.tables import Given, table_options
 from discreet.cli.watching import watched
@@ -155,7 +155,6 @@ def _fit(estimator: Any, task: Job) -> None:
         estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)
     click.echo(str(estimator.summary()))
     click.echo()
-    echo_guarantee(estimator)
     if task.ledger is not None:
         echo_left(task.ledger)
     if task.out is not None:
@@ -166,23 +165,12 @@ def _fit(estimator: Any, task: Job) -> None:
         click.echo(f"report     written to {task.html}")
 
 
-def echo_guarantee(estimator: Any) -> None:
-    """What the numbers above promise to each person, in words."""
-    privacy = estimator.privacy_
-    whose = "any one person's rows were" if privacy.grouped else "any one row was"
-    change = "replaced" if privacy.neighbours == "replace_one" else "added or left out"
-    click.echo(
-        f"guarantee  epsilon {privacy.epsilon(estimator.delta):.4g} at delta {estimator.delta:.3g}: whether {whose} "
-        f"{change}\n           changes the odds of any conclusion by a factor of e^epsilon at most (but for delta)"
-    )
-    if privacy.grouped:
-        click.echo(f"           at most {privacy.rows_per_person} of each person's rows were used")
-
-
 def echo_left(path: str) -> None:
     """What the ledger has left."""
+    from discreet.cli.budget_words import left_in_words, more_fits
     from discreet.privacy import Ledger
 
     ledger = Ledger(path)
-    click.echo(f"budget     {ledger.remaining} is left of {ledger.total} in {path}")
-    click.echo("           (mu^2 adds up, epsilon does not)")
+    left, total, entries = ledger.remaining, ledger.total, ledger.history
+    more = more_fits(left, total, entries[-1] if entries else None)
+    echo_fact("budget", "; ".join(filter(None, [f"{left_in_words(left, total)} in {path}", more])))

@@ -9,7 +9,8 @@ import click
 
 from discreet.algorithms.moments import FIRST_LOOK_SHARE
 from discreet.algorithms.parts import plan as shares
-from discreet.cli.printing import echo_table
+from discreet.cli.budget_words import left_in_words
+from discreet.cli.printing import echo_fact, echo_table, warn
 from discreet.privacy import Budget, Ledger
 from discreet.rows import PowerSums, SecondMoment
 
@@ -35,13 +36,13 @@ def echo_price(
     counted = "" if job is None else " (rows may be counted: their number is part of the job)"
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
     for doubt in budget.doubts():
-        click.echo(f"Warning: {doubt}", err=True)
+        warn(doubt)
     declared = getattr(encoder, "target", None)
     names = list(getattr(encoder, "names", None) or estimator.feature_names_in_)
     shown = ", ".join(names) if len(names) <= _MOST_NAMES else f"{', '.join(names[:_MOST_NAMES])}, ... ({len(names)})"
-    click.echo(f"model      {target if declared is None else declared.name} on {shown}")
-    click.echo(f"price      {budget}")
-    click.echo(f"holds for  {source.guarantee.in_words}")
+    echo_fact("model", f"{target if declared is None else declared.name} on {shown}")
+    echo_fact("price", f"{budget}")
+    echo_fact("holds for", source.guarantee.in_words)
     labels, shares = _releases(estimator)
     costs = budget.split(shares)
     rows = [
@@ -70,13 +71,13 @@ def _releases(estimator: Any) -> tuple[list[str], list[float]]:
 
 def _echo_ledger(ledger: Ledger, path: str, price: Budget, job: str | None) -> None:
     total, remaining = ledger.total, ledger.remaining
-    click.echo(f"budget     {remaining} is left of {total} in {path}")
+    echo_fact("budget", f"{left_in_words(remaining, total)} in {path}")
     if job is not None and (paid := ledger.paid(job)) is not None:
-        click.echo(f"after      the same: this job has paid already, at {paid}, and gets its stored releases again")
+        echo_fact("after", f"the same: this job has paid already, at {paid}, and gets its stored releases again")
     elif price.mu > remaining.mu:
-        click.echo("after      this fit does not fit into what is left and would be refused")
+        echo_fact("after", "this fit does not fit into what is left and would be refused")
     elif price.mu == remaining.mu:
         click.echo("after      nothing would be left")
     else:
         left = math.sqrt(remaining.mu**2 - price.mu**2)
-        click.echo(f"after      {Budget.from_mu(left, total.delta)} would be left")
+        echo_fact("after", left_in_words(Budget.from_mu(left, total.delta), total, "would be"))

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 import click
 
 from discreet.errors import DiscreetError
+from discreet.text import hanging, terminal_width
+
+# No column is made narrower than this.
+_LEAST = 14
 
 
 @contextmanager
 def clean_errors() -> Iterator[None]:
-    """One line on stderr and exit code 1: a traceback helps nobody who typed a wrong option.
+    """A short text on stderr and exit code 1: a traceback helps nobody who typed a wrong option.
 
-    A warning is one line on stderr as well, without the place in the code that it comes from.
+    A warning goes to stderr as well, without the place in the code that it comes from.
     """
     try:
         with warnings.catch_warnings():
@@ -26,11 +34,38 @@ def clean_errors() -> Iterator[None]:
     except BrokenPipeError:  # whoever read our lines, such as head, has seen enough: click knows how to leave
         raise
     except (DiscreetError, ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
+        raise CleanError(" ".join(str(error).split())) from error
+
+
+class CleanError(click.ClickException):
+    """An error as a terminal shows it: red where there is colour, wrapped where there is a terminal."""
+
+    def show(self, file: Any = None) -> None:
+        _say("Error:", self.format_message(), "red")
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    click.echo(f"Warning: {' '.join(str(message).split())}", err=True)
+    warn(" ".join(str(message).split()))
+
+
+def warn(message: str) -> None:
+    """A warning on stderr."""
+    _say("Warning:", message, "yellow")
+
+
+def _say(label: str, message: str, colour: str) -> None:
+    """A coloured label and a text; whoever reads it from a file or a pipe gets one line without colour."""
+    if not sys.stderr.isatty():
+        click.echo(f"{label} {message}", err=True)
+        return
+    text = hanging(label, message, len(label) + 1, terminal_width())
+    styled = text if "NO_COLOR" in os.environ else click.style(label, fg=colour, bold=True) + text[len(label) :]
+    click.echo(styled, err=True, color=True)
+
+
+def echo_fact(label: str, text: str, *, err: bool = False) -> None:
+    """A label and a text beside it, wrapped with a hanging indent."""
+    click.echo(hanging(label, text, 11, terminal_width()), err=err)
 
 
 def needs(module: str, extra: str) -> None:
@@ -40,7 +75,22 @@ def needs(module: str, extra: str) -> None:
 
 
 def echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell."""
+    """Columns as wide as their widest cell; where that is too wide for the terminal, the widest one's cells wrap."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    room = terminal_width() - 2 * (len(widths) - 1)
+    over = sum(widths) - room
+    if over > 0:
+        widest = widths.index(max(widths))
+        widths[widest] = max(widths[widest] - over, _LEAST)
     for row in [headings, *rows]:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        cells = [_wrapped_cell(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for line in zip_longest(*cells, fillvalue=""):
+            click.echo("  ".join(part.ljust(width) for part, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _wrapped_cell(cell: str, width: int) -> list[str]:
+    """The lines of a cell; further ones are indented by two more than the first."""
+    if len(cell) <= width:
+        return [cell]
+    indent = " " * (len(cell) - len(cell.lstrip()))
+    return wrap(cell.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ") or [""]

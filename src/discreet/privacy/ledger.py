@@ -100,6 +100,10 @@ class Ledger:
         """How often the ledger was charged."""
         return self._account().charges
 
+    def opened_account(self) -> Account:
+        """The account as it was when the ledger was made: what charges one by one leave of it can be told."""
+        return Account(self._account().opening)
+
     @property
     def history(self) -> list[Entry]:
         """Every charge, oldest first."""

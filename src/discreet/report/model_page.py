@@ -218,7 +218,7 @@ def _verify(results: Results) -> str:
         steps.insert(
             1,
             f"<code>discreet budget verify {escape(results.payment.file)}</code> checks every entry of the ledger; "
-            "<code>discreet budget history</code> lists the charge by its key.",
+            "<code>discreet budget show --releases</code> lists the charge by its key.",
         )
     return f"<ol>{''.join(f'<li>{step}</li>' for step in steps)}</ol>"
 

@@ -43,6 +43,8 @@ class Summary:
             ("Verdict", verdict(results)),
             *results.facts,
         ]
+        if results.privacy.grouped:
+            facts.insert(2, ("Persons", f"at most {results.privacy.rows_per_person} of each person's rows were used"))
         if results.privacy.seeded:
             facts.append(("NOT PRIVATE", "the noise came from random_state and can be computed again"))
         if results.not_covered:
