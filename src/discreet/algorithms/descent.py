@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -29,28 +28,23 @@ from discreet.algorithms.parts.measure import (
     LEVEL_SHARE,
     Bounds,
     Measurement,
+    beyond_newton,
     level_curvature,
     level_keeps,
     measure,
-    secant,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected, relative_change, relative_edge
+from discreet.algorithms.parts.noisy_matrix import corrected, relative_change, relative_edge
 from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes, longest_row
-from discreet.algorithms.parts.uncertain import Seen, likely_inverses, spread
+from discreet.algorithms.parts.uncertain import spread
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, Source
 from discreet.rows.gradient import WeightedMoment
 
-# The least response of a gradient, as a part of the foreseen one: in estimates, and in steps on the way.
-_LEAST_RESPONSE, _LEAST_STEP_RESPONSE, _LEAST_SEEN = 0.25, 1.0, 0.03
-# A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
-_ROUGHLY = 1.5
-# Changes of log weights beyond this all count as this one.
-_MOST_CHANGE = 0.98
 # A step is not believed to leave less of the dispersion than this part.
 _LEAST_LEFT = 0.3
 # Clip norms fall with the dispersion as long as the variance of noise is so many times the sampling variance.
@@ -123,7 +117,6 @@ class _Descent(Approach):
         """Measurements of the optimum: two, or more where the start was far off; each nearer to it."""
         plan = self.plan
         seen: list[Measurement] = []
-        self.curvatures: list[Seen] = []
         share, left = shares.FIRST, 1.0
         while left > 0:
             last = share == left
@@ -135,7 +128,7 @@ class _Descent(Approach):
                 self._move_to(self._next_point(seen), seen[-1])
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
-        said = [one.optimum(self.full, self.keeps) for one in seen]
+        said = [one.optimum(self.response.full, self.keeps) for one in seen]
         limited = [self.limited(there.phi, one.phi) for one, there in zip(said, seen, strict=True)]
         cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
         said = [replace(one, phi=phi) for one, phi in zip(said, limited, strict=True)]
@@ -146,22 +139,14 @@ class _Descent(Approach):
         ]
         self.estimate = together(said, [one.phi for one in seen], wrong, cut)
         self.inverse, self.measurements = said[-1].inverse, len(seen)
-        inverses = likely_inverses(self.full, self.response, self.curvatures, self.frame.penalty)
-        if self.bounds.levels:
-            inverses += likely_inverses(self.flatter, self.response, self.curvatures, self.frame.penalty)
+        inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
-
-    def _seen_before(self) -> Seen:
-        """What the second moment of rows says of the response, up to a factor, which is that of the foreseen one."""
-        linear, size = self.linear, self.frame.size
-        scale = float(np.trace(self.response)) / max(float(np.trace(linear.moment)), size * linear.noise_std)
-        return Seen(scale * linear.moment, _ROUGHLY * scale * linear.noise_std)
 
     def _move_to(self, phi: Floats, last: Measurement) -> None:
         """The next point, and bounds for the scores there: a step that explains labels makes residuals smaller."""
         if self.plan.dispersion:
             frame, step = self.frame, phi - last.phi
-            said = last.optimum(self.cautious, self.keeps).phi - last.phi
+            said = last.optimum(self.response.cautious, self.keeps).phi - last.phi
             curve = frame.foresight.curvature(phi)
             explained = float((2 * said - step) @ curve @ step)
             left = min(max(1 - explained / frame.dispersion, _LEAST_LEFT), 1.0)
@@ -193,37 +178,22 @@ class _Descent(Approach):
             *answers, squares = answers
             self.frame = frame.with_squares(more[-1], squares)
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
+        kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
-            self.response = curve * self.sizes.kept(self.bounds.clip)
-            self.curvatures.append(self._seen_before())
+            self.response = Response.foreseen(curve, kept, self.linear)
         else:
-            self.response = carried_over(self.response, frame.foresight.curvature(seen[-2].phi), curve)
-            before = frame.foresight.curvature(seen[-2].phi)
-            self.curvatures = [
-                replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
-            ]
+            self.response.move(frame.foresight.curvature(seen[-2].phi), curve)
         if with_curvature:
-            self.response = corrected(answers[0], frame.count, self.response)
-            self.curvatures.append(Seen(answers[0].value / frame.count, answers[0].noise_std / frame.count))
+            self.response.see(answers[0], frame.count)
         self.keeps = level_keeps(seen)
-        above, kept = level_curvature(self.sizes, self.bounds, self.keeps), self.sizes.kept(self.bounds.clip)
-        self.full = self.response + above * curve
-        for earlier, later in pairwise(seen):
-            if self._nonlinearity(later.phi - earlier.phi) < 1:
-                self.full = secant(self.full, earlier, later, self.keeps)
-        # Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no
-        # direction is taken to be much flatter than foreseen.
-        least = min(max(_LEAST_SEEN, self.doubt / 2), _LEAST_RESPONSE)
-        self.full = at_least(self.full, least * kept * curve)
-        # Levels may also respond in proportion to what lies below: where all rows are clipped there, few do above.
-        self.flatter = at_least(self.response * (1 + above / kept), least * kept * curve)
-        self.cautious = at_least(self.full, _LEAST_STEP_RESPONSE * curve)
+        above = level_curvature(self.sizes, self.bounds, self.keeps)
+        self.response.complete(curve, kept, above, self.doubt, seen, self.keeps, self._nonlinearity)
         if last:
             self.meat = self._meat(answers[-1])
 
     def _nonlinearity(self, step: Floats) -> float:
         """How far a step moves scores, in units of the clip norm: up to 1 they respond to it about in proportion."""
-        weight = float(np.trace(self.response)) / (self.frame.size * self.sizes.kept(self.bounds.clip))
+        weight = float(np.trace(self.response.below)) / (self.frame.size * self.sizes.kept(self.bounds.clip))
         return weight * float(np.linalg.norm(step)) * self.frame.root_size / self.bounds.clip
 
     def _bend(self, phi: Floats, goal: Floats) -> float:
@@ -233,7 +203,7 @@ class _Descent(Approach):
         step = goal - phi
         row = self.frame.root_size * math.sqrt(self.longest)
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
-        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), _beyond_newton(change))
+        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), beyond_newton(change))
 
     def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
         """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
@@ -246,7 +216,7 @@ class _Descent(Approach):
 
     def _is_far(self, seen: list[Measurement]) -> bool:
         """Whether one more measurement would still be off by more than its noise."""
-        said, phi = seen[-1].optimum(self.full, self.keeps), seen[-1].phi
+        said, phi = seen[-1].optimum(self.response.full, self.keeps), seen[-1].phi
         change = relative_change(
             self.frame.foresight.curvature(phi), self.frame.foresight.curvature(self._next_point(seen))
         )
@@ -264,7 +234,7 @@ class _Descent(Approach):
             kept += level_curvature(self.sizes, self.bounds, self.keeps)
             gradient, noise_std = one.gradient(self.keeps)
             return self.foreseen(gradient / kept, noise_std / kept)
-        said = one.optimum(self.cautious, self.keeps)
+        said = one.optimum(self.response.cautious, self.keeps)
         step = said.phi - one.phi
         return self.limited(one.phi, one.phi + step * clear(step, said.variance))
 
@@ -278,7 +248,7 @@ class _Descent(Approach):
         """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""
         frame, sizes, clip = self.frame, self.sizes, self.bounds.clip
         ratio = sizes.score_variance_ratio(clip) * frame.dispersion
-        self.expected_meat = self.response * ratio
+        self.expected_meat = self.response.below * ratio
         seen = corrected(answer, frame.count, self.expected_meat)
         levels = zip(self.keeps, self.bounds.levels, strict=True)
         above = sum(keep**2 * (sizes.mean_square(top) - sizes.mean_square(low)) for keep, (low, top) in levels)
@@ -329,14 +299,3 @@ class _Descent(Approach):
             variance = (self.label.noise_std / slope) ** 2
             phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
         return phi
-
-
-def _beyond_newton(change: float) -> float:
-    """How much farther the optimum may lie than a Newton step says, as a part of the step.
-
-    ``change``: that of the log weight of rows along the step. Where a weight falls exponentially, as that of a group
-    in which an outcome hardly occurs, a step that changes it by x reaches 1 - x of the way's weight, and the optimum
-    lies at -log(1 - x): without bound as x nears 1.
-    """
-    x = min(change, _MOST_CHANGE)
-    return -math.log1p(-x) / x - 1 if x > 1e-6 else 0.0

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from noisy_source import NoisySource
 from plain_source import without_rounding
 
-from discreet.algorithms.descent import _beyond_newton, descend
+from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
-from discreet.algorithms.parts.measure import Bounds, Said, together
+from discreet.algorithms.parts.measure import Bounds, Said, beyond_newton, together
 from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected, positive
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
@@ -315,10 +315,10 @@ def test_no_direction_is_flatter_than_the_least_allowed():
 
 def test_a_newton_step_into_an_empty_group_may_end_far_beyond():
     """A weight that falls as exp(-x): the step 1 - r from a point where a share r of it is explained, not -log r."""
-    assert _beyond_newton(0.0) == 0.0
-    assert _beyond_newton(0.1) == pytest.approx(-math.log(0.9) / 0.1 - 1)
-    assert _beyond_newton(0.9) > 1.5
-    assert _beyond_newton(5.0) == _beyond_newton(0.98)
+    assert beyond_newton(0.0) == 0.0
+    assert beyond_newton(0.1) == pytest.approx(-math.log(0.9) / 0.1 - 1)
+    assert beyond_newton(0.9) > 1.5
+    assert beyond_newton(5.0) == beyond_newton(0.98)
 
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])

@@ -1,0 +1,89 @@
+"""How the gradient of clipped scores responds to a change of the coefficients: foreseen, then corrected.
+
+The response decides every step, and its inverse the standard errors. What is released of it is noisy: second moments of
+rows when they were whitened, which say the same up to a factor, and the curvature at one or two points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.algorithms.parts.measure import Measurement, secant
+from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected
+from discreet.algorithms.parts.uncertain import Seen, likely_inverses
+from discreet.algorithms.steps.whitening import LinearStart
+from discreet.rows import Answer, Floats
+
+# The least response, as a part of the foreseen one: in estimates, where noise hides the curvature and where it does
+# not, and in steps on the way.
+_LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 0.03, 1.0
+# A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
+_ROUGHLY = 1.5
+
+
+@dataclass
+class Response:
+    """``below``: that of scores below the clip norm. ``full``: with the levels kept above it.
+
+    ``cautious`` is what steps are taken by, ``flatter`` what levels would make of it if they responded in proportion
+    to what lies below: where all rows are clipped there, few respond above.
+    """
+
+    below: Floats
+    curvatures: list[Seen] = field(default_factory=list)
+    full: Floats = field(init=False)
+    flatter: Floats = field(init=False)
+    cautious: Floats = field(init=False)
+
+    @classmethod
+    def foreseen(cls, curve: Floats, kept: float, linear: LinearStart) -> Response:
+        """Before any curvature is released; the second moment that whitened the rows tells it up to a factor."""
+        below = curve * kept
+        least = len(below) * linear.noise_std
+        scale = float(np.trace(below)) / max(float(np.trace(linear.moment)), least)
+        return cls(below, [Seen(scale * linear.moment, _ROUGHLY * scale * linear.noise_std)])
+
+    def move(self, before: Floats, curve: Floats) -> None:
+        """To another point, where the foreseen curvature is another."""
+        self.below = carried_over(self.below, before, curve)
+        self.curvatures = [
+            replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
+        ]
+
+    def see(self, answer: Answer, count: float) -> None:
+        """A released curvature."""
+        self.below = corrected(answer, count, self.below)
+        self.curvatures.append(Seen(answer.value / count, answer.noise_std / count))
+
+    def complete(
+        self,
+        curve: Floats,
+        kept: float,
+        above: float,
+        doubt: float,
+        measurements: Sequence[Measurement],
+        keeps: Sequence[float],
+        nonlinearity: Callable[[Floats], float],
+    ) -> None:
+        """With levels, of which ``above`` is kept of the curvature, and with how gradients changed between points.
+
+        Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no direction
+        is taken to be much flatter than foreseen, unless its curvature is seen.
+        """
+        full = self.below + above * curve
+        for earlier, later in pairwise(measurements):
+            if nonlinearity(later.phi - earlier.phi) < 1:
+                full = secant(full, earlier, later, keeps)
+        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept * curve
+        self.full = at_least(full, least)
+        self.flatter = at_least(self.below * (1 + above / kept), least)
+        self.cautious = at_least(self.full, _LEAST_IN_STEPS * curve)
+
+    def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
+        """Inverses of what the response may be, given all that was seen of it."""
+        ways = [self.full, self.flatter] if levels else [self.full]
+        return [one for way in ways for one in likely_inverses(way, self.below, self.curvatures, penalty)]
