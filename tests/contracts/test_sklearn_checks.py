@@ -38,7 +38,8 @@ def estimators():
             (GeneralizedLinearRegressor, declared, glm_solvers),
         )
         for solver in solvers
-        for neighbours in ("replace_one", "add_or_remove_one")
+        # What scikit-learn asks for hardly depends on the relation: the private number of rows is tried once a kind.
+        for neighbours in (("replace_one", "add_or_remove_one") if solver == solvers[0] else ("replace_one",))
     ]
 
 

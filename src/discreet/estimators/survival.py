@@ -20,6 +20,8 @@ from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 
+_LARGEST_LOG_HAZARD = 300.0
+
 
 class PiecewiseExponentialRegressor(PrivateGlm):
     """Differentially private survival regression: proportional hazards, constant within declared intervals.
@@ -220,8 +222,11 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def predict_hazard(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The hazard of each row (lines) in each interval (columns)."""
         design = self._covariates(X, extrapolate)
-        relative = np.exp(design @ self.coef_[: design.shape[1]])
-        return np.asarray(relative[:, np.newaxis] * self.baseline_hazard_)
+        relative = design @ self.coef_[: design.shape[1]]
+        with np.errstate(divide="ignore"):
+            together = relative[:, np.newaxis] + np.log(self.baseline_hazard_)
+        # Noise may make of a hazard what it likes: within these bounds every time and chance below is a number.
+        return np.exp(np.clip(together, -_LARGEST_LOG_HAZARD, _LARGEST_LOG_HAZARD))
 
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The chance that each row (lines) has had no event until each of these times, up to the last break."""

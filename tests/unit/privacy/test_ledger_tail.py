@@ -92,6 +92,7 @@ def test_many_charges_in_a_few_seconds_are_a_burst_and_few_are_none(ledger, monk
 def test_what_lies_in_the_tail_counts_like_any_other_entry(in_tail):
     assert keys(in_tail) == ["a", "b", "c", "d"]
     assert in_tables(in_tail) == 3
+    assert beside(in_tail, ".tail").stat().st_mode & 0o777 == 0o600
     assert (in_tail.charges, in_tail.verify()) == (4, 6)
     assert in_tail.spent.mu == pytest.approx(2 * COST.mu)
     assert in_tail.stored("d") == {"value": 4}
