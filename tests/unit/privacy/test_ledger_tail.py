@@ -286,3 +286,28 @@ def test_readers_never_see_less_than_was_paid_while_another_process_charges(ledg
     assert seen == sorted(seen)
     assert ledger.charges == 150
     ledger.verify()
+
+
+def test_what_a_commit_left_half_written_is_read_as_it_was_before(ledger):
+    """Pages of an unfinished transaction are in the file, and its journal knows how they were."""
+    charge(ledger, "a", "b")
+    journal = beside(ledger, "-journal")
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")  # what does not fit is written at once
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE entries SET facts = facts || hex(zeroblob(20000))")
+        torn, undo = ledger.path.read_bytes(), journal.read_bytes()
+        connection.execute("ROLLBACK")
+    assert undo[:8] != bytes(8)
+    ledger.path.write_bytes(torn)
+    journal.write_bytes(undo)
+    assert keys(ledger) == ["a", "b"]
+    assert ledger.path.read_bytes() == torn  # reading writes nothing
+    charge(ledger, "c")
+    assert keys(ledger) == ["a", "b", "c"]
+
+
+def test_what_a_crash_left_of_a_creation_does_not_hinder_the_next_one(tmp_path):
+    for ending in (".new", ".new-journal"):
+        (tmp_path / f"again.ledger{ending}").write_bytes(b"left over")
+    assert Ledger.create(tmp_path / "again.ledger", epsilon=1, delta=1e-6).charges == 0
