@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
-from discreet.domain import Encoder, Numeric, Public
+from discreet.domain import Encoder, Numeric
 from discreet.domain.piecewise import PiecewiseEncoder
 from discreet.engines import Expanded
 from discreet.errors import DiscreetError, DomainError
@@ -20,7 +20,8 @@ from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 
-_LARGEST_LOG_HAZARD = 300.0
+# No log hazard is larger: its exponential could not be multiplied by a time.
+_MOST_LOG = 300.0
 
 
 class PiecewiseExponentialRegressor(PrivateGlm):
@@ -82,9 +83,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         data_norm: float | None = None,
         domain: Any = None,
         formula: str | None = None,
-        public: Public | None = None,
         alpha: float = 0.0,
-        solver: str = "auto",
         cov_type: str = "robust",
         neighbours: str = "replace_one",
         ledger: Any = None,
@@ -98,9 +97,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         self.data_norm = data_norm
         self.domain = domain
         self.formula = formula
-        self.public = public
         self.alpha = alpha
-        self.solver = solver
         self.cov_type = cov_type
         self.neighbours = neighbours
         self.ledger = ledger
@@ -110,6 +107,8 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     # What the other models may be told and this one may not.
     _beside = "event"
     calibration = "tight"
+    solver = "auto"
+    public = None
     fit_intercept = True
     max_iter = step = radius = clip = eta = None
 
@@ -126,8 +125,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     def _check_parameters(self) -> Budget:
         self._ends()
-        if self.public is not None:
-            raise DomainError("survival models take no public rows yet: leave public out")
         return super()._check_parameters()
 
     def _ends(self) -> tuple[float, ...]:
@@ -204,7 +201,8 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return self._with_baseline(encoder.rows.width)
 
     def _with_baseline(self, width: int) -> Any:
-        self.baseline_hazard_ = np.exp(self.intercept_ + np.concatenate([[0.0], self.coef_[width:]]))
+        logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
+        self.baseline_hazard_ = np.exp(np.clip(logs, -_MOST_LOG, _MOST_LOG))
         return self
 
     def _curator(self, engine: Any, encoder: Any, grouped: bool, job: str | None) -> Curator:
@@ -222,11 +220,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def predict_hazard(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The hazard of each row (lines) in each interval (columns)."""
         design = self._covariates(X, extrapolate)
-        relative = design @ self.coef_[: design.shape[1]]
-        with np.errstate(divide="ignore"):
-            together = relative[:, np.newaxis] + np.log(self.baseline_hazard_)
-        # Noise may make of a hazard what it likes: within these bounds every time and chance below is a number.
-        return np.exp(np.clip(together, -_LARGEST_LOG_HAZARD, _LARGEST_LOG_HAZARD))
+        width = design.shape[1]
+        logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
+        # Whatever noise has made of the coefficients, a hazard is a number.
+        return np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG))
 
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The chance that each row (lines) has had no event until each of these times, up to the last break."""
@@ -243,8 +240,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         hazard = self.predict_hazard(X, extrapolate=extrapolate)
         breaks = np.array(self._ends())
         width = np.diff(np.concatenate([[0.0], breaks]))
-        start = np.exp(-np.cumsum(hazard * width, axis=1) + hazard * width)
-        return np.asarray((start * -np.expm1(-hazard * width) / hazard).sum(axis=1))
+        total = np.cumsum(hazard * width, axis=1)
+        alive = np.exp(-np.hstack([np.zeros((len(hazard), 1)), total[:, :-1]]))
+        return np.asarray((alive * -np.expm1(-hazard * width) / hazard).sum(axis=1))
 
     def hazard_ratios(self, alpha: float = 0.05) -> Any:
         """Hazard ratios of the features with their intervals, sampling and privacy noise together.
