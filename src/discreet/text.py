@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from collections.abc import Sequence
+from difflib import get_close_matches
 
 # What fits into a usual terminal, with a margin; wider lines are hard to read, however wide the terminal is.
 WIDTH = 78
@@ -21,6 +23,12 @@ def hanging(label: str, text: str, indent: int = 12, width: int = WIDTH) -> str:
     first = f"{label:<{indent}}" if len(label) < indent else f"{label}\n{'':<{indent}}"
     lines = [wrapped(line, width - indent) for line in text.split("\n")]
     return first + f"\n{'':<{indent}}".join("\n".join(lines).split("\n"))
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A hint at the name that was meant, where one is near; else nothing. ``known`` must be public."""
+    near = get_close_matches(str(name), [str(one) for one in known], n=1, cutoff=0.6)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def wrapped(text: str, width: int = WIDTH, indent: str = "", further: str = "") -> str:

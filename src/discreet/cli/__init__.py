@@ -7,6 +7,8 @@ from importlib import import_module
 import click
 
 from discreet import __version__
+from discreet.cli.examples import with_example
+from discreet.text import did_you_mean
 
 # What ``--help`` says of each verb, so that it need not load them: scipy alone takes half a second.
 _VERBS = {
@@ -25,6 +27,13 @@ _VERBS = {
 
 
 class _Verbs(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _VERBS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}.{did_you_mean(args[0], sorted(_VERBS))}")
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(_VERBS)
 
@@ -33,7 +42,7 @@ class _Verbs(click.Group):
             return None
         command = getattr(import_module(f"discreet.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
-        return command
+        return with_example(command, f"{cmd_name}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_table, needs
 
 
 @click.command()
@@ -81,6 +81,9 @@ def audit(
             raise click.UsageError(f"--epsilon must be > 0, got {epsilon:g}")
         if runs != 0 and runs < 40:
             raise click.UsageError(f"--runs must be 0 or at least 40, got {runs}")
+        if html is not None:
+            needs("matplotlib", "report")
+            needs("jinja2", "report")
         settings = Settings(
             runs,
             confidence,
@@ -188,9 +191,7 @@ def _write(suite: Any, html: str | None, json_path: str | None) -> None:
     if json_path is not None:
         Path(json_path).write_text(json.dumps(suite.to_dict(), indent=1) + "\n", encoding="utf-8")
     if html is not None:
-        try:
-            from discreet.report.audit_page import audit_page
-        except ImportError as error:
-            raise ValueError("--html needs matplotlib and jinja2: pip install 'discreet[report]'") from error
+        from discreet.report.audit_page import audit_page
+
         Path(html).write_text(audit_page(suite.to_dict(), version=__version__), encoding="utf-8")
         click.echo(f"written to {html}")

@@ -37,7 +37,7 @@ def create(path: str, epsilon: float, delta: float, note: str) -> None:
         click.echo(f"keep {ledger.path.name}.mark beside it: without it the ledger is refused")
 
 
-@budget.command(epilog="Example:\n\n  discreet budget show patients.ledger --releases")
+@budget.command()
 @click.argument("path", type=click.Path(dir_okay=False))
 @click.option("--releases", is_flag=True, help="List every charge with all that was released from it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_fact, echo_table
+from discreet.cli.printing import clean_errors, echo_fact, echo_table, needs
 from discreet.cli.watching import watched
 from discreet.errors import LedgerError
 
@@ -34,6 +35,9 @@ _TITLES = {
 def demo(out: str, epsilon: float) -> None:
     """Fit synthetic patients privately, compare with the fit without privacy, and keep every file."""
     with clean_errors():
+        needs("pyarrow", "arrow")
+        if find_spec("matplotlib") is None:
+            echo_fact("plot", 'will be left out: it needs matplotlib, pip install "discreet[report]"')
         from discreet.cli.demo_data import DOMAIN, patients
         from discreet.privacy import Budget
 
@@ -134,7 +138,6 @@ def _plot(folder: Path, model: Any, table: Any) -> None:
             model.epsilon,
         )
     except ImportError:
-        click.echo('plot       left out: it needs matplotlib, pip install "discreet[report]"')
         return
     click.echo(f"plot       {paths[0]} and .svg (its other epsilons are free only because the data are synthetic)")
 

@@ -39,7 +39,7 @@ class Job:
 @click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
 @click.option("--model", type=click.Choice(MODELS), help="Least squares, sparse, ReLU or single-index.")
 @click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model; with --model sparse, too.")
-@click.option("--link", help="Its link: identity, logit, log, ..., or a single index's: sigmoid, softplus, cubic, ...")
+@click.option("--link", help="Its link: identity, logit, probit, cloglog, log, softplus, or a single index's.")
 @click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
 @click.option("--sample-weight", metavar="COLUMN", help="How much each row counts; its bounds are in the domain.")
 @click.option("--public", metavar="FILE", help="Rows that are public anyway, with the same columns.")

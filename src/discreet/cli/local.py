@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from discreet.cli.examples import with_example
+
 # What ``--help`` says of each verb, and the module that holds it: a device that reports loads nothing else.
 _VERBS = {
     "demo": ("local_demo", "A collector on this machine, with made-up people and a page for you to take part."),
@@ -30,7 +32,7 @@ class _LocalVerbs(click.Group):
             return None
         command = getattr(import_module(f"discreet.cli.{_VERBS[cmd_name][0]}"), cmd_name)
         assert isinstance(command, click.Command)
-        return command
+        return with_example(command, f"local {cmd_name}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

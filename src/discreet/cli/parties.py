@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from discreet.cli.examples import with_example
+
 # What ``--help`` says of each verb, and the module that holds it, in the order of use.
 _VERBS = {
     "plan": ("parties_plan", "Make, explain or check the public plan that all parties sign off."),
@@ -25,7 +27,7 @@ class _PartiesVerbs(click.Group):
             return None
         command = getattr(import_module(f"discreet.cli.{_VERBS[cmd_name][0]}"), cmd_name)
         assert isinstance(command, click.Command)
-        return command
+        return with_example(command, f"parties {cmd_name}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

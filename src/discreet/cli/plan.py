@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_table, needs
 
 
 @click.command()
@@ -54,6 +54,8 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
             return
         if plot_path is not None and not Path(plot_path).resolve().parent.is_dir():
             raise click.UsageError(f"there is no folder {Path(plot_path).resolve().parent} for --plot")
+        if plot_path is not None:
+            needs("matplotlib", "report")
         from discreet.planning import plan as forecast_of
         from discreet.planning.words import SUPPOSED, attacker_sentences, error_rows, headline, model_sentences
 

@@ -13,9 +13,7 @@ from discreet.cli.printing import clean_errors, needs
 _ENDINGS = (".parquet", ".csv")
 
 
-@click.command(
-    epilog="Example:\n\n  discreet predict model.json new.parquet --out scores.parquet --keep patient",
-)
+@click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="Write scores here: .parquet or .csv.")

@@ -10,7 +10,7 @@ import click
 from discreet.cli.printing import clean_errors
 
 
-@click.command(epilog="Example:\n\n  discreet report model.json --out report.html")
+@click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="Write the page to this HTML file.")
 def report(model_path: str, out: str) -> None:

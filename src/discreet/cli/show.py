@@ -7,7 +7,7 @@ import click
 from discreet.cli.printing import clean_errors, echo_table
 
 
-@click.command(epilog="Example:\n\n  discreet show model.json --releases")
+@click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option("--predictive", is_flag=True, help="Show the shrunk coefficients, which predict best.")
 @click.option("--releases", is_flag=True, help="List every noisy answer behind the model, with its share of the cost.")

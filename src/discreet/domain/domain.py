@@ -18,6 +18,7 @@ from discreet.domain.columns import Categorical, Column, Numeric, check_scalable
 from discreet.domain.dates import Date
 from discreet.domain.declared import columns_toml, declared_columns
 from discreet.errors import DomainError
+from discreet.text import did_you_mean
 
 Missing = Literal["drop", "centre"]
 
@@ -139,7 +140,10 @@ class Domain:
         try:
             return self._index[name]
         except KeyError:
-            raise DomainError(f"column {name!r} is not declared; the domain has {', '.join(self._index)}") from None
+            known = list(self._index)
+            raise DomainError(
+                f"column {name!r} is not declared; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
+            ) from None
 
     def select(self, names: Sequence[str]) -> Domain:
         """The same declarations for these columns only, in this order."""

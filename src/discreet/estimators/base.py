@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,16 @@ class PrivateEstimator(FittedMethods, BaseEstimator):
     formula: str | None = None
     # What the last column beside the labels is called in messages.
     _beside = "sample_weight"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Give each class its own constructor, so that an error about parameters has the public class's name."""
+        super().__init_subclass__(**kwargs)
+        made = cls.__init__
+        if "__init__" not in vars(cls) and isinstance(made, FunctionType):
+            own = FunctionType(made.__code__, made.__globals__, made.__name__, made.__defaults__, made.__closure__)
+            own.__kwdefaults__, own.__doc__, own.__module__ = made.__kwdefaults__, made.__doc__, made.__module__
+            own.__annotations__, own.__qualname__ = made.__annotations__, f"{cls.__qualname__}.__init__"
+            cls.__init__ = own  # type: ignore[method-assign]
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

@@ -23,6 +23,7 @@ from discreet.domain import (
 )
 from discreet.errors import DomainError
 from discreet.estimators.vectors import rows_of_lists
+from discreet.text import did_you_mean
 
 
 def is_frame(X: Any) -> bool:
@@ -88,7 +89,12 @@ def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
                 f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
                 f"{estimator.n_features_in_} features as input"
             )
-        raise ValueError("the feature names should match those that were passed during fit, in the same order")
+        before = list(estimator.feature_names_in_)
+        place = next(i for i, (old, new) in enumerate(zip(before, names, strict=True)) if old != new)
+        raise ValueError(
+            "the feature names should match those that were passed during fit, in the same order: column "
+            f"{place + 1} is {names[place]!r}, and was {before[place]!r}"
+        )
 
 
 def feature_names(estimator: Any) -> list[str]:
@@ -116,8 +122,10 @@ def named_target(estimator: Any, name: Any) -> Numeric:
             raise DomainError(f"target {name!r} is declared as categorical; a linear model needs a number")
         return column
     if estimator.domain is not None and isinstance(name, str):
-        declared = ", ".join(column.name for column in estimator.domain.columns)
-        raise DomainError(f"target {name!r} is not declared; the domain has {declared}")
+        known = [column.name for column in estimator.domain.columns]
+        raise DomainError(
+            f"target {name!r} is not declared; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
+        )
     raise DomainError(
         "no range was declared for y: pass bounds_y=(low, high), the smallest and largest value that y can take, "
         "known from what y is and never from the private rows"

@@ -17,6 +17,7 @@ from discreet.glm import NoisyQuadratic
 from discreet.privacy import Guarantee
 from discreet.results import Results
 from discreet.rows import Answer
+from discreet.text import did_you_mean
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +91,8 @@ class Moments:
 
     def _position(self, name: str) -> int:
         if name not in self.names:
-            raise DomainError(f"column {name!r} is not among the released ones: {', '.join(self.names)}")
+            near = did_you_mean(name, self.names)
+            raise DomainError(f"column {name!r} is not among the released ones: {', '.join(self.names)}.{near}")
         return self.names.index(name) + 1
 
     def _quadratic(self, columns: NDArray[np.intp], label: int, alpha: float, fit_intercept: bool) -> NoisyQuadratic:

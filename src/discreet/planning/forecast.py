@@ -16,6 +16,7 @@ from discreet.planning.distributed import local, parties
 from discreet.planning.simulation import simulate_central
 from discreet.planning.solving import least
 from discreet.privacy import Budget, check_neighbours
+from discreet.text import wrapped
 
 TRUSTS = ("central", "local", "parties")
 _EPSILONS, _COUNTS = (0.01, 50.0), (50, 10**9)
@@ -25,7 +26,7 @@ MOST_CELLS = 2_000_000
 _REPEATS = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast:
     """What to expect of one fit; errors of a coefficient are in units of one standard deviation of its feature.
 
@@ -55,6 +56,15 @@ class Forecast:
     method: str
     sharp: bool
     solved: str | None = None
+
+    def __repr__(self) -> str:
+        """A table: what to expect with privacy, without it, and what no method can beat."""
+        from discreet.planning.words import error_rows, headline
+
+        rows = [("", "private", "not private", "no method below"), *error_rows(self)]
+        widths = [max(len(str(row[i])) for row in rows) for i in range(4)]
+        lines = ["  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([wrapped(headline(self)), *(line.rstrip() for line in lines)])
 
     @property
     def r2(self) -> float | None:

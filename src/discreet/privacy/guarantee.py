@@ -45,7 +45,7 @@ class Release:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Guarantee:
     """The joint guarantee of a list of releases, against an observer who sees every one of them.
 
@@ -94,9 +94,20 @@ class Guarantee:
         """The neighbour relation as a sentence."""
         return _IN_WORDS[self.neighbours].format(unit=self.unit)
 
-    def __str__(self) -> str:
+    @property
+    def _shown_delta(self) -> float:
         # A shuffled pass has one delta at which it promises something, and no mu.
-        delta = max([1e-6, *(split.cost.slack for split in self.splits if isinstance(split.cost, Approximate))])
+        return max([1e-6, *(split.cost.slack for split in self.splits if isinstance(split.cost, Approximate))])
+
+    def __repr__(self) -> str:
+        change = "replace" if self.neighbours == "replace_one" else "add or remove"
+        count = f"{len(self.releases)} release{'' if len(self.releases) == 1 else 's'}"
+        seeded = ", NOT PRIVATE" if self.seeded else ""
+        promise = f"epsilon {self.epsilon(self._shown_delta):.4g} at delta {self._shown_delta:.3g}"
+        return f"Guarantee({promise}, {change} one {self.unit}, {count}{seeded})"
+
+    def __str__(self) -> str:
+        delta = self._shown_delta
         gdp = f"{self.mu:.4g}-GDP (epsilon" if math.isfinite(self.mu) else "(epsilon"
         lines = [f"{gdp} {self.epsilon(delta):.4g} at delta {delta:.4g}), per {self.unit}: {self.in_words}"]
         if self.grouped:

@@ -235,7 +235,13 @@ class Ledger:
         return hash(self.path)
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        try:
+            account = ReadOnlyLedger(self.path)._account()
+        except (LedgerError, OSError):
+            return f"Ledger({str(self.path)!r})"
+        share, total = account.remaining.mu**2 / account.total.mu**2, account.total
+        left = "nothing" if share < 1e-6 else f"{share:.0%}"
+        return f"Ledger({str(self.path)!r}, {left} left of epsilon {total.epsilon:.4g} at delta {total.delta:.3g})"
 
 
 class ReadOnlyLedger(Ledger):
