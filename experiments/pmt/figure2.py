@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.pmt.problems import DP_GD, RIDGE, ridge_errors, simulated
+from experiments.pmt.problems import PENALISED, ridge_errors, simulated
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"n": n, "mu": mu} for mu in (1, 3, 10) for n in (2000, 5000, 10_000, 20_000)]
@@ -12,7 +12,7 @@ CELLS = [{"n": n, "mu": mu} for mu in (1, 3, 10) for n in (2000, 5000, 10_000, 2
 
 def run(cell: Cell, seed: int) -> Mapping[str, float]:
     problem = simulated(cell["n"], 20, 10, False, seed)
-    return ridge_errors(problem, cell["mu"], 0.01, 0.05, DP_GD["simulation"])
+    return ridge_errors(problem, cell["mu"], 0.01, 0.05)
 
 
 FIGURE = Figure(
@@ -22,7 +22,7 @@ FIGURE = Figure(
     cells=CELLS,
     quick=[{"n": n, "mu": mu} for mu in (1, 10) for n in (2000, 10_000)],
     run=run,
-    curves=RIDGE,
+    curves=PENALISED,
     axis="n",
     repeats=300,
     measure="relative error of the coefficients",

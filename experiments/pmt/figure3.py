@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.pmt.problems import DP_GD, RIDGE, ridge_errors, simulated
+from experiments.pmt.problems import PENALISED, ridge_errors, simulated
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"lambda": size} for size in (0.0, 1e-3, 1e-2, 1e-1)]
@@ -12,7 +12,7 @@ CELLS = [{"lambda": size} for size in (0.0, 1e-3, 1e-2, 1e-1)]
 
 def run(cell: Cell, seed: int) -> Mapping[str, float]:
     problem = simulated(10_000, 100, 10, False, seed)
-    return ridge_errors(problem, 3.0, cell["lambda"], 0.05, DP_GD["simulation"])
+    return ridge_errors(problem, 3.0, cell["lambda"], 0.05)
 
 
 FIGURE = Figure(
@@ -22,7 +22,7 @@ FIGURE = Figure(
     cells=CELLS,
     quick=[{"lambda": size} for size in (0.0, 1e-2)],
     run=run,
-    curves=RIDGE,
+    curves=PENALISED,
     axis="lambda",
     repeats=300,
     measure="relative error of the coefficients",

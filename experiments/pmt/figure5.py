@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.pmt.problems import DP_GD, RIDGE, real, ridge_errors
+from experiments.pmt.problems import PENALISED, real, ridge_errors
 from experiments.runner import Cell, Figure, main
 
 ROWS = {"wine": (1000, 2000, 4653), "CCPP": (2000, 5000, 9376)}
@@ -14,7 +14,7 @@ CELLS = [{"set": name, "mu": mu, "n": n} for name, mu in MUS for n in ROWS[name]
 
 def run(cell: Cell, seed: int) -> Mapping[str, float]:
     problem = real(cell["set"], seed).first(cell["n"])
-    return ridge_errors(problem, cell["mu"], 0.0, 1e-3, DP_GD[cell["set"]])
+    return ridge_errors(problem, cell["mu"], 0.0, 1e-3)
 
 
 FIGURE = Figure(
@@ -24,7 +24,7 @@ FIGURE = Figure(
     cells=CELLS,
     quick=[{"set": "wine", "mu": 10, "n": 4653}, {"set": "CCPP", "mu": 3, "n": 9376}],
     run=run,
-    curves=RIDGE,
+    curves=PENALISED,
     axis="n",
     repeats=300,
     measure="relative error of the coefficients",

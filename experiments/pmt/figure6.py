@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.pmt.problems import DP_GD, RIDGE, real, ridge_errors
+from experiments.pmt.problems import PENALISED, real, ridge_errors
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"set": name, "lambda": size} for name in ("wine", "CCPP") for size in (0.0, 1e-3, 1e-2, 1e-1)]
@@ -12,7 +12,7 @@ CELLS = [{"set": name, "lambda": size} for name in ("wine", "CCPP") for size in 
 
 def run(cell: Cell, seed: int) -> Mapping[str, float]:
     mu, eta = (20.0, 1e-3) if cell["set"] == "wine" else (3.0, 0.05)
-    return ridge_errors(real(cell["set"], seed), mu, cell["lambda"], eta, DP_GD[cell["set"]])
+    return ridge_errors(real(cell["set"], seed), mu, cell["lambda"], eta)
 
 
 FIGURE = Figure(
@@ -22,7 +22,7 @@ FIGURE = Figure(
     cells=CELLS,
     quick=[{"set": name, "lambda": size} for name in ("wine", "CCPP") for size in (0.0, 1e-2)],
     run=run,
-    curves=RIDGE,
+    curves=PENALISED,
     axis="lambda",
     repeats=300,
     measure="relative error of the coefficients",
