@@ -153,3 +153,12 @@ def test_losses_and_the_infinite_one_have_at_least_all_of_the_mass(points):
     masses, infinite = connected(losses, np.array([gaussian_delta(loss, 1.0) for loss in losses]))
     rest = 1 - sum(map(Fraction, masses.tolist()))
     assert Fraction(infinite) >= max(rest, Fraction(gaussian_delta(8.0, 1.0))) * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_slack_counts_once_for_each_side_the_other_one_times_e_to_the_epsilon(replaced):
+    """Two outputs that are each off by a chance of the slack: delta grows by slack (1 + e^epsilon)."""
+    epsilons = np.array([0.1, 0.5, 1.0])
+    without = Perturbed(0.3, 0.1, 0.02, replaced, 0.0).deltas(epsilons)
+    with_slack = Perturbed(0.3, 0.1, 0.02, replaced, 1e-5).deltas(epsilons)
+    assert with_slack - without == pytest.approx(1e-5 * (1 + np.exp(epsilons)), rel=1e-6)
