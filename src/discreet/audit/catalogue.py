@@ -60,7 +60,7 @@ _PUBLIC_ROWS = 60
 # What a refusal may say: any other error is a fault, and must not hide a variant from the audit.
 _RULES = re.compile(
     "public number of|which must be public|pass public=|needs? public rows|public rows with labels|disjoint parts"
-    "|whose noise the paper prints|is COST's algorithm|weaker than the|take no public rows"
+    "|whose noise the paper prints|is COST's algorithm|weaker than the|take no public rows|needs more rows"
 )
 
 
