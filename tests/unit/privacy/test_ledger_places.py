@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -142,3 +143,17 @@ def test_a_ledger_of_an_earlier_version_is_named_as_such(ledger):
     ledger.path.with_name(ledger.path.name + ".mark").write_text(json.dumps(fields))
     with pytest.raises(LedgerError, match="earlier version of discreet"):
         Ledger(ledger.path)
+
+
+def test_a_user_without_a_home_is_warned_at_each_charge(tmp_path, monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("DISCREET_STATE", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.warns(RollbackWarning, match="no home directory"):
+        ledger = Ledger.create(tmp_path / "homeless.ledger", epsilon=1, delta=1e-6)
+    with pytest.warns(RollbackWarning, match="no home directory"):
+        ledger.charge(GDP(0.01), label="x")
+    assert ledger.charges == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -344,3 +345,8 @@ def test_signed_sums_are_exact_and_take_nothing_but_truth_values():
     assert np.max(np.abs(exact_sum(parts) - expected)) <= 300
     with pytest.raises(TypeError, match="truth values"):
         product_parts(Signs(plus.astype(float), 2), block)
+
+
+def test_a_mapped_sums_weights_count_once_and_no_longer_than_its_bound():
+    """Its right factor is 1: a larger norm there would only add noise."""
+    assert right_grid(SimpleNamespace(geometry="mapped", shape=(3, 1))) == (1.0, 1.0)
