@@ -59,7 +59,7 @@ def test_a_relative_path_stays_the_same_file_after_a_change_of_directory(tmp_pat
     monkeypatch.chdir("/")
     assert ledger.path == tmp_path / "here.ledger"
     ledger.charge(GDP(0.1), label="gram")
-    assert repr(ledger) == f"Ledger({str(tmp_path / 'here.ledger')!r})"
+    assert repr(ledger).startswith(f"Ledger({str(tmp_path / 'here.ledger')!r}, ")
 
 
 def test_strange_file_names_and_labels_are_kept(tmp_path):
