@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
+.PHONY: demo docs test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -94,5 +94,11 @@ mutants: $(STAMP)  ## does a test notice each small change to the code that priv
 fuzz: $(STAMP)  ## a million odd tasks, records and reports to the clients in both languages; needs Node 20
 	$(BIN)/python tests/soak/local_fuzz.py
 
+docs: $(STAMP)  ## the documentation site, without a network; a warning is an error; writes build/docs
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
 clean:
-	rm -rf $(VENV) .venv-* demo build dist
+	rm -rf $(VENV) .venv-* demo build dist docs/api/generated
