@@ -305,7 +305,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
 
 
 class LinearRegression(_MomentRegressor):
-    """Differentially private least squares from one noisy second moment, with standard errors.
+    """Differentially private least squares, with standard errors that include the privacy noise.
 
     epsilon, delta: the guarantee, for everything that the fitted object shows.
     bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
