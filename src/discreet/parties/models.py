@@ -23,7 +23,17 @@ def logistic_estimator(joint: Joint, label: str, features: Sequence[str] | None 
     model = LogisticRegression(**_promise(joint), domain=joint.declared(label, features)[0].domain, classes=classes)
     model._target(label)
     reason = "coefficients come from second moments through Stein's lemma, whose errors are not known"
-    return _adopted(model, joint, label, features, found.coef, found.notes, ("bernoulli", "logit"), reason)
+    return _adopted(
+        model,
+        joint,
+        label,
+        features,
+        found.coef,
+        found.notes,
+        ("bernoulli", "logit"),
+        reason,
+        "second moments, Stein's scale",
+    )
 
 
 def printed_estimator(
@@ -38,7 +48,7 @@ def printed_estimator(
     model = LinearRegression(**_promise(joint), domain=encoder.domain, bounds_y=(target.low, target.high))
     way = (training or joint.plan.method).upper()
     reason = f"the paper prints none for {way}-OLS"
-    return _adopted(model, joint, label, features, coef, (), ("gaussian", "identity"), reason)
+    return _adopted(model, joint, label, features, coef, (), ("gaussian", "identity"), reason, f"{way}-OLS as printed")
 
 
 def _promise(joint: Joint) -> dict[str, Any]:
@@ -54,6 +64,7 @@ def _adopted(
     notes: Sequence[str],
     kind: tuple[str, str],
     reason: str,
+    method: str,
 ) -> Any:
     encoder, target, names = joint.declared(label, features)
     values = np.array([coef[name] for name in ("const", *encoder.names)])
@@ -71,7 +82,7 @@ def _adopted(
         model=type(model).__name__,
         delta=joint.plan.delta,
         trust="parties",
-        facts=(("Family", f"{kind[0]}, {kind[1]} link"),),
+        facts=(("Family", f"{kind[0]}, {kind[1]} link"), ("Method", method)),
         notes=tuple(notes),
         no_errors=reason,
     )
