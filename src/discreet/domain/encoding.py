@@ -53,6 +53,16 @@ class Encoder:
     def half_width(self) -> Floats:
         return np.array([half_width for column in self.domain.columns for _, half_width in self._scaling(column)])
 
+    @property
+    def spans(self) -> Floats:
+        """How far each feature goes from its lowest to its highest declared value; an indicator from 0 to 1."""
+        return np.concatenate(
+            [
+                [column.high - column.low] if isinstance(column, Numeric) else np.ones(len(column.names))
+                for column in self.domain.columns
+            ]
+        )
+
     @cached_property
     def _all_bounds(self) -> tuple[Floats, Floats] | None:
         """Lower and upper bounds if every column is numeric."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.domain import Categorical, Encoder
+from discreet.domain import Encoder
 from discreet.privacy import Guarantee
 from discreet.report.methods import ReportMethods
 from discreet.results import Results
@@ -100,12 +100,7 @@ class FittedMethods(ReportMethods):
     def _spans(self) -> dict[str, float]:
         if self._encoder.domain.data_norm is not None:  # a norm of whole rows is no range of a column
             return {}
-        # A category's indicator goes from 0 to 1, whatever it is scaled by.
-        indicators = {
-            name for column in self._encoder.domain.columns if isinstance(column, Categorical) for name in column.names
-        }
-        widths = zip(self._encoder.names, 2 * self._encoder.half_width, strict=True)
-        return {name: 1.0 if name in indicators else float(width) for name, width in widths}
+        return dict(zip(self._encoder.names, map(float, self._encoder.spans), strict=True))
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
         """Coefficients in the order of ``results_.names`` as ``coef_`` and ``intercept_``."""

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from model_fits import PRIVATE, table
 
 import discreet
-from discreet import Ledger, LinearRegression
+from discreet import Categorical, Domain, Ledger, LinearRegression, Numeric
 from discreet.cli import main
+from discreet.domain import Encoder
 from discreet.report.forest import Bar, forest_plot
 from discreet.report.model_words import help_in_words, limits_that_apply, what_would_help
 
@@ -129,3 +130,16 @@ def test_a_plot_keeps_every_bar_inside(scale):
     assert max(places) <= 720
     assert 2 <= plot.count('class="tick"') <= 9
     assert plot.count("unclear") == 2
+
+
+def test_effects_are_drawn_over_what_a_feature_can_be():
+    """An indicator goes from 0 to 1 and a product over its own interval, however they are scaled for the fit."""
+    columns = (Numeric("age", 18, 90), Categorical("smoker", ["no", "yes"]), Numeric("cost", 0, 100))
+    domain = Domain(columns)
+    plain = Encoder(Domain(columns[:2]), columns[2])
+    assert dict(zip(plain.names, plain.spans, strict=True)) == {"age": 72.0, "smoker=yes": 1.0}
+    model = LinearRegression(**PRIVATE, formula="cost ~ age * smoker", domain=domain)
+    X, _ = table(500)
+    frame = X.assign(age=18 + 5 * X["age"], smoker=np.where(X["mid"] > 0, "yes", "no"), cost=50.0)
+    model.fit(frame)
+    assert model._spans() == {"age": 72.0, "smoker[T.yes]": 1.0, "age:smoker[T.yes]": 90.0}

@@ -47,6 +47,10 @@ class FormulaEncoder(Encoder):
     def centre(self) -> Floats:
         return np.array([feature.centre for feature in self.design_plan.features])
 
+    @property
+    def spans(self) -> Floats:
+        return np.array([feature.interval.high - feature.interval.low for feature in self.design_plan.features])
+
     @cached_property
     def half_width(self) -> Floats:
         return np.array([feature.half_width for feature in self.design_plan.features])
