@@ -22,6 +22,10 @@ class ResultMethods:
         """
         return self._fitted_results().summary(predictive=predictive)
 
+    def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
+        """One record for each coefficient, intercept included, without pandas: see ``results_.to_frame()``."""
+        return self._fitted_results().records(alpha)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a JSON file, which ``discreet.load`` reads.
 

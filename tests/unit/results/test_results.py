@@ -208,3 +208,12 @@ def test_the_readmes_example_prints_what_the_readme_shows(capsys):
         return [re.sub(r" +", " ", re.sub(r"-?[\d,.]+", "#", line)).strip() for line in text.strip().split("\n")]
 
     assert shape(printed) == shape(shown[1])
+
+
+def test_a_model_has_its_table_without_pandas(fitted):
+    for name in ("linear", "classes", "sparse"):
+        model = fitted[name]
+        assert model.coef_table() == model.results_.records()
+        assert {"name", "coef", "estimate", "std_err", "noise_std_err", "p_value", "ci_low", "ci_high"} <= set(
+            model.coef_table()[0]
+        )
