@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MODELS = sorted(path.stem for path in (DOCS / "models").glob("*.md") if path.stem != "index")
-PAGES = ["start.md", *(f"models/{name}.md" for name in MODELS)]
+PAGES = ["start.md", "extending.md", *(f"models/{name}.md" for name in MODELS)]
 
 
 def _text(page: str) -> str:
@@ -26,9 +28,10 @@ def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", _text(page), re.DOTALL)
     assert blocks
-    names: dict[str, object] = {}
+    reader = ModuleType("reader")  # a module, so that classes of the page can be pickled, as from a reader's file
+    monkeypatch.setitem(sys.modules, "reader", reader)
     for number, block in enumerate(blocks, start=1):
-        exec(compile(block, f"{page}, block {number}", "exec"), names)
+        exec(compile(block, f"{page}, block {number}", "exec"), reader.__dict__)
 
 
 @pytest.mark.parametrize("module", ["discreet", "discreet.audit", "discreet.local", "discreet.parties"])
