@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+import discreet
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MODELS = sorted(path.stem for path in (DOCS / "models").glob("*.md") if path.stem != "index")
@@ -32,6 +34,10 @@ def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "reader", reader)
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"{page}, block {number}", "exec"), reader.__dict__)
+
+
+def test_the_citation_has_the_version_of_the_package():
+    assert f"\nversion: {discreet.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("module", ["discreet", "discreet.audit", "discreet.local", "discreet.parties"])
