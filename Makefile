@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo docs test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
+.PHONY: demo dist docs test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -99,6 +99,10 @@ docs: $(STAMP)  ## the documentation site, without a network; a warning is an er
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
 	@echo "build/docs/index.html"
+
+dist: $(STAMP)  ## wheel and sdist, looked into; README's example from the wheel in new environments; writes dist
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling
+	$(BIN)/python tests/packages/check.py
 
 clean:
 	rm -rf $(VENV) .venv-* demo build dist docs/api/generated
