@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HOWTO = Path(__file__).resolve().parents[2] / "docs" / "howto"
-PAGES = ["formula.md", "evaluation.md", "survival.md"]
+PAGES = ["evaluation.md", "formula.md", "losses.md", "models.md", "pipelines.md", "planning.md", "survival.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
