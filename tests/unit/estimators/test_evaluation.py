@@ -132,7 +132,7 @@ def test_in_the_terminal(rows, tmp_path):
     found = run(main, [*paid, "--out", str(tmp_path / "found.json")])
     assert found.exit_code == 0, found.output
     assert "R^2" in found.output
-    assert "is left of epsilon 1.2" in found.output
+    assert "is left: epsilon" in found.output
     assert "e+0" not in found.output
     measures = json.loads((tmp_path / "found.json").read_text())["measures"]
     assert measures["r2"]["low"] < measures["r2"]["value"] < measures["r2"]["high"]

@@ -199,7 +199,7 @@ def test_in_the_terminal(frame, tmp_path):
     fitted = run(main, [*common, "--formula", "cost ~ age * smoker + C(region, reference='e')", "--out", out])
     assert fitted.exit_code == 0, fitted.output
     assert "C(region, reference='e')[T.n]" in fitted.output
-    assert json.loads((tmp_path / "model.json").read_text())["target"] == "cost"
+    assert json.loads((tmp_path / "model.json").read_text())["target"]["name"] == "cost"
     dry = run(main, [*common, "--family", "poisson", "--formula", "claims ~ age + offset(log(years))", "--dry-run"])
     assert "claims on age" in dry.output
     assert "scale() takes something from all rows" in run(main, [*common, "--formula", "cost ~ scale(age)"]).output

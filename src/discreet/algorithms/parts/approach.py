@@ -14,6 +14,7 @@ from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.line_search import along, profile, relative_noise
+from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, lies_there, start
@@ -113,7 +114,7 @@ class Approach:
         self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = self.frame.foresight.curvature(self.phi)
-            self.phi = np.asarray(np.linalg.solve(curve + self.frame.penalty, curve @ self.phi), dtype=np.float64)
+            self.phi = inverse(curve + self.frame.penalty) @ curve @ self.phi
         self._consider_public_fit()
 
     @property
@@ -192,7 +193,7 @@ class Approach:
         gradient = gradient * clear(gradient, noise_std**2) * self.caution
         if self.plan.curved and self.model.link == self.model.family.canonical_link:
             return self.limited(phi, frame.foresight.solve(phi, gradient, self.label.scale**2))
-        return self.limited(phi, phi - np.linalg.solve(frame.foresight.curvature(phi) + frame.penalty, gradient))
+        return self.limited(phi, phi - inverse(frame.foresight.curvature(phi) + frame.penalty) @ gradient)
 
     def limited(self, phi: Floats, goal: Floats) -> Floats:
         """A step must not leave the place where its curvature is known."""

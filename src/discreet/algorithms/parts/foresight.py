@@ -17,8 +17,9 @@ from discreet.rows import Floats
 
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(40)
 _MASSES = _MASSES / _MASSES.sum()
-# Where the start's slopes are sought: lengths in standard deviations of eta. Beyond the last, labels are certain.
-_LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 6.0, 80)])
+# Where the start's slopes are sought: lengths in standard deviations of eta. Noise may ask for any: beyond the last,
+# labels are all but certain, and scores say little of how far to go back. A line search goes farther where it must.
+_LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 3.0, 80)])
 _HALVINGS = 60
 _FARTHEST_ETA = 50.0
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.privacy import GDP
@@ -78,8 +79,8 @@ class Measurement:
         """Where the optimum is, if the gradient responds in this way: one Newton step."""
         penalty = self.frame.penalty
         gradient, noise_std = self.gradient(keeps)
-        inverse = np.asarray(np.linalg.inv(response + penalty), dtype=np.float64)
-        return Said(self.phi - inverse @ (gradient + penalty @ self.phi), noise_std**2 * inverse @ inverse.T, inverse)
+        back = inverse(response + penalty)
+        return Said(self.phi - back @ (gradient + penalty @ self.phi), noise_std**2 * back @ back.T, back)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,16 +44,24 @@ def positive(matrix: Floats, floor: float = 0.0) -> Floats:
     return np.asarray((vectors * np.maximum(values, max(floor, _FLATTEST * typical))) @ vectors.T)
 
 
+def inverse(matrix: Floats) -> Floats:
+    """The inverse; of a matrix that noise has made singular, that of what is left of it."""
+    try:
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)
+
+
 def at_least(matrix: Floats, least: Floats) -> Floats:
     """The matrix with no direction flatter than another, positive one has it."""
     root = _root(least)
-    back = np.linalg.inv(root)
+    back = inverse(root)
     return np.asarray(root @ positive(back @ matrix @ back, 1.0) @ root)
 
 
 def carried_over(response: Floats, here: Floats, there: Floats) -> Floats:
     """A response seen at one point, at another: changed as the foreseen curvature changes between them."""
-    turn = _root(there) @ np.linalg.inv(_root(here))
+    turn = _root(there) @ inverse(_root(here))
     return np.asarray(turn @ response @ turn.T)
 
 

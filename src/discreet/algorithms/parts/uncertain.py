@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
+from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
@@ -56,10 +57,10 @@ def spread(
     point = sum((weight * one.phi for weight, one, _ in both), np.zeros(size))
     slope = sum((weight * (value + frame.penalty @ one.phi) for weight, one, (value, _) in both), np.zeros(size))
     noise, sampling = np.zeros((size, size)), np.zeros((size, size))
-    for inverse in inverses:
-        off = point - inverse @ slope - estimate.phi
-        noise += (np.outer(off, off) + variance * inverse @ inverse) / len(inverses)
-        sampling += inverse @ scores @ inverse / (frame.count * len(inverses))
+    for back in inverses:
+        off = point - back @ slope - estimate.phi
+        noise += (np.outer(off, off) + variance * back @ back) / len(inverses)
+        sampling += back @ scores @ back / (frame.count * len(inverses))
     return Spread(noise + estimate.unsure * np.eye(size), sampling)
 
 
@@ -92,5 +93,5 @@ def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penal
         noisy = upper + upper.T - np.diag(np.diagonal(upper))
         values, vectors = np.linalg.eigh(response + centre + width * noisy)
         values = np.clip(values, _FLATTEST * typical, max(_STEEPEST * typical, steepest))
-        result.append(np.asarray(np.linalg.inv((vectors * values) @ vectors.T + penalty), dtype=np.float64))
+        result.append(inverse((vectors * values) @ vectors.T + penalty))
     return result
