@@ -40,9 +40,9 @@ def test_a_collection_from_its_tokens_to_its_fit(tmp_path, discreet):
         # The same tokens again, with other reports: every one is refused.
         assert "400 reports were not acknowledged" in discreet(*load, "--tokens", "tokens.txt", expect=1)
         # A store that is read while it is in use.
-        assert "logistic, 400 reports" in discreet("fit", path, "--store", store)
+        assert "400 reports (public)" in discreet("fit", path, "--store", store)
     assert "400 reports, each intact and counted once" in discreet("verify", "--task", path, "--store", store)
-    assert "logistic, 400 reports" in discreet("fit", path, "--store", store)
+    assert "400 reports (public)" in discreet("fit", path, "--store", store)
     assert "closed batch 0" in discreet("close", "--task", path, "--store", store)
     assert "holds no report" in discreet("fit", path, "--store", store, "--batch", "1", expect=1)
 
