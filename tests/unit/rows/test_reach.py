@@ -13,7 +13,6 @@ from tables import ArrayBlock
 from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, column_norms, reach
 from discreet.rows.gradient import LabelProfile
 from discreet.rows.histograms import Look
-from discreet.rows.wide_queries import SupportScores
 
 WIDTH = 3
 
@@ -153,13 +152,3 @@ def test_a_row_of_a_label_profile_is_as_long_as_it_says_and_no_longer():
     cells, numbers = profile.factors(block)
     assert np.max(np.linalg.norm(cells, axis=0)) == profile.left_norm
     assert np.max(np.linalg.norm(numbers, axis=0)) == profile.right_norm
-
-
-def test_scores_on_a_support_have_the_shape_and_length_that_they_declare():
-    rng = np.random.default_rng(1)
-    scores = SupportScores(LinearMap(rng.normal(size=(4, 3))), Labels(0.0, 1.0), lambda y, eta: y - eta, 1.0, 0.5)
-    block = ArrayBlock(rng.uniform(-1, 1, (2, 30)), rng.uniform(-1, 1, 30))
-    left, right = scores.factors(block)
-    assert (len(left), len(right)) == scores.shape == (3, 1)
-    assert np.max(column_norms(right)) == scores.right_norm
-    assert scores.left_norm == 0.5
