@@ -28,7 +28,6 @@ from discreet.algorithms.parts.measure import (
     LEVEL_SHARE,
     Bounds,
     Measurement,
-    beyond_newton,
     level_curvature,
     level_keeps,
     measure,
@@ -203,7 +202,7 @@ class _Descent(Approach):
         step = goal - phi
         row = self.frame.root_size * math.sqrt(self.longest)
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
-        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), beyond_newton(change))
+        return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
 
     def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
         """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""

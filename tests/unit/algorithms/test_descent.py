@@ -14,8 +14,8 @@ from plain_source import without_rounding
 from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
-from discreet.algorithms.parts.measure import Bounds, Said, beyond_newton, together
-from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected, positive
+from discreet.algorithms.parts.measure import Bounds, Said, together
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
@@ -304,21 +304,6 @@ def test_estimates_come_near_to_least_squares():
         away = fit.estimate * np.concatenate([[1.0], np.full(8, 0.25)]) - np.concatenate([[1.0], beta])
         ratios.append(float(away @ away) * 20_000 / 9)
     assert np.mean(ratios) < 2.0
-
-
-def test_no_direction_is_flatter_than_the_least_allowed():
-    """Relative to another matrix: a direction that is foreseen to be flat may be flat."""
-    least = np.diag([1.0, 0.1])
-    assert np.allclose(at_least(np.diag([0.5, 0.05]), least), least)
-    assert np.allclose(at_least(np.diag([2.0, 0.2]), least), np.diag([2.0, 0.2]))
-
-
-def test_a_newton_step_into_an_empty_group_may_end_far_beyond():
-    """A weight that falls as exp(-x): the step 1 - r from a point where a share r of it is explained, not -log r."""
-    assert beyond_newton(0.0) == 0.0
-    assert beyond_newton(0.1) == pytest.approx(-math.log(0.9) / 0.1 - 1)
-    assert beyond_newton(0.9) > 1.5
-    assert beyond_newton(5.0) == beyond_newton(0.98)
 
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])

@@ -24,9 +24,6 @@ _LEAST_RESPONSE = 0.2
 # A step says how the gradient responds if the response that was expected is this many times its noise.
 _TELLING = 2.0
 
-# Changes of log weights beyond this all count as this one.
-_MOST_CHANGE = 0.98
-
 
 @dataclass(frozen=True)
 class Bounds:
@@ -178,14 +175,3 @@ def _mean(answers: Sequence[Answer]) -> Answer:
     trusts = [answer.noise_std**-2 for answer in answers]
     value = sum((trust * answer.value for trust, answer in zip(trusts, answers, strict=True)), 0 * answers[0].value)
     return Answer(value / sum(trusts), sum(trusts) ** -0.5)
-
-
-def beyond_newton(change: float) -> float:
-    """How much farther the optimum may lie than a Newton step says, as a part of the step.
-
-    ``change``: that of the log weight of rows along the step. Where a weight falls exponentially, as that of a group
-    in which an outcome hardly occurs, a step that changes it by x reaches 1 - x of the way's weight, and the optimum
-    lies at -log(1 - x): without bound as x nears 1.
-    """
-    x = min(change, _MOST_CHANGE)
-    return -math.log1p(-x) / x - 1 if x > 1e-6 else 0.0

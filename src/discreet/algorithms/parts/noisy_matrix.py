@@ -28,8 +28,8 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     scales = np.diag(beyond_noise(np.diagonal(difference), noise_std))
     values, vectors = np.linalg.eigh(difference - scales)
     values = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
-    part = min(_SAFE * relative_edge(noise_std, size, float(np.trace(expected)) / size), _SAFE_AT_MOST)
-    return at_least(expected + scales + (vectors * values) @ vectors.T, part * expected)
+    typical = float(np.trace(expected)) / size
+    return positive(expected + scales + (vectors * values) @ vectors.T, min(_SAFE * edge, _SAFE_AT_MOST * typical))
 
 
 def relative_edge(noise_std: float, size: int, typical: float) -> float:
@@ -50,13 +50,6 @@ def inverse(matrix: Floats) -> Floats:
         return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)
-
-
-def at_least(matrix: Floats, least: Floats) -> Floats:
-    """The matrix with no direction flatter than another, positive one has it."""
-    root = _root(least)
-    back = inverse(root)
-    return np.asarray(root @ positive(back @ matrix @ back, 1.0) @ root)
 
 
 def carried_over(response: Floats, here: Floats, there: Floats) -> Floats:

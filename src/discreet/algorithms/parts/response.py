@@ -13,13 +13,13 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.algorithms.parts.measure import Measurement, secant
-from discreet.algorithms.parts.noisy_matrix import at_least, carried_over, corrected
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
 from discreet.algorithms.parts.uncertain import Seen, likely_inverses
 from discreet.algorithms.steps.whitening import LinearStart
 from discreet.rows import Answer, Floats
 
-# The least response, as a part of the foreseen one: in estimates, where noise hides the curvature and where it does
-# not, and in steps on the way.
+# The least response in a direction, as a part of a typical one: in estimates, where noise hides the curvature and where
+# it does not, and in steps on the way.
 _LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 0.03, 1.0
 # A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
 _ROUGHLY = 1.5
@@ -78,10 +78,11 @@ class Response:
         for earlier, later in pairwise(measurements):
             if nonlinearity(later.phi - earlier.phi) < 1:
                 full = secant(full, earlier, later, keeps)
-        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept * curve
-        self.full = at_least(full, least)
-        self.flatter = at_least(self.below * (1 + above / kept), least)
-        self.cautious = at_least(self.full, _LEAST_IN_STEPS * curve)
+        typical = float(np.trace(curve)) / len(curve)
+        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept * typical
+        self.full = positive(full, least)
+        self.flatter = positive(self.below * (1 + above / kept), least)
+        self.cautious = positive(self.full, _LEAST_IN_STEPS * typical)
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
         """Inverses of what the response may be, given all that was seen of it."""
