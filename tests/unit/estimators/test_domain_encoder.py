@@ -168,11 +168,9 @@ def test_a_pipeline_with_declared_features_fits_a_curve():
 @pytest.mark.filterwarnings("error")
 def test_the_page_about_pipelines_runs_as_it_is_printed():
     page = (Path(__file__).parents[3] / "docs/howto/pipelines.md").read_text(encoding="utf-8")
-    rng = np.random.default_rng(0)
-    frame = {"age": rng.uniform(18, 90, 500), "bmi": rng.normal(27, 4, 500), "smoker": rng.choice(["no", "yes"], 500)}
-    names = {"frame": pd.DataFrame(frame), "cost": rng.uniform(0, 9000, 500)}
+    names = {}
     exec(page.split("```python")[1].split("```")[0], names)
-    assert len(names["model"].predict(names["frame"])) == 500
+    assert len(names["model"].predict(names["frame"])) == len(names["frame"]) > 0
 
 
 @parametrize_with_checks(
