@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, ndtri
+from scipy.special import ndtri
 
 from discreet.domain import Encoder
+from discreet.estimators.evaluation_losses import NEAREST, Deviance, LogLoss, OneDeviance
 from discreet.estimators.moments import require_target
 from discreet.estimators.search_loss import model_of
 from discreet.estimators.units import units
@@ -23,6 +23,7 @@ from discreet.inference.evaluation import (
     equal_groups,
     loss_bound,
     ratio_interval,
+    share_interval,
     weighted_mean,
 )
 from discreet.privacy import Budget
@@ -37,8 +38,6 @@ _PLACES, _BY_PREDICTION, _SIZES, _SUMS = 0.15, 0.35, 0.1, 0.4
 _CELLS = 256
 # Groups of the calibration table, and cells of the ROC curve, at most; each must hold so many times its noise.
 _GROUPS, _CURVE, _CLEAR = 10, 60, 20.0
-# Probabilities are taken to be no nearer to 0 and 1 than this.
-_NEAREST = 1e-3
 # Octaves of losses below the largest that declared labels allow.
 _OCTAVES = 40
 
@@ -51,52 +50,6 @@ def ask(fitted: Any, source: Source, encoder: Encoder, budget: Budget, alpha: fl
     if hasattr(fitted, "classes_"):
         return _Classes(fitted, source, encoder, budget, alpha).ask()
     return _Means(fitted, source, encoder, budget, alpha).ask()
-
-
-@dataclass(frozen=True)
-class _LogLoss:
-    """The log-loss of each row, by its class and the linear predictors of one class, or of all of them."""
-
-    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
-        if len(eta) == 1:
-            eta = np.vstack([np.zeros_like(eta[0]), eta[0]])
-        chances = np.clip(log_softmax(eta, axis=0), math.log(_NEAREST), math.log1p(-_NEAREST))
-        place = np.where(np.isnan(labels), 0, np.clip(np.rint(labels), 0, len(eta) - 1)).astype(np.intp)
-        own = np.take_along_axis(chances, place[np.newaxis], axis=0)[0]
-        return np.asarray(-own + 0.0 * labels)[np.newaxis]
-
-
-@dataclass(frozen=True)
-class _Deviance:
-    """Deviances of the model and, unless it is NaN, of one mean for all rows (times their exposure)."""
-
-    family: Any
-    link: Any
-    low: float
-    high: float
-    null: float = math.nan
-
-    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
-        own = self.family.deviance(labels, self._within(self.link.mean(eta[0])))
-        if math.isnan(self.null):
-            return np.asarray(own)[np.newaxis]
-        mean = self.null * (np.ones_like(labels) if offset is None else np.exp(offset))
-        return np.stack([own, self.family.deviance(labels, mean)])
-
-    def _within(self, mean: Floats) -> Floats:
-        """Least squares predicts no more than what is declared; other links stay in their range by themselves."""
-        return np.clip(mean, self.low, self.high) if isinstance(self.family, Gaussian) else mean
-
-
-@dataclass(frozen=True)
-class _OneDeviance:
-    """One line of ``_Deviance``."""
-
-    losses: _Deviance
-    line: int
-
-    def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
-        return self.losses(labels, eta, offset)[self.line : self.line + 1]
 
 
 class _Questions:
@@ -149,11 +102,11 @@ class _Classes(_Questions):
 
     def ask(self) -> dict[str, Any]:
         bound = self._largest_loss()
-        losses = ClassLosses(self.map, self.labels, _LogLoss(), bound, self.classes)
+        losses = ClassLosses(self.map, self.labels, LogLoss(), bound, self.classes)
         if self.classes > 2:
             answer = self.source.sum(losses, self.cost(1 - 1e-12))
             return self._found(answer, bound, {}, ())
-        edges, counts = self.places(-math.log(1 / _NEAREST), math.log(1 / _NEAREST))
+        edges, counts = self.places(-math.log(1 / NEAREST), math.log(1 / NEAREST))
         curve = ScoreCells(self.map, self.labels, edges, by_label=True, label="predictions by class")
         cost = self.cost(_BY_PREDICTION + _SIZES)
         room = float(counts.sum()) / (_CLEAR * max(self.source.noise_std(curve, cost), 1e-9))
@@ -172,9 +125,9 @@ class _Classes(_Questions):
     def _largest_loss(self) -> float:
         """The largest log-loss that declared bounds allow, within the nearest probabilities."""
         if self.classes > 2:
-            return -math.log(_NEAREST)
+            return -math.log(NEAREST)
         low, high = self.reach()
-        return float(min(np.logaddexp(0.0, max(-low, high)), -math.log(_NEAREST)))
+        return float(min(np.logaddexp(0.0, max(-low, high)), -math.log(NEAREST)))
 
     def _found(self, answer: Any, bound: float, more: dict[str, Measure], table: Any) -> dict[str, Any]:
         counts, noise = answer.value[0, : self.classes], answer.noise_std
@@ -215,7 +168,7 @@ class _Classes(_Questions):
             cells = part.stop - part.start
             hits, all_rows = float(positive[part].sum()), float(counts[part].sum())
             predicted = weighted_mean(chances[part].tolist(), np.maximum(counts[part], 1e-9).tolist())
-            low, high = _share_interval(hits, all_rows - hits, noise_std * math.sqrt(cells), self.alpha)
+            low, high = share_interval(hits, all_rows - hits, noise_std * math.sqrt(cells), self.alpha)
             seen = min(max(hits / all_rows, 0.0), 1.0) if all_rows > 0 else math.nan
             place = float(chances[part][0]), float(chances[part][-1])
             rows.append(CalibrationRow(*place, max(all_rows, 0.0), predicted, seen, low, high))
@@ -273,10 +226,10 @@ class _Means(_Questions):
 
     def _losses(self, null: float, excess: float) -> dict[str, Any]:
         """The measures; ``excess``: by how much the constant model's deviance at ``null`` is too large."""
-        losses = _Deviance(self.family, self.link, self.target.low, self.target.high, null)
+        losses = Deviance(self.family, self.link, self.target.low, self.target.high, null)
         top = self._largest_deviance()
         octaves = top * 2.0 ** np.arange(-_OCTAVES, 0.5)
-        parts = [_OneDeviance(losses, line) for line in (0, 1)]
+        parts = [OneDeviance(losses, line) for line in (0, 1)]
         cells = [LossCells(self.map, self.labels, part, octaves) for part in parts]
         sizes = self.source.sums([(query, self.cost(_SIZES / 2)) for query in cells])
         bounds = np.array([loss_bound(one.value[:, 0], one.noise_std, octaves) for one in sizes])
@@ -344,14 +297,3 @@ def _link(fitted: Any) -> Any:
     from discreet.glm import link
 
     return fitted._family()[1] if hasattr(fitted, "_family") else link("identity")
-
-
-def _share_interval(hits: float, misses: float, noise_std: float, alpha: float) -> tuple[float, float]:
-    """The share of hits where both counts have independent noise: that of hits / misses, turned."""
-    low, high = ratio_interval(hits, misses, (noise_std, noise_std), alpha)
-    if math.isinf(high):  # hardly any misses: the other way round
-        below, above = ratio_interval(misses, hits, (noise_std, noise_std), alpha)
-        if math.isinf(above):
-            return 0.0, 1.0
-        return 1 / (1 + max(above, 0.0)), 1 / (1 + max(below, 0.0))
-    return max(low, 0.0) / (1 + max(low, 0.0)), max(high, 0.0) / (1 + max(high, 0.0))

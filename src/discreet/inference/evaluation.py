@@ -116,3 +116,14 @@ def loss_bound(counts: Floats, noise_std: float, edges: Floats) -> float:
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
     total = math.fsum(weights)
     return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / total if total > 0 else math.nan
+
+
+def share_interval(hits: float, misses: float, noise_std: float, alpha: float) -> tuple[float, float]:
+    """The share of hits where both counts have independent noise: that of hits / misses, turned."""
+    low, high = ratio_interval(hits, misses, (noise_std, noise_std), alpha)
+    if math.isinf(high):  # hardly any misses: the other way round
+        below, above = ratio_interval(misses, hits, (noise_std, noise_std), alpha)
+        if math.isinf(above):
+            return 0.0, 1.0
+        return 1 / (1 + max(above, 0.0)), 1 / (1 + max(below, 0.0))
+    return max(low, 0.0) / (1 + max(low, 0.0)), max(high, 0.0) / (1 + max(high, 0.0))
