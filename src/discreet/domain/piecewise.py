@@ -71,6 +71,11 @@ class PiecewiseEncoder:
         return np.concatenate([self.rows.half_width, np.ones(len(self.breaks) - 1)])
 
     @property
+    def spans(self) -> Floats:
+        """How far each feature goes; an interval's indicator from 0 to 1."""
+        return np.concatenate([self.rows.spans, np.ones(len(self.breaks) - 1)])
+
+    @property
     def radius(self) -> float:
         """A record has at most one indicator besides its row's features."""
         return float(np.hypot(self.rows.radius, 1.0))

@@ -123,7 +123,7 @@ class LossFamily(Family):
         return np.ones_like(floats(mean))
 
     def deviance(self, y: ArrayLike, mean: ArrayLike) -> Floats:
-        """Twice the squared distance, as for least squares: a loss known by its slope has no likelihood."""
+        """The squared distance, as for least squares: a loss known by its slope has no likelihood."""
         return (floats(y) - floats(mean)) ** 2
 
     def check_range(self, y_low: float, y_high: float) -> None:

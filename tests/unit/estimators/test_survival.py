@@ -65,6 +65,13 @@ def test_a_saved_model_is_the_same(fitted, rows, tmp_path):
     assert np.array_equal(again.baseline_hazard_, fitted.baseline_hazard_)
 
 
+def test_a_report_draws_intervals_from_0_to_1(fitted, tmp_path):
+    fitted.report(tmp_path / "report.html")
+    spans = fitted._spans()
+    assert list(spans) == list(fitted.coef_names_)
+    assert all(spans[name] == 1.0 for name in spans if name.startswith("interval"))
+
+
 def test_predictions_belong_together(fitted, rows):
     X = rows[0][:5]
     hazard = fitted.predict_hazard(X)
