@@ -134,10 +134,11 @@ def open_page(browser, address, width=DESK):
     browser.wait("document.body.dataset.shown !== undefined", seconds=60)
 
 
-def slide(browser, name, value):
+def setting(browser, name, value, *, event="input"):
+    """Type a number, move a slider or choose, and wait for the page's answer."""
     before = browser.evaluate("document.body.dataset.shown")
     found = f"document.getElementById('{name}')"
-    browser.evaluate(f"{found}.value = {value!r}; {found}.dispatchEvent(new Event('input'))")
+    browser.evaluate(f"{found}.value = {value!r}; {found}.dispatchEvent(new Event('{event}'))")
     browser.wait(f"document.body.dataset.shown !== '{before}'", seconds=60)
 
 
@@ -145,27 +146,127 @@ def text_of(browser, name):
     return browser.evaluate(f"document.getElementById('{name}').textContent")
 
 
+def value_of(browser, name):
+    return browser.evaluate(f"document.getElementById('{name}').value")
+
+
+def greyed(browser):
+    return browser.evaluate("+getComputedStyle(document.getElementById('answers')).opacity < .5")
+
+
+def press_button(browser, words):
+    before = browser.evaluate("document.body.dataset.shown")
+    found = f"[...document.querySelectorAll('#remedies button')].find(b => b.textContent === {words!r})"
+    browser.evaluate(f"{found}.click()")
+    browser.wait(f"document.body.dataset.shown !== '{before}'", seconds=60)
+
+
 def test_sliding_epsilon_down_hides_more_and_blurs_more(browser, address):
     open_page(browser, address)
-    assert text_of(browser, "n-shown") == "20,000"
-    error, right = float(text_of(browser, "error")), text_of(browser, "right")
+    assert value_of(browser, "n") == "20,000"
+    error, right = float(text_of(browser, "error-found")), text_of(browser, "right")
     assert right == "55 %"
-    slide(browser, "epsilon", "-1")
-    assert text_of(browser, "epsilon-shown") == "0.1"
-    assert float(text_of(browser, "error")) > error
+    setting(browser, "epsilon-slide", "-1")
+    assert value_of(browser, "epsilon") == "0.1"
+    assert float(text_of(browser, "error-found")) > error
     assert text_of(browser, "right") == "51 %"
-    slide(browser, "family", "logistic")
-    assert "logistic regression on 12 columns" in text_of(browser, "headline")
+    setting(browser, "family", "logistic")
+    assert "Logistic regression on 12 columns" in text_of(browser, "headline")
 
 
-def test_what_cannot_be_forecast_is_said_on_the_page(browser, address):
+def test_typed_numbers_are_in_the_address_and_in_what_is_copied(browser, address):
+    """A page opened at the address, the copied command and the copied Python all give the same forecast."""
     open_page(browser, address)
-    browser.evaluate("var e = document.getElementById('trust'); e.value = 'local'; e.dispatchEvent(new Event('input'))")
-    browser.wait("!document.getElementById('problem').hidden", seconds=60)
-    assert "public rows" in text_of(browser, "problem")
-    browser.evaluate("var e = document.getElementById('public'); e.value = 2000; e.dispatchEvent(new Event('input'))")
-    browser.wait("document.getElementById('problem').hidden", seconds=60)
+    for name, value in (("family", "logistic"), ("find", "n"), ("d", "7"), ("delta", "1e-8"), ("rate", "10 %")):
+        setting(browser, name, value)
+    setting(browser, "error", ".04")
+    forecast = plan("logistic", d=7, epsilon=1.0, error=0.04, delta=1e-8, rate=0.1)
+    assert value_of(browser, "n") == f"{forecast.n:,}"
+    where = browser.evaluate("location.href")
+    assert where.endswith("?family=logistic&d=7&epsilon=1&error=0.04&delta=1e-8&rate=0.1")
+    open_page(browser, where)
+    assert (value_of(browser, "n"), value_of(browser, "find")) == (f"{forecast.n:,}", "n")
+
+    browser.call(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=address[:-1]
+    )
+    copied = {}
+    for kind in ("command", "python"):
+        browser.evaluate(f"document.getElementById('copy-{kind}').click()")
+        browser.wait(f"document.getElementById('copy-{kind}').textContent === 'Copied'")
+        copied[kind] = browser.evaluate("navigator.clipboard.readText()")
+    command = copied["command"].split()
+    assert command[:2] == ["discreet", "plan"]
+    told = run(*command[2:])
+    assert told.exit_code == 0, told.output
+    assert f"needed     {forecast.n:,} people" in told.output
+    shown = []
+    exec(copied["python"], {"print": shown.append})
+    assert shown == [forecast]
+
+
+def test_what_cannot_be_forecast_is_greyed_and_has_a_remedy(browser, address):
+    open_page(browser, address)
+    assert not greyed(browser)
+    setting(browser, "trust", "local")
+    browser.wait("+getComputedStyle(document.getElementById('answers')).opacity < .5")
+    assert "public rows" in text_of(browser, "problem-text")
+    press_button(browser, "Suppose 500 public rows")
+    browser.wait("+getComputedStyle(document.getElementById('answers')).opacity === 1")
+    assert value_of(browser, "public") == "500"
     assert "devices that add noise" in text_of(browser, "headline")
+
+
+@pytest.mark.parametrize(
+    ("where", "said", "button", "then"),
+    [
+        (
+            "n=20000&d=12&error=0.0001",
+            "even without privacy",
+            "See how many people it takes at epsilon 1",
+            ("find", "n"),
+        ),
+        ("n=20000&d=12&error=0.0001", "even without privacy", "Ask for an error of 0.0064", ("error", "0.0064")),
+        ("n=20&d=12&epsilon=1", "n must be between", "Take 50 people", ("n", "50")),
+        ("n=2000&d=12&epsilon=1&delta=0.5", "delta must be", "Take delta 1e-6", ("delta", "1e-6")),
+        ("family=logistic&n=2000&d=2&epsilon=1&rate=3", "rate is the share", "Take the usual rate", ("rate", "")),
+        ("family=poisson&n=2000&d=2&epsilon=1&trust=parties", "linear", "Trust one curator", ("trust", "central")),
+    ],
+)
+def test_every_refusal_has_a_button_that_helps(browser, address, where, said, button, then):
+    open_page(browser, f"{address}?{where}")
+    assert said in text_of(browser, "problem-text")
+    assert browser.evaluate("document.getElementById('answers').hidden"), "nothing was answered yet"
+    press_button(browser, button)
+    assert browser.evaluate("document.getElementById('problem').hidden"), text_of(browser, "problem-text")
+    assert value_of(browser, then[0]) == then[1]
+
+
+def test_what_is_no_number_is_named_and_can_be_taken_back(browser, address):
+    open_page(browser, address)
+    setting(browser, "epsilon", "one")
+    assert text_of(browser, "problem-text") == "Epsilon: a number is needed, such as 1."
+    browser.wait("+getComputedStyle(document.getElementById('answers')).opacity < .5")
+    press_button(browser, "Back to the last answer")
+    assert value_of(browser, "epsilon") == "1"
+    assert browser.evaluate("document.getElementById('problem').hidden")
+
+
+def test_axes_have_ticks_at_1_2_and_5(browser, address):
+    open_page(browser, address)
+    ticks = browser.evaluate("[...document.querySelectorAll('#plot-n text')].map(t => t.textContent)")
+    assert [tick for tick in ticks if tick in ("1k", "2k", "5k", "10k", "20k")] == ["1k", "2k", "5k", "10k", "20k"]
+    assert browser.evaluate("document.querySelectorAll('#n-ticks option').length") == 16
+
+
+def test_few_people_can_be_simulated_from_the_page(browser, address):
+    open_page(browser, f"{address}?n=60&d=3&epsilon=0.5")
+    assert not browser.evaluate("document.getElementById('doubt').hidden")
+    before = browser.evaluate("document.body.dataset.shown")
+    browser.evaluate("document.getElementById('simulate').click()")
+    browser.wait(f"document.body.dataset.shown !== '{before}'", seconds=60)
+    assert "by simulation" in text_of(browser, "headline")
+    assert browser.evaluate("document.getElementById('doubt').hidden")
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
@@ -174,7 +275,7 @@ def test_the_page_fits_the_screen_and_can_be_read(browser, address, width, schem
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     open_page(browser, address, width)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    assert browser.evaluate("document.querySelectorAll('svg').length") == 2
+    assert browser.evaluate("document.querySelectorAll('.plots svg').length") == 2
     ratio, text = browser.evaluate(CONTRAST)
     assert ratio >= 4.5, text
     assert browser.complaints() == []
@@ -183,11 +284,19 @@ def test_the_page_fits_the_screen_and_can_be_read(browser, address, width, schem
 def test_everything_is_reached_by_keyboard(browser, address):
     open_page(browser, address)
     reached = []
-    for _ in range(8):
+    for _ in range(18):
         browser.press(*TAB)
         reached.append(browser.evaluate("document.activeElement.id"))
-    assert {"family", "n", "d", "epsilon", "public", "trust", "neighbours"} <= set(reached)
+    fields = {"family", "find", "n", "d", "epsilon", "delta", "public", "effect", "trust", "neighbours"}
+    assert fields | {"n-slide", "epsilon-slide", "copy-command", "copy-python"} <= set(reached)
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
-    sliders = [n for n in nodes if not n.get("ignored") and n["role"]["value"] == "slider"]
-    assert len(sliders) == 4
-    assert all(node["name"]["value"] for node in sliders)
+    for role, count in (("slider", 5), ("textbox", 6)):
+        found = [n for n in nodes if not n.get("ignored") and n["role"]["value"] == role]
+        assert len(found) == count
+        assert all(node["name"]["value"] for node in found)
+
+
+def test_the_terminal_opens_the_page_with_its_numbers(address):
+    with PlanServer(0) as server:
+        told = server.address_of({"family": "logistic", "n": 500, "rate": None})
+    assert told == f"{server.address}?family=logistic&n=500"

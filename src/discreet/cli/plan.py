@@ -42,7 +42,7 @@ from discreet.cli.printing import clean_errors, echo_table, needs
 @click.option(
     "--plot", "plot_path", type=click.Path(dir_okay=False), help="Write the error against epsilon and n, as SVG."
 )
-@click.option("--web", is_flag=True, help="Serve the planner as a page on this computer, with sliders.")
+@click.option("--web", is_flag=True, help="Serve the planner as a page on this computer; it begins with these numbers.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="With --web; 0: any free one."
 )
@@ -50,7 +50,8 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
     """Forecast a fit. Give two of --n, --epsilon and --error; the third is solved for. Reads no data."""
     with clean_errors():
         if web:
-            _serve(port)
+            del asked["simulate"]
+            _serve(port, asked)
             return
         if plot_path is not None and not Path(plot_path).resolve().parent.is_dir():
             raise click.UsageError(f"there is no folder {Path(plot_path).resolve().parent} for --plot")
@@ -81,11 +82,12 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
             click.echo(f"\nplot       {plot_path}")
 
 
-def _serve(port: int) -> None:
+def _serve(port: int, asked: dict[str, Any]) -> None:
     from discreet.planning.web import PlanServer
 
     with PlanServer(port) as server:
-        click.echo(f"The planner is at {server.address} (end with Ctrl+C). It reads no data.")
+        given = asked if asked["n"] or asked["epsilon"] or asked["error"] else {}
+        click.echo(f"The planner is at {server.address_of(given)}\nIt reads no data. End it with Ctrl+C.")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -16,8 +16,8 @@ class Attacker:
     """The best guess about one person by somebody who knows all others and sees everything that was released.
 
     ``right``: how often the best guess between two possibilities is right, where a coin is right half the time;
-    ``from_half``: how sure of a true fact one can become who held it for as likely as not, but for one case in a
-    million; ``found_1_percent``: how many people are found by who accuses 1 % of the others wrongly.
+    ``from_half``: how sure of a true fact somebody can become who thought it 50 % likely, except in one case in a
+    million; ``found_1_percent``: how many people an attacker finds who accuses 1 % of the others wrongly.
     """
 
     mu: float
@@ -40,8 +40,8 @@ class Attacker:
         return [
             f"Somebody who knows everyone else's data and guesses whether one person is in it is right at most "
             f"{_percent(self.right)} of the time; a coin is right 50 %.",
-            f"Who believed it with 50 % before may believe it with {_percent(self.from_half)} at most afterwards, "
-            "but for one case in a million.",
+            f"Somebody who thought it 50 % likely beforehand is at most {_percent(self.from_half)} sure of it "
+            "afterwards, except in one case in a million.",
             f"An attacker who accuses 1 in 100 wrongly finds at most {_percent(self.found_1_percent)} of the people.",
         ]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Poisson, link
+from discreet.planning.remedy import NoForecast, Remedy
 
 Floats = NDArray[np.float64]
 
@@ -39,14 +40,18 @@ class Design:
         if family not in FAMILIES:
             raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
         if d < 1:
-            raise ValueError(f"d must be at least 1, got {d}")
+            raise NoForecast(f"d must be at least 1, got {d}", Remedy("Take 1 column", {"d": 1}))
         effect = _EFFECTS[family] if effect is None else effect
         if not 0 < effect < (1 if family == "linear" else 5):
-            raise ValueError(f"effect must be > 0 and below {1 if family == 'linear' else 5}, got {effect}")
+            raise NoForecast(
+                f"effect must be > 0 and below {1 if family == 'linear' else 5}, got {effect}",
+                Remedy("Take the usual effect", {"effect": None}),
+            )
         usual = {"linear": 0.0, "logistic": 0.5, "poisson": 1.0}[family]
         if rate is not None and (family == "linear" or not 0 < rate < (1 if family == "logistic" else 1000)):
-            raise ValueError(
-                f"rate is the share of ones (logistic) or the mean count (poisson), got {rate} for {family}"
+            raise NoForecast(
+                f"rate is the share of ones (logistic) or the mean count (poisson), got {rate} for {family}",
+                Remedy("Take the usual rate", {"rate": None}),
             )
         return cls(family, int(d), float(effect), usual if rate is None else float(rate))
 

@@ -13,6 +13,7 @@ from discreet.local.forecasting import forecast
 from discreet.parties import Party, Plan
 from discreet.parties.plan import good_number_of_mixes
 from discreet.planning.design import DECLARED, Design, typical_rows
+from discreet.planning.remedy import NoForecast, Remedy
 from discreet.privacy import Budget
 
 LOCAL_MODELS = {"linear": "identity", "logistic": "logistic", "poisson": "poisson"}
@@ -21,10 +22,13 @@ LOCAL_MODELS = {"linear": "identity", "logistic": "logistic", "poisson": "poisso
 def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
     """Each device adds its own noise: the collector's own forecast, for a task over this design."""
     if public <= 2 * design.size:
-        raise ValueError(
+        enough = max(500, 100 * math.ceil(design.size / 10))
+        raise NoForecast(
             f"trust='local' is forecast with public rows, more than {2 * design.size} of them, got {public}: without "
             "them the covariance is collected too, and nothing short of a rehearsal (discreet local simulate) tells "
-            "what becomes of it"
+            "what becomes of it",
+            Remedy(f"Suppose {enough:,} public rows", {"public": enough}),
+            Remedy("Trust one curator", {"trust": "central"}),
         )
     task = local_task(design, budget.epsilon, public)
     errors = np.array(forecast(task, n, LOCAL_MODELS[design.family])["std_errors"][1:])

@@ -13,6 +13,7 @@ from discreet.planning.central import central
 from discreet.planning.descent import descent_errors
 from discreet.planning.design import Design
 from discreet.planning.distributed import local, parties
+from discreet.planning.remedy import NoForecast, Remedy, larger_error
 from discreet.planning.simulation import simulate_central
 from discreet.planning.solving import least
 from discreet.privacy import Budget, check_neighbours
@@ -214,13 +215,22 @@ def plan(
     if trust not in TRUSTS:
         raise ValueError(f"trust must be one of {', '.join(TRUSTS)}, got {trust!r}")
     if trust == "parties" and family != "linear":
-        raise ValueError("trust='parties' is forecast for family='linear' only")
+        raise NoForecast(
+            "trust='parties' is forecast for family='linear' only",
+            Remedy("Plan a linear regression", {"family": "linear", "rate": None}),
+            Remedy("Trust one curator", {"trust": "central"}),
+        )
     if simulate and trust != "central":
         raise ValueError("simulate=True fits the central estimator: leave trust at 'central'")
     if not 0 < delta < 0.1:
-        raise ValueError(f"delta must be > 0 and far below 1, as 1e-6: it is the chance of a leak; got {delta:g}")
+        raise NoForecast(
+            f"delta must be > 0 and far below 1, as 1e-6: it is the chance of a leak; got {delta:g}",
+            Remedy("Take delta 1e-6", {"delta": 1e-6}),
+        )
     if public < 0:
-        raise ValueError(f"public must be a number of rows >= 0, got {public}")
+        raise NoForecast(
+            f"public must be a number of rows >= 0, got {public}", Remedy("Take no public rows", {"public": 0})
+        )
     question = _Question(Design.of(family, d, effect, rate), delta, check_neighbours(neighbours), trust, int(public))
     if error is None:
         if n is None or epsilon is None:
@@ -234,9 +244,11 @@ def plan(
         n = _checked_n(n)
         plain = math.sqrt(1 / (n * question.design.information))
         if error <= plain:
-            raise ValueError(
+            raise NoForecast(
                 f"{n:,} people give an error of {plain:.3g} even without privacy, and {error:g} was asked for: ask for "
-                "a larger error, or leave n out to see how many people it takes"
+                "a larger error, or leave n out to see how many people it takes",
+                Remedy("See how many people it takes at epsilon 1", {"n": None, "epsilon": 1.0}),
+                larger_error(1.2 * plain),
             )
         found = least(lambda value: question.standard_error(n, value), error, *_EPSILONS, "epsilon")
         return question.decided(n, found, simulate, solved="epsilon")
@@ -247,5 +259,9 @@ def plan(
 
 def _checked_n(n: int) -> int:
     if not _COUNTS[0] <= n <= _COUNTS[1]:
-        raise ValueError(f"n must be between {_COUNTS[0]} and {_COUNTS[1]:,}, got {n}")
+        nearest = min(max(int(n), _COUNTS[0]), _COUNTS[1])
+        raise NoForecast(
+            f"n must be between {_COUNTS[0]} and {_COUNTS[1]:,}, got {n}",
+            Remedy(f"Take {nearest:,} people", {"n": nearest}),
+        )
     return int(n)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from discreet.planning.remedy import NoForecast, larger_error
+
 
 def least(error_at: Callable[[float], float], wanted: float, low: float, high: float, name: str) -> float:
     """The least value between low and high with an error of at most ``wanted``, to one part in 500.
 
     Errors fall with n and epsilon but for small steps where a plan changes; any crossing is then as good as another.
     """
-    if error_at(high) > wanted:
-        raise ValueError(f"no {name} up to {high:,.10g} brings the error down to {wanted:.4g}: ask for a larger error")
+    best = error_at(high)
+    if best > wanted:
+        raise NoForecast(
+            f"no {name} up to {high:,.10g} brings the error down to {wanted:.4g}: ask for a larger error",
+            larger_error(best),
+        )
     if error_at(low) <= wanted:
         return low
     left, right = math.log(low), math.log(high)

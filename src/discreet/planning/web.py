@@ -1,4 +1,4 @@
-"""The planner as a page on this computer: one file, no other host, no data."""
+"""The planner as a page on this computer: no other host, no data."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DiscreetError
-from discreet.planning.forecast import Levels, plan
+from discreet.planning.forecast import MOST_CELLS, Levels, plan
+from discreet.planning.remedy import NoForecast, Remedy
 from discreet.planning.words import attacker_sentences, error_rows, headline, model_sentences
 
 _HOSTS = {"127.0.0.1", "localhost"}
 _CURVE_POINTS = 13
 # Nothing may be loaded from anywhere else, and no other page may frame this one.
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 _NUMBERS = {
@@ -29,8 +30,15 @@ _NUMBERS = {
     "public": int,
     "effect": float,
     "rate": float,
+    "simulate": int,
 }
 _TEXTS = {"family", "trust", "neighbours"}
+_FILES = {
+    "/": ("page.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+}
+_MOST_COLUMNS = 500
 
 
 class PlanServer(ThreadingHTTPServer):
@@ -45,6 +53,11 @@ class PlanServer(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
+    def address_of(self, asked: dict[str, Any]) -> str:
+        """The page with these settings, by the names of ``plan``; what is None is left to the page."""
+        told = {name: value for name, value in asked.items() if value is not None}
+        return self.address + (f"?{urlencode(told)}" if told else "")
+
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
@@ -52,8 +65,9 @@ class _Handler(BaseHTTPRequestHandler):
         # A page elsewhere could have its own name point here; this one only answers to its own.
         if self.headers.get("Host", "").rsplit(":", 1)[0] not in _HOSTS:
             self._send(403, "text/plain", "this planner answers to localhost only")
-        elif asked.path == "/":
-            self._send(200, "text/html", _page())
+        elif asked.path in _FILES:
+            name, kind = _FILES[asked.path]
+            self._send(200, kind, _file(name))
         elif asked.path == "/forecast":
             self._forecast(asked.query)
         else:
@@ -63,7 +77,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._send(200, "application/json", answer(query))
         except (DiscreetError, ValueError, OverflowError) as error:
-            self._send(400, "application/json", json.dumps({"problem": " ".join(str(error).split())}))
+            remedies = [vars(remedy) for remedy in getattr(error, "remedies", ())]
+            problem = {"problem": " ".join(str(error).split()), "remedies": remedies}
+            self._send(400, "application/json", json.dumps(problem))
 
     def _send(self, status: int, kind: str, text: str) -> None:
         body = text.encode()
@@ -83,9 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: a person at a terminal has no use for a line per slider move."""
 
 
-@lru_cache(maxsize=1)
-def _page() -> str:
-    return (files("discreet.planning") / "page.html").read_text(encoding="utf-8")
+@lru_cache(maxsize=len(_FILES))
+def _file(name: str) -> str:
+    return (files("discreet.planning") / name).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=512)
@@ -99,10 +115,14 @@ def answer(query: str) -> str:
             asked[name] = value
         else:
             raise ValueError(f"unknown setting {name!r}")
-    if asked.get("d", 1) > 1000:
-        raise ValueError(f"d must be at most 1000 on this page, got {asked['d']}")
+    if asked.get("d", 1) > _MOST_COLUMNS:
+        raise NoForecast(
+            f"d must be at most {_MOST_COLUMNS} on this page, got {asked['d']}",
+            Remedy(f"Take {_MOST_COLUMNS:,} columns", {"d": _MOST_COLUMNS}),
+        )
     family = asked.pop("family", "linear")
-    forecast = plan(family, simulate=False, **asked)
+    # A page answers at once; who asks for it waits for a simulation.
+    forecast = plan(family, simulate=bool(asked.pop("simulate", 0)), **asked)
     attacker = forecast.attacker
     return json.dumps(
         {
@@ -113,7 +133,9 @@ def answer(query: str) -> str:
             "error": forecast.standard_error,
             "plain": forecast.plain_standard_error,
             "bound": forecast.bound,
+            "method": forecast.method,
             "sharp": forecast.sharp,
+            "simulable": forecast.trust == "central" and forecast.n * forecast.d <= MOST_CELLS,
             "drowned": forecast.drowned,
             "kept": max(0.0, 1 - forecast.excess_risk / forecast.constant_risk),
             "rows": error_rows(forecast),

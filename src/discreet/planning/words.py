@@ -65,7 +65,7 @@ def model_sentences(forecast: Forecast) -> list[str]:
     wider = f"{times:.1f} times as wide as" if times >= 1.05 else "as wide as"
     lines = [
         f"Intervals are about {wider} without privacy: a coefficient is known to within "
-        f"+-{1.96 * forecast.standard_error:.2g} per standard deviation of its column, in 95 of 100 cases.",
+        f"±{1.96 * forecast.standard_error:.2g} per standard deviation of its column, in 95 of 100 cases.",
     ]
     if forecast.drowned:
         lines.append(
