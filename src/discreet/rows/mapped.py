@@ -86,8 +86,8 @@ def mapped_grid(query: MappedQuery) -> tuple[float, float]:
     if not (1e-100 < query.left_norm < 1e100 and 1e-100 < query.radius < 1e100):
         raise ValueError("bounds of a mapped sum must be between 1e-100 and 1e100")
     scale = _weight_scale(query) * query.map.fine_scale
-    if not 1e-280 < scale < 1e280:
-        raise ValueError(f"the linear map of query {query.label!r} has entries too large or too small")
+    if not scale < 1e280:
+        raise ValueError(f"the linear map of query {query.label!r} has entries that are too small")
     return scale, query.left_norm * scale * _MARGIN
 
 
