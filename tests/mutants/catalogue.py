@@ -114,6 +114,9 @@ def _of_file(path: str, source: str) -> list[Mutant]:
     return sorted(found, key=lambda mutant: (mutant.line, mutant.operator, mutant.occurrence))
 
 
+_OF_NO_RESULT = ("overload", "lru_cache", "cache")
+
+
 def _is_bare_star(node: Any) -> bool:
     """Whether this is the star before keyword-only parameters, which cosmic-ray takes for a multiplication."""
     return node.type == "operator" and node.parent is not None and node.parent.type in ("parameters", "param")
@@ -122,17 +125,20 @@ def _is_bare_star(node: Any) -> bool:
 def _never_run(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Where nothing runs, or nothing depends on what does.
 
-    Annotations are not computed (``from __future__ import annotations``), protocols have no code. Options of dataclass
-    and lru_cache say how objects of ours compare and how many answers are kept; no result depends on them.
+    Annotations are not computed (``from __future__ import annotations``), protocols and overloads have no code. Options
+    of dataclass say how objects of ours compare; caches of functions save time; no result depends on them.
     """
     nodes: list[ast.AST | None] = []
+    whole_lines: list[ast.expr] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             nodes.append(node.returns)
+            whole_lines += [one for one in node.decorator_list if ast.unparse(one).split("(")[0] in _OF_NO_RESULT]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             nodes.append(node.annotation)
         elif isinstance(node, ast.ClassDef) and any("Protocol" in ast.unparse(base) for base in node.bases):
             nodes.append(node)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("dataclass", "lru_cache"):
             nodes += node.keywords
-    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]  # type: ignore[attr-defined]
+    lines = [((n.lineno, 0), ((n.end_lineno or n.lineno) + 1, 0)) for n in whole_lines]
+    return lines + [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,9 @@ from catalogue import ROOT, Mutant, mutants
 from coverage_map import COMPILED, KEPT, CoverageMap, above, run_with_coverage
 from report import DEAD, write_report
 from trial import Outcome, Place, Trial, warm
+
+# What the nearest tests leave alive meets all that cover its line, and then those of the layers above.
+STAGES = NEAREST, OWN, ABOVE = "nearest", "own", "above"
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # a fork keeps no threads of a pool
@@ -48,12 +52,11 @@ def main() -> None:
     survivors = [outcome.mutant for outcome in found.values() if outcome.status not in DEAD]
     chosen = survivors if asked.again else _chosen(every, found, asked)
     print(f"{len(chosen)} new of {len(every)} mutants; {len(found)} were tried before", flush=True)
-    for widely in (False, True):
-        if widely:  # what a file's own tests leave alive meets those of the layers above
-            chosen = [outcome.mutant for outcome in found.values() if outcome.status not in DEAD]
-        for outcome in _try_all(chosen, asked, widely):
+    for stage in STAGES:
+        for outcome in _try_all(chosen, asked, stage):
             found[outcome.mutant.name] = outcome
             outcomes.write_text(json.dumps([one.to_dict() for one in found.values()], indent=1))
+        chosen = [mutant for mutant in chosen if found[mutant.name].status not in DEAD] if chosen else []
     _check_killers([o.killer for o in found.values() if "::" in o.killer])
     write_report(list(found.values()), len(every), " ".join(sys.argv[1:]), asked.out)
 
@@ -79,7 +82,7 @@ def _check_killers(tests: list[str]) -> None:
         raise SystemExit(f"these fail without a mutant, too: {outcome.killer}; see {KEPT / 'place-0' / 'output'}")
 
 
-def _try_all(chosen: list[Mutant], asked: argparse.Namespace, widely: bool) -> Iterator[Outcome]:
+def _try_all(chosen: list[Mutant], asked: argparse.Namespace, stage: str) -> Iterator[Outcome]:
     """Try every mutant, so many at a time; the progress is on standard error."""
     covered, done, begun = CoverageMap(), [], time.monotonic()
     warm()
@@ -91,9 +94,11 @@ def _try_all(chosen: list[Mutant], asked: argparse.Namespace, widely: bool) -> I
             if waiting and not late and place not in running:
                 mutant = waiting.pop()
                 tests = covered.covering(mutant)
+                if stage == NEAREST:
+                    tests = _nearest(tests)
                 if mutant.path not in COMPILED:
-                    tests = _within(covered, tests, asked.tests * (3 if widely else 1))
-                files = (*asked.more, *(above(mutant) if widely else ()))
+                    tests = _within(covered, tests, asked.tests * (3 if stage == ABOVE else 1))
+                files = (*asked.more, *above(mutant)) if stage == ABOVE else ()
                 if tests or files:
                     limit = asked.patience * (20 + 3 * covered.seconds(tests) + 60 * len(files))
                     running[place] = Trial(place, mutant, tests, limit, files)
@@ -110,6 +115,13 @@ def _try_all(chosen: list[Mutant], asked: argparse.Namespace, widely: bool) -> I
             break
         time.sleep(0.02)
     print(file=sys.stderr)
+
+
+def _nearest(tests: list[str]) -> list[str]:
+    """Those in the two files that have most of them: few files are collected in no time."""
+    files = Counter(test.partition("::")[0] for test in tests)
+    chosen = {name for name, _ in files.most_common(2)}
+    return [test for test in tests if test.partition("::")[0] in chosen]
 
 
 def _within(covered: CoverageMap, tests: list[str], seconds: float) -> list[str]:
