@@ -198,7 +198,7 @@ def test_the_readmes_example_prints_what_the_readme_shows(capsys):
     """The same lines but for digits, which are noisy."""
     readme = (Path(discreet.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(import numpy.*?)```", readme, re.S)
-    shown = re.search(r"```\n( +discreet LinearRegression.*?)```", readme, re.S)
+    shown = re.search(r"```text\n( +discreet LinearRegression.*?)```", readme, re.S)
     assert code is not None
     assert shown is not None
     exec(code[1], {})
