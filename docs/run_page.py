@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -32,7 +33,6 @@ _README_PART = re.compile(r'```\{include\} \.\./README\.md\n:start-after: "(.*?)
 LEFT_OUT = {
     r"^make ": "sets up a new environment; continuous integration runs the targets themselves",
     r"^pip install ": "needs an index of packages; `make dist` installs the wheel in new environments",
-    r"^discreet plan --web": "serves until it is stopped; tests/system/test_cli_plan.py runs it in a browser",
     r"^discreet local serve": "serves until it is stopped; tests/system runs the collector",
     r"^discreet local create .*postgresql:": "needs a server; tests/system runs its own PostgreSQL",
     r"^discreet audit($| [^m]|.* --python )": "takes minutes, or another environment; `make audit` runs it",
@@ -131,7 +131,7 @@ def write(page: Path) -> None:
                 shutil.copy(figure, page.parent / figure.name)
     text = page.read_text(encoding="utf-8")
     blocks = list(printed)
-    for before, block in reversed(list(zip(blocks, blocks[1:], strict=False))):
+    for before, block in reversed(list(pairwise(blocks))):
         if block.language == "text" and before.language in ("python", "sh"):
             lines = printed[before].replace(f"{folder}/", "").strip("\n").splitlines()
             said = "\n".join(line.rstrip() for line in lines)

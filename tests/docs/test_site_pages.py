@@ -1,12 +1,10 @@
-"""The site's own pages: their Python blocks run as a reader would type them, and no public name is left out."""
+"""The site: no public name and no page is left out."""
 
 from __future__ import annotations
 
 import re
-import sys
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -14,26 +12,6 @@ import discreet
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MODELS = sorted(path.stem for path in (DOCS / "models").glob("*.md") if path.stem != "index")
-PAGES = ["start.md", "extending.md", *(f"models/{name}.md" for name in MODELS)]
-
-
-def _text(page: str) -> str:
-    text = (DOCS / page).read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first = readme[readme.index("## In 30 seconds") : readme.index("## Two commands")]
-    return re.sub(r"```\{include\} \.\./README\.md\n.*?```", lambda _: first, text, flags=re.DOTALL)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_block_runs(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", _text(page), re.DOTALL)
-    assert blocks
-    reader = ModuleType("reader")  # a module, so that classes of the page can be pickled, as from a reader's file
-    monkeypatch.setitem(sys.modules, "reader", reader)
-    for number, block in enumerate(blocks, start=1):
-        exec(compile(block, f"{page}, block {number}", "exec"), reader.__dict__)
 
 
 def test_the_citation_has_the_version_of_the_package():
@@ -61,3 +39,17 @@ def test_every_page_is_reached_from_the_index():
             for entry in (line.strip() for line in body.splitlines() if line and not line.startswith(":")):
                 waiting += page.parent.glob(f"{entry}.md") if "*" in entry else [page.parent / f"{entry}.md"]
     assert {path.resolve() for path in DOCS.rglob("*.md")} - reached == set()
+
+
+# Pages of the papers whose formulas stand in long lines.
+LONG = {"docs/papers/cost_sparse.md", "docs/papers/multinomial.md", "docs/papers/objective.md"}
+
+
+def test_prose_has_at_most_100_characters_a_line():
+    """Tables, blocks of code and figures aside."""
+    pages = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"))
+    for page in (*pages, *DOCS.rglob("*.md")):
+        name = page.relative_to(ROOT).as_posix()
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        long = [line for line in text.splitlines() if len(line) > 100 and not line.lstrip().startswith(("|", "!"))]
+        assert name in LONG or not long, f"{name}: {long[0][:60]} ..."
