@@ -62,4 +62,5 @@ def audit_outside(
         state=settings.state(name or spec),
         label=name or spec,
     )
-    return Finding(name or spec, kind, expected, None, box, time.monotonic() - started)
+    asked = (("model", spec), ("epsilon", f"{epsilon:g}"), ("delta", f"{delta:g}"))
+    return Finding(name or spec, kind, expected, None, box, time.monotonic() - started, asked=asked)

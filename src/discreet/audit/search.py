@@ -29,6 +29,7 @@ from discreet.audit.replay import (
 from discreet.audit.rows import Box, Candidate, column_count, first_candidates, steps
 from discreet.audit.runs import Bar
 from discreet.audit.secret_order import mu_given_the_order
+from discreet.privacy import Release
 
 # Enough scattered rows per unit of mu for a model that says more than a constant.
 _ROWS_TO_SAY_SOMETHING = 4000
@@ -38,7 +39,10 @@ _STARTS, _SCANS = 32, 42
 
 @dataclass(frozen=True)
 class Worst:
-    """The pair that lost most, what it lost along the searched outputs, and the full audit of it on fresh ones."""
+    """The pair that lost most, what it lost along the searched outputs, and the full audit of it on fresh ones.
+
+    ``releases`` are those of the searched outputs, as ``losses`` are: fresh outputs may lead a fit to other questions.
+    """
 
     data: Data
     neighbour: Data
@@ -47,6 +51,7 @@ class Worst:
     losses: tuple[float, ...]
     candidates: int
     report: Replay
+    releases: tuple[Release, ...]
 
     @property
     def efficiency(self) -> float:
@@ -77,7 +82,7 @@ class Worst:
                 "lost": loss,
                 "efficiency": loss / release.cost.mu if release.cost.mu > 0 else 0.0,
             }
-            for release, loss in zip(self.report.releases, self.losses, strict=False)
+            for release, loss in zip(self.releases, self.losses, strict=False)
         ]
 
     def __str__(self) -> str:
@@ -190,7 +195,8 @@ class _Search:
         data, neighbour = self._table(one), self._table(other)
         report = replay(self._estimator, data, neighbour)
         losses = self._losses(one, other)
-        return Worst(data, neighbour, self._reached, self.claimed, losses, len(self._tried), report)
+        releases = tuple(heard.release for heard in self._outputs)
+        return Worst(data, neighbour, self._reached, self.claimed, losses, len(self._tried), report, releases)
 
     def start(self, few: bool = False) -> None:
         candidates: list[Candidate] = list(first_candidates(self._X.shape[1], self._rng, self._two_labels))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.audit import resume
+from discreet.audit.asked import Facts, asked_of
 from discreet.audit.black_box import BlackBox, black_box
 from discreet.audit.replay import Data
 from discreet.audit.search import Worst, worst_neighbours
@@ -59,6 +60,7 @@ class Finding:
     note: str = ""
     wasted: bool = False  # far more noise than the claim needs, where that is known to be a mistake
     failed: bool = False  # there is no finding: the audit came to no end
+    asked: Facts = ()  # what the model was asked for, in words
 
     @property
     def caught(self) -> bool:
@@ -83,6 +85,7 @@ class Finding:
             "verdict": self.verdict,
             "seconds": self.seconds,
             "note": self.note,
+            "asked": [list(fact) for fact in self.asked],
             "replay": None if self.worst is None else _worst_facts(self.worst),
             "black_box": None if self.box is None else _box_facts(self.box),
         }
@@ -134,6 +137,13 @@ class Suite:
             "false_alarm_rate": self.false_alarm_rate,
             "confidence": self.settings.confidence,
             "runs": self.settings.runs,
+            "settings": {
+                "rows of the made-up data": self.settings.rows,
+                "fits spent on a worse pair of neighbours, at most": self.settings.climbs,
+                "rows of the data that are attacked": self.settings.box_rows,
+                "attacked fits on each of two data sets": self.settings.runs,
+                "confidence of each attack's bound": self.settings.confidence,
+            },
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -172,7 +182,7 @@ def audit_estimator(
             state=settings.state(name),
             label=name,
         )
-    return Finding(name, kind, expected, worst, box, time.monotonic() - started)
+    return Finding(name, kind, expected, worst, box, time.monotonic() - started, asked=asked_of(estimator))
 
 
 def _search(estimator: Any, settings: Settings, name: str, *, until_leak: bool = True) -> Worst:

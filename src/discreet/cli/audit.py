@@ -187,11 +187,13 @@ def _echo_summary(suite: Any) -> None:
 
 def _write(suite: Any, html: str | None, json_path: str | None) -> None:
     from discreet import __version__
+    from discreet.cli.printing import typed_command
 
     if json_path is not None:
         Path(json_path).write_text(json.dumps(suite.to_dict(), indent=1) + "\n", encoding="utf-8")
     if html is not None:
         from discreet.report.audit_page import audit_page
 
-        Path(html).write_text(audit_page(suite.to_dict(), version=__version__), encoding="utf-8")
+        page = audit_page(suite.to_dict(), version=__version__, command=typed_command())
+        Path(html).write_text(page, encoding="utf-8")
         click.echo(f"written to {html}")

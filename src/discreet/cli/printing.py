@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -66,6 +67,11 @@ def _say(label: str, message: str, colour: str) -> None:
 def echo_fact(label: str, text: str, *, err: bool = False) -> None:
     """A label and a text beside it, wrapped with a hanging indent."""
     click.echo(hanging(label, text, 11, terminal_width()), err=err)
+
+
+def typed_command() -> str:
+    """What was typed, for a page that says how it was made."""
+    return shlex.join(["discreet", *sys.argv[1:]])
 
 
 def needs(module: str, extra: str) -> None:

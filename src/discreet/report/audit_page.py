@@ -2,71 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from discreet.report.audit_plots import scores_plot, trade_off_plot
+from discreet.report.audit_template import PAGE, STYLE
+from discreet.report.model_style import CSS
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; margin: .5rem 0 1rem; }
-th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.number, th.number { text-align: right; }
-.good { color: #1d6b2f; font-weight: 600; } .bad { color: #a11c1c; font-weight: 600; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg { max-width: 100%; height: auto; }
-p.note { color: #555; max-width: 46rem; }
-"""
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>{{ style }}</style></head><body>
-<h1>{{ title }}</h1>
-<p class="{{ 'good' if report.passed else 'bad' }}">{{ headline }}</p>
-<p class="note">Each model is fitted on two data sets that differ in one person. <b>Replay</b> searches the pair that
-differs most behind the noise and compares what it loses with what is claimed; above 1 is a leak. The <b>black box</b>
-fits many times on both at a large epsilon and guesses which data set an output came from; its mu is a lower bound that
-holds with confidence {{ "%.6g"|format(report.confidence) }}. All tests together blame an honest model at most
-once in {{ rarely }} runs of this suite.</p>
-{% for kind, findings in groups %}
-<h2>{{ kind }}</h2>
-<table><thead><tr><th>model</th><th class="number">claimed mu</th><th class="number">replay, of claim</th>
-<th class="number">black box mu, at least</th><th>verdict</th><th>what was seen</th></tr></thead><tbody>
-{% for f in findings %}<tr><td>{{ f.name }}</td>
-<td class="number">{{ "%.4g"|format(f.replay.claimed_mu) if f.replay else "" }}</td>
-<td class="number">{{ "%.4f"|format(f.replay.efficiency) if f.replay else "" }}</td>
-<td class="number">{{ "%.2f of %.3g"|format(f.black_box.mu, f.black_box.claimed_mu) if f.black_box else "" }}</td>
-<td class="{{ 'good' if f.as_expected else 'bad' }}">{{ f.verdict }}</td>
-<td>{{ seen(f) }}</td></tr>
-{% endfor %}</tbody></table>
-{% endfor %}
-{% if curves %}<h2>Tracing attacks</h2>
-<p class="note">Members' and outsiders' scores of attacks by someone who knows the true model. The dashed line is the
-most that the guarantee allows.</p><div class="plots">{% for caption, svg in curves %}<figure>{{ svg|safe }}
-<figcaption>{{ caption }}</figcaption></figure>{% endfor %}</div>{% endif %}
-<h2>In detail</h2>
-{% for f in detailed %}<h3>{{ f.name }}</h3>
-{% if f.replay %}<table><thead><tr><th>release</th><th class="number">reach</th><th class="number">noise std</th>
-<th class="number">mu</th><th class="number">lost</th><th class="number">of its cost</th></tr></thead><tbody>
-{% for r in f.replay.releases %}<tr><td>{{ r.label }}</td><td class="number">{{ "%.4g"|format(r.reach) }}</td>
-<td class="number">{{ "%.4g"|format(r.noise_std) }}</td><td class="number">{{ "%.4g"|format(r.mu) }}</td>
-<td class="number">{{ "%.4g"|format(r.lost) }}</td><td class="number">{{ "%.4f"|format(r.efficiency) }}</td></tr>
-{% endfor %}</tbody></table>
-<p class="note">Worst of {{ f.replay.candidates }} candidate rows.</p>{% endif %}
-{% if f.black_box %}{% set box = f.black_box %}<p>Claimed epsilon {{ "%.4g"|format(box.claimed_epsilon) }} at delta
-{{ "%.3g"|format(box.delta) }}. {{ box.false_alarms }} false alarms and {{ box.misses }} misses in {{ box.runs }} fits
-on each side ({{ box.guess }}): at least mu {{ "%.3g"|format(box.mu) }}, epsilon {{ "%.3g"|format(box.epsilon) }}.</p>
-<div class="plots">{{ scores(f.black_box)|safe }}{{ trade_off(f.black_box)|safe }}</div>{% endif %}
-{% endfor %}
-<p class="note">discreet {{ version }}{% if command %}, <code>{{ command }}</code>{% endif %}</p>
-</body></html>
-"""
+# More models than this are folded up, so that a page of hundreds can be read.
+_OPEN = 6
 
 
 def audit_page(
     report: Mapping[str, Any],
     *,
-    title: str = "Privacy audit",
+    title: str = "",
     version: str = "",
     command: str = "",
     curves: Sequence[tuple[str, str]] = (),
@@ -76,23 +28,37 @@ def audit_page(
 
     findings = list(report["findings"])
     kinds = list(dict.fromkeys(finding["kind"] for finding in findings))
-    groups = [(kind, [finding for finding in findings if finding["kind"] == kind]) for kind in kinds]
-    template = Environment(autoescape=True).from_string(_PAGE)
+    detailed = [finding for finding in findings if finding["expected"] or not finding["as_expected"]]
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(PAGE)
     return template.render(
         report=report,
-        title=title,
-        style=_STYLE,
+        title=title or _title(findings),
+        style=CSS + STYLE,
         version=version,
         command=command,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         curves=curves,
-        groups=groups,
-        detailed=[finding for finding in findings if finding["expected"] or not finding["as_expected"]],
+        groups=[(kind, [finding for finding in findings if finding["kind"] == kind]) for kind in kinds],
+        detailed=detailed,
+        folded=len(detailed) > _OPEN,
         headline=_headline(findings),
+        asked=_asked(detailed),
+        loss=_largest(detailed, _loss_share),
+        attack=_largest(detailed, _attack_share),
+        loss_share=_loss_share,
+        attack_share=_attack_share,
+        release_groups=_release_groups,
         rarely=f"{1 / max(report['false_alarm_rate'], 1e-12):,.0f}",
         seen=_seen,
+        any_seen=lambda findings: any(_seen(finding) for finding in findings),
         scores=lambda box: scores_plot(box["first_scores"], box["second_scores"]),
         trade_off=lambda box: trade_off_plot(box["first_scores"], box["second_scores"], box["claimed_mu"]),
     )
+
+
+def _title(findings: Sequence[Mapping[str, Any]]) -> str:
+    models = {dict(finding.get("asked", ())).get("model") for finding in findings}
+    return f"Privacy audit of {models.pop()}" if len(models) == 1 and None not in models else "Privacy audit"
 
 
 def _headline(findings: Sequence[Mapping[str, Any]]) -> str:
@@ -104,6 +70,62 @@ def _headline(findings: Sequence[Mapping[str, Any]]) -> str:
         caught = sum(finding["as_expected"] for finding in findings if not finding["expected"])
         said.append(f"{caught} of {planted} models that are broken on purpose were caught.")
     return " ".join(said)
+
+
+def _asked(findings: Sequence[Mapping[str, Any]]) -> str:
+    """The guarantee that was asked for, where all findings are about the same one."""
+    told = {(facts.get("epsilon"), facts.get("delta")) for facts in (dict(one.get("asked", ())) for one in findings)}
+    if len(told) != 1:
+        return ""
+    epsilon, delta = told.pop()
+    return f"epsilon {epsilon} at delta {delta}" if epsilon else ""
+
+
+def _loss_share(finding: Mapping[str, Any]) -> float | None:
+    """What the worst neighbours found lose, of what the guarantee allows."""
+    return finding["replay"]["efficiency"] if finding["replay"] else None
+
+
+def _attack_share(finding: Mapping[str, Any]) -> float | None:
+    box = finding["black_box"]
+    if not box:
+        return None
+    if math.isfinite(box["claimed_mu"]) and box["claimed_mu"] > 0:
+        return float(box["mu"] / box["claimed_mu"])
+    return float(box["epsilon"] / box["claimed_epsilon"])
+
+
+def _largest(findings: Sequence[Mapping[str, Any]], share: Any) -> tuple[float, Mapping[str, Any]] | None:
+    found = [(share(finding), finding) for finding in findings if share(finding) is not None]
+    return max(found, key=lambda pair: pair[0]) if found else None
+
+
+def _release_groups(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Releases of one kind, such as all gradients, in one row: mu^2 adds up."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row["label"], []).append(row)
+    made = []
+    for label, group in groups.items():
+        allowed, lost = (math.sqrt(math.fsum(row[name] ** 2 for row in group)) for name in ("mu", "lost"))
+        made.append(
+            {
+                "label": label,
+                "times": len(group),
+                "reach": _range([row["reach"] for row in group]),
+                "noise": _range([row["noise_std"] for row in group]),
+                "allowed": allowed,
+                "lost": lost,
+                "share": lost / allowed if allowed > 0 else 0.0,
+                "worst": max(row["efficiency"] for row in group),
+            }
+        )
+    return made
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if math.isclose(low, high, rel_tol=1e-3) else f"{low:.3g} to {high:.3g}"
 
 
 def _seen(finding: Mapping[str, Any]) -> str:

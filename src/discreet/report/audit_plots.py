@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-_BLUE, _ORANGE, _GREY = "#1f5f99", "#c8641e", "#777777"
+from discreet.report.figure_style import LIMIT, OURS, PEERS, key, styled, svg
 
 
 @dataclass(frozen=True)
@@ -27,19 +25,19 @@ class Curve:
 
 def scores_plot(first: Sequence[float], second: Sequence[float]) -> str:
     """Two histograms of an attacker's score: with one row, and with another in its place."""
-    figure, axes = _figure(4.6, 2.3)
+    figure, axes = _figure(4.4, 3.2)
     together = np.concatenate([first, second])
     low, high = np.quantile(together, [0.005, 0.995])
     if high <= low:
         low, high = low - 1, high + 1
     bins = np.linspace(low, high, 41)
-    for values, colour, label in ((first, _BLUE, "data set"), (second, _ORANGE, "its neighbour")):
+    for values, colour, label in ((first, OURS, "data set"), (second, PEERS[1], "its neighbour")):
         axes.hist(np.clip(values, low, high), bins=bins, color=colour, alpha=0.55, label=label)
-    axes.axvline(0, color=_GREY, linewidth=1, linestyle=":")
+    axes.axvline(0, color="black", linewidth=1, linestyle=":")
     axes.set_xlabel("attacker's score, threshold at 0")
-    axes.set_ylabel("fits")
-    axes.legend(frameon=False, fontsize=8)
-    return _svg(figure, "Histogram of the attacker's scores on both data sets")
+    axes.set_ylabel("number of fits")
+    key(figure, axes)
+    return svg(figure, "Histogram of the attacker's scores on both data sets", on_page=True)
 
 
 def trade_off_plot(first: Sequence[float], second: Sequence[float], claimed_mu: float) -> str:
@@ -62,35 +60,23 @@ def gaussian_curve(mu: float, label: str) -> Curve:
 
 def curves_plot(curves: Sequence[Curve]) -> str:
     """Several curves in a square, with the diagonal of a guess by coin."""
-    figure, axes = _figure(3.4, 3.2)
-    axes.plot([0, 1], [0, 1], color=_GREY, linewidth=0.8, linestyle=":")
+    figure, axes = _figure(3.6, 3.5)
+    axes.plot([0, 1], [0, 1], color=PEERS[2], linewidth=0.8, linestyle=":", label="a coin")
     for place, curve in enumerate(curve for curve in curves if not curve.allowed):
-        axes.plot(curve.false_alarms, curve.hits, color=(_BLUE, _ORANGE, "#4a8f3c")[place % 3], label=curve.label)
+        axes.plot(curve.false_alarms, curve.hits, color=(OURS, *PEERS)[place % 4], label=curve.label)
     for curve in (curve for curve in curves if curve.allowed):
-        axes.plot(curve.false_alarms, curve.hits, color="black", linewidth=1, linestyle="--", label=curve.label)
+        axes.plot(curve.false_alarms, curve.hits, color=LIMIT, linewidth=1.4, linestyle="--", label=curve.label)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.01)
-    axes.set_xlabel("false alarms")
-    axes.set_ylabel("hits")
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    return _svg(figure, "Hit rate against false alarm rate, and what the claim allows")
+    axes.set_xlabel("false alarms, share of fits")
+    axes.set_ylabel("hits, share of fits")
+    key(figure, axes, columns=2)
+    return svg(figure, "Hit rate against false alarm rate, and what the claim allows", on_page=True)
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def _svg(figure: Any, description: str) -> str:
-    import matplotlib
-
-    buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "discreet", "font.size": 9}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{description}"', 1)
+    with styled():
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.subplots()

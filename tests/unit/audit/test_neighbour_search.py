@@ -65,3 +65,12 @@ def test_every_public_estimator_is_in_the_catalogue_and_can_be_made_ready():
     for kind in found.values():
         for relation in catalogue.relations(kind):
             assert catalogue.ready(kind, 1.0, 1e-6, relation).epsilon == 1.0
+
+
+def test_losses_stand_beside_the_releases_that_lost_them():
+    """An adaptive fit's fresh replay asks other questions: no share of a release may be counted against its cost."""
+    default = model(epsilon=1.0, solver="auto", neighbours="add_or_remove_one")
+    worst = worst_neighbours(default, rows=60, climbs=0, features=2)
+    assert len(worst.rows) == len(worst.losses)
+    assert max(row["efficiency"] for row in worst.rows) <= 1 + 1e-9
+    assert np.sqrt(sum(row["mu"] ** 2 for row in worst.rows)) == pytest.approx(worst.claimed_mu, rel=1e-6)

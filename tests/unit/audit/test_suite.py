@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from discreet import LinearRegression, PrivateGridSearchCV
 from discreet.audit import resume
+from discreet.audit.asked import asked_of
 from discreet.audit.black_box import BlackBox
 from discreet.audit.confidence import ErrorRates
 from discreet.audit.suite import Finding, Settings, Suite, audit_estimator
@@ -49,6 +52,43 @@ def test_the_page_is_complete_in_itself_and_escapes_names():
         assert outside not in page
 
 
+def test_the_page_is_a_certificate():
+    """What was asked, the largest loss as a share, the attack's epsilon, date, version, settings; gradients grouped."""
+    releases = [
+        {"label": "gradient", "reach": 1.0, "noise_std": 10.0, "mu": 0.3, "lost": lost, "efficiency": lost / 0.3}
+        for lost in (0.3, 0.0)
+    ]
+    asked = (("model", "LinearRegression"), ("epsilon", "1"), ("delta", "0.1"))
+    report = suite(dataclasses.replace(HONEST, asked=asked)).to_dict()
+    report["findings"][0]["replay"] = {
+        **{"claimed_mu": 0.5, "realised_mu": 0.45, "efficiency": 0.9, "candidates": 7},
+        **{"problems": [], "releases": releases},
+    }
+    page = " ".join(audit_page(report, version="9.9", command="discreet audit <x>").split()).replace("> <", "><")
+    assert "<h1>Privacy audit of LinearRegression</h1>" in page
+    assert "epsilon 1 at delta 0.1" in page
+    assert "90.0 % of what is allowed" in page
+    assert "Why the attack runs at epsilon 11" in page
+    assert "<td>gradient</td><td>2</td><td>70.7 %</td><td>0.3</td><td>0.424</td><td>1</td><td>10</td>" in page
+    assert f"Made on {datetime.now(UTC):%Y-%m-%d}" in page
+    assert "by discreet 9.9" in page
+    assert "<code>discreet audit &lt;x&gt;</code>" in page
+    assert "<td>attacked fits on each of two data sets</td><td>400</td>" in page
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_what_was_asked_is_told_without_defaults():
+    model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1), solver="moments")
+    told = dict(asked_of(model))
+    assert told == {
+        **{"model": "LinearRegression", "epsilon": "1", "delta": "1e-06"},
+        **{"neighbouring data sets": "one row replaced by any other", "solver": "'moments'"},
+        **{"declared bounds_X": "(-1, 1)", "declared bounds_y": "(-1, 1)"},
+    }
+    search = dict(asked_of(PrivateGridSearchCV(model, {"alpha": [1.0]})))
+    assert (search["model"], search["epsilon"]) == ("PrivateGridSearchCV", "1")
+
+
 def test_state_files_have_plain_names():
     assert Settings().state("a b") is None
     one, other = (Settings(state_folder="there").state(name) for name in ("bug: a/b", "bug: a b"))
@@ -75,7 +115,7 @@ def test_a_finding_is_kept_for_the_same_code_and_question(tmp_path, monkeypatch)
 
 
 def test_an_audit_spends_nobodys_budget(tmp_path):
-    from discreet import Ledger, LinearRegression
+    from discreet import Ledger
 
     ledger = Ledger.create(tmp_path / "budget", epsilon=1.0, delta=1e-6)
     model = LinearRegression(
@@ -87,8 +127,6 @@ def test_an_audit_spends_nobodys_budget(tmp_path):
 
 def test_an_audit_that_goes_on_keeps_its_neighbours(tmp_path):
     """A new search would find others, and runs on others cannot be put together."""
-    from discreet import LinearRegression
-
     model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1), solver="moments")
     settings = Settings(runs=40, rows=100, climbs=0, box_rows=100, workers=1, state_folder=str(tmp_path))
     first, again = audit_estimator(model, settings), audit_estimator(model, settings)
