@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from discreet import __version__
 from discreet.cli.examples import with_example
+from discreet.cli.printing import clean_usage
 from discreet.text import did_you_mean
 
 # What ``--help`` says of each verb, so that it need not load them: scipy alone takes half a second.
@@ -27,6 +29,14 @@ _VERBS = {
 
 
 class _Verbs(click.Group):
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with clean_usage():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with clean_usage():
+            return super().invoke(ctx)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -45,6 +45,30 @@ class CleanError(click.ClickException):
         _say("Error:", self.format_message(), "red")
 
 
+class UsageProblem(click.UsageError):
+    """A wrong option or argument, in click's words, wrapped and coloured as every other error is."""
+
+    def __init__(self, error: click.UsageError) -> None:
+        super().__init__(error.format_message(), error.ctx)
+
+    def show(self, file: Any = None) -> None:
+        if self.ctx is not None:
+            click.echo(self.ctx.get_usage(), err=True)
+            click.echo(f"Try '{self.ctx.command_path} --help' for help.\n", err=True)
+        _say("Error:", self.format_message(), "red")
+
+
+@contextmanager
+def clean_usage() -> Iterator[None]:
+    """Whatever click refuses is shown as ``UsageProblem``."""
+    try:
+        yield
+    except UsageProblem:
+        raise
+    except click.UsageError as error:
+        raise UsageProblem(error) from error
+
+
 def _show_warning(message: Warning | str, *_: Any) -> None:
     warn(" ".join(str(message).split()))
 

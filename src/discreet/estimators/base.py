@@ -17,6 +17,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.doc_link import LinkedToDocs
 from discreet.estimators.fitted import FittedMethods
 from discreet.estimators.formula import formula_columns, formula_encoder, formula_rows, reduced
 from discreet.estimators.job import job_key
@@ -31,7 +32,7 @@ from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 _LEAST_ROWS = 2
 
 
-class PrivateEstimator(FittedMethods, BaseEstimator):
+class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):
     """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
 
     Subclasses store these parameters in their constructors, as scikit-learn wants it.

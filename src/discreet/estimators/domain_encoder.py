@@ -14,12 +14,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet.domain import Column, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
 from discreet.errors import DomainError
+from discreet.estimators.doc_link import LinkedToDocs
 from discreet.estimators.tables import check_types, feature_domain, is_frame, read_table
 
 Floats = np.ndarray
 
 
-class DomainEncoder(TransformerMixin, BaseEstimator):
+class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
     """Features in [-1, 1], made of declared bounds and categories alone, for pipelines with private models.
 
     A scaler, encoder or spline of scikit-learn takes its means, categories and knots from the rows that it is fitted

@@ -237,8 +237,8 @@ class _Means(_Questions):
         rows, noise = float(answer.value[0, 0]), answer.noise_std
         own, constant = (float(part) for part in answer.value[0, 1:] * bounds)
         constant -= min(excess, constant / 2)
-        stds = noise * bounds[0], math.hypot(noise * bounds[1], math.sqrt(2) * excess)
-        worse = ratio_interval(own, constant, stds, self.alpha)
+        # The constant model's deviance leans upwards with the square of its mean's noise.
+        worse = ratio_interval(own, constant, (noise * bounds[0], noise * bounds[1]), self.alpha, squared=excess)
         explained = clipped((1 - worse[1], 1 - worse[0]), -math.inf, 1.0)
         mean = clipped(ratio_interval(own, rows, (noise * bounds[0], noise), self.alpha), 0.0, top)
         value, level = 1 - own / max(constant, 1e-300), max(own, 0.0) / max(rows, 1e-9)

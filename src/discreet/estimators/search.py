@@ -17,6 +17,7 @@ from discreet.curator import Accountant
 from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
+from discreet.estimators.doc_link import LinkedToDocs
 from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
@@ -35,7 +36,7 @@ _FIXED = {
 }
 
 
-class PrivateGridSearchCV(ReportMethods, MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates

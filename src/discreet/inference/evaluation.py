@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 Floats = np.ndarray
 
@@ -42,14 +43,48 @@ class CalibrationRow:
     observed_high: float
 
 
-def ratio_interval(above: float, below: float, noise: tuple[float, float], alpha: float) -> tuple[float, float]:
+def ratio_interval(
+    above: float, below: float, noise: tuple[float, float], alpha: float, *, squared: float = 0.0
+) -> tuple[float, float]:
     """Where the ratio of two numbers lies that are seen with independent normal noise: Fieller's set, which is exact.
 
+    squared: ``below`` also has the noise squared * (Z^2 - 1), Z standard normal, which leans to one side: quantiles of
+    above - ratio * below are then those of the sum of both noises, at the ratio seen.
     Without end where the lower number could be 0.
     """
+    if below <= 0:
+        return -math.inf, math.inf
+    ratio, both = max(above, 0.0) / below, (noise[0], math.hypot(noise[1], math.sqrt(2) * squared))
+    normal, leaning = math.hypot(noise[0], ratio * noise[1]), ratio * squared
+    whole = math.hypot(normal, math.sqrt(2) * leaning)
+    down, up = (1.0, 1.0) if whole == 0 else _quantiles(normal / whole, leaning / whole, alpha)
+    return _fieller(above, below, both, up)[0], _fieller(above, below, both, down)[1]
+
+
+def _quantiles(normal: float, leaning: float, alpha: float) -> tuple[float, float]:
+    """How far normal * N - leaning * (Z^2 - 1) reaches below and above 0, each with a chance of alpha / 2 to be beyond.
+
+    Given Z the rest is normal, so the distribution is a mean over Z, here of its 2,000 quantiles.
+    """
     z = -float(ndtri(alpha / 2))
+    if leaning <= 1e-3 * normal:
+        return z, z
+    shifts = leaning * (ndtri((np.arange(2000) + 0.5) / 2000) ** 2 - 1)
+
+    def beyond(reach: float) -> float:
+        """The chance to be below -reach."""
+        return float(np.mean(ndtr((shifts - reach) / max(normal, 1e-6))))
+
+    far = 6 + 30 * leaning
+    below = brentq(lambda reach: beyond(reach) - alpha / 2, -2.0, far)
+    above = brentq(lambda reach: 1 - beyond(-reach) - alpha / 2, -2.0, far)
+    return max(float(below), 0.0), max(float(above), 0.0)
+
+
+def _fieller(above: float, below: float, noise: tuple[float, float], z: float) -> tuple[float, float]:
+    """All ratios with |above - ratio * below| within z standard deviations."""
     a, b, c = below**2 - (z * noise[1]) ** 2, above * below, above**2 - (z * noise[0]) ** 2
-    if a <= 0 or below <= 0:
+    if a <= 0:
         return -math.inf, math.inf
     root = math.sqrt(max(b * b - a * c, 0.0))
     return (b - root) / a, (b + root) / a

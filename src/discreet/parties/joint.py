@@ -205,7 +205,7 @@ class Joint:
             trust="parties",
             facts=residual_fact(scale),
         )
-        return JointResult(results, solution, self)
+        return JointResult(results, solution, self, None if features is None else tuple(features), alpha)
 
     def positions(self, label: str, features: Sequence[str] | None) -> tuple[NDArray[np.intp], int]:
         """Where the features and the label stand among the released columns."""

@@ -6,24 +6,25 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.errors import DiscreetError
 from discreet.parties.estimate import MixedSolution
 from discreet.parties.looks import LEAST_COMPLETE, count_is_hidden
 from discreet.parties.release_file import PartyRelease
+from discreet.report.methods import ReportMethods
 from discreet.results import Results
-from discreet.results.methods import ResultMethods
 
 # How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
 _TELLING_CORRELATION = 0.3
 
 
 @dataclass(frozen=True)
-class JointResult(ResultMethods):
+class JointResult(ReportMethods):
     """A linear model of the joint release, and what the release could and could not show."""
 
     bare: Results
     solution: MixedSolution
     joint: Any
+    features: tuple[str, ...] | None = None
+    alpha: float = 0.0
 
     @property
     def drowned(self) -> bool:
@@ -41,8 +42,16 @@ class JointResult(ResultMethods):
         """Estimates, errors, intervals and tests, with the notes that belong to them."""
         return replace(self.bare, notes=tuple(self.notes()), signal="drowned" if self.drowned else None)
 
+    def estimator(self) -> Any:
+        """The same model as a fitted ``LinearRegression`` or ``Ridge``, which predicts; this is what is saved."""
+        return self.joint.estimator(self.bare.target, self.features, alpha=self.alpha)
+
     def _document(self) -> dict[str, Any]:
-        raise DiscreetError("save the estimator that joint.estimator(label) makes: it has the columns, too")
+        document: dict[str, Any] = self.estimator()._document()
+        return document
+
+    def _spans(self) -> dict[str, float]:
+        return dict(self.estimator()._spans())
 
     def notes(self) -> list[str]:
         """What a reader must know beside the numbers, in plain words."""

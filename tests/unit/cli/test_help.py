@@ -97,6 +97,24 @@ def test_colours_are_for_terminals_and_no_color_is_honoured(monkeypatch, capsys)
     assert "\x1b" not in capsys.readouterr().err
 
 
+def test_what_click_refuses_is_wrapped_with_a_hanging_indent(monkeypatch, capsys):
+    """In a terminal of 50 columns; to a pipe it is one line."""
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", "--family", "cubic", "--n", "100"])
+    assert ended.value.code == 2
+    shown = re.sub("\x1b\\[[0-9]*m", "", capsys.readouterr().err)
+    assert max(map(len, shown.splitlines())) < 50
+    wrong = shown.split("\n\n")[1].splitlines()
+    assert wrong[0].startswith("Error: Invalid value for '--family'")
+    assert len(wrong) > 1
+    assert all(line.startswith(" " * 7) for line in wrong[1:])
+    told = CliRunner().invoke(main, ["fit", "--nosuch"])
+    assert told.exit_code == 2
+    assert "Error: No such option" in told.stderr.splitlines()[-1]
+
+
 def test_an_extra_that_is_missing_is_named_before_any_work(monkeypatch):
     monkeypatch.setattr("discreet.cli.printing.find_spec", lambda name: None)
     for words in (["demo"], ["plan", "--n", "1000", "--epsilon", "1", "--plot", "a.svg"]):

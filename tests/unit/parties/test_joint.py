@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_plan import people, released, small_plan
 
+import discreet
 from discreet.errors import DomainError
 from discreet.parties.estimate import MixedMoments, nearest_correlation
 from discreet.parties.logistic import logistic, steins_scale
@@ -17,6 +18,18 @@ TRUTH = {"const": 0.0, "x0": 0.4, "x1": 0.0, "x2": -0.3, "x3": 0.2}
 def clear():
     """A release with so little noise that mixing alone blurs it."""
     return released(small_plan(epsilon=500.0, people=5000, mixes=4096), people(5000))
+
+
+def test_a_result_is_saved_and_reported_as_every_other(clear, tmp_path):
+    result = clear.regress("x2", ["x0", "y"], alpha=2.0)
+    result.save(tmp_path / "model.json")
+    loaded = discreet.load(tmp_path / "model.json")
+    assert type(loaded).__name__ == "Ridge"
+    assert np.array_equal(loaded.results_.estimates, result.results_.estimates)
+    result.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "svg class=" in page
+    assert "x2 (predicted)" in page
 
 
 def test_little_noise_gives_least_squares(clear):
