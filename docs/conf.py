@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 import discreet
 
-# Numpydoc reads signatures from docstrings that house_docstrings has not seen yet.
+# Numpydoc reads signatures from docstrings that docstring_text has not seen yet.
 warnings.filterwarnings("ignore", message="Unknown section Privacy")
 
 project = "discreet"
@@ -19,7 +19,7 @@ copyright = "the discreet contributors"
 
 extensions = [
     "myst_parser",
-    "house_docstrings",
+    "docstring_text",
     "outside_files",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -16,6 +16,28 @@ def load(path: str | PathLike[str]) -> Any:
 
     A central or parties' model is the estimator that was fitted, a local one a ``LocalResult``. A file that is
     damaged, or was written by a newer discreet, is a DomainError.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``save`` has written.
+
+    Returns
+    -------
+    estimator or LocalResult
+        The model, fitted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import discreet
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
+    >>> model = discreet.LinearRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2, 2))
+    >>> path = tempfile.mkdtemp() + "/model.json"
+    >>> model.fit(X, X[:, 0]).save(path)
+    >>> bool((discreet.load(path).coef_ == model.coef_).all())
+    True
     """
     content = read_json(path, "the model file")
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:

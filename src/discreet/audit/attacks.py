@@ -24,7 +24,37 @@ def score_attack(
 ) -> Floats:
     """One number per row (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion; members score high.
 
-    family: one of ``discreet.glm`` or its name, with its canonical link. An intercept is a column of ones in X.
+    Parameters
+    ----------
+    X : array
+        Rows to attack.
+    y : array
+        Their labels.
+    estimate : array
+        The released coefficients.
+    truth : array
+        The true coefficients, which the attacker is taken to know.
+    family : str or Family
+        One of ``discreet.glm`` or its name, with its canonical link. An intercept is a column of
+        ones in X.
+    dispersion : float, default 1.0
+        The family's dispersion.
+
+    Returns
+    -------
+    array
+        One score per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import score_attack
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 2))
+    >>> y = X @ [1.0, 1.0] + rng.normal(size=50)
+    >>> estimate = np.linalg.lstsq(X, y, rcond=None)[0]     # without privacy
+    >>> bool(score_attack(X, y, estimate, [1.0, 1.0], "gaussian").mean() > 0)
+    True
     """
     rows, labels, error, beta = _checked(X, y, estimate, truth)
     residual = labels - _family(family).cumulant_slope(rows @ beta)
@@ -34,7 +64,38 @@ def score_attack(
 def sparse_score_attack(
     X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
 ) -> Floats:
-    """The same on the support of the truth only (COST, 4.9): elsewhere an estimate's error is noise to the attacker."""
+    """The same on the support of the truth only (COST, 4.9): elsewhere an estimate's error is noise to the attacker.
+
+    Parameters
+    ----------
+    X : array
+        Rows to attack.
+    y : array
+        Their labels.
+    estimate : array
+        The released coefficients.
+    truth : array
+        The true coefficients, of which a few are not 0.
+    family : str or Family
+        One of ``discreet.glm`` or its name, with its canonical link.
+    dispersion : float, default 1.0
+        The family's dispersion.
+
+    Returns
+    -------
+    array
+        One score per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import sparse_score_attack
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> y = X @ [1.0, 0.0, 0.0] + rng.normal(size=50)
+    >>> sparse_score_attack(X, y, [1.1, 0.0, 0.0], [1.0, 0.0, 0.0], "gaussian").shape
+    (50,)
+    """
     rows, labels, error, beta = _checked(X, y, estimate, truth)
     residual = labels - _family(family).cumulant_slope(rows @ beta)
     return residual * (rows @ np.where(beta != 0, error, 0.0)) / dispersion
@@ -44,6 +105,32 @@ def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: 
     """One number per row (RELU, 5): <estimate - truth, (y - relu(<truth, x>)) 1(<truth, x> > 0) x>; members score high.
 
     The printed formula lost its last factor, x; without it the product is no number.
+
+    Parameters
+    ----------
+    X : array
+        Rows to attack.
+    y : array
+        Their labels.
+    estimate : array
+        The released coefficients.
+    truth : array
+        The true coefficients, which the attacker is taken to know.
+
+    Returns
+    -------
+    array
+        One score per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import relu_tracing_attack
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 2))
+    >>> y = np.maximum(0, X @ [1.0, 1.0]) + rng.normal(size=50)
+    >>> relu_tracing_attack(X, y, [1.1, 1.0], [1.0, 1.0]).shape
+    (50,)
     """
     rows, labels, error, weights = _checked(X, y, estimate, truth)
     signal = rows @ weights

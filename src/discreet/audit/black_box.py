@@ -28,7 +28,37 @@ _OF_A_TRANSCRIPT = 5
 
 @dataclass(frozen=True)
 class BlackBox:
-    """What the attacker achieved. ``mu`` and ``epsilon`` are lower bounds that hold with the stated confidence."""
+    """What the attacker achieved. ``mu`` and ``epsilon`` are lower bounds that hold with the stated confidence.
+
+    Attributes
+    ----------
+    claimed_mu : float
+        The mu that was claimed; infinite where the claim is a pair (epsilon, delta).
+    claimed_epsilon : float
+        The epsilon that was claimed at ``delta``.
+    delta : float
+        Where epsilon is shown.
+    rates : ErrorRates
+        Counted errors of the attacker, with their confidence limits.
+    guess : str
+        Which guess told the two apart best.
+    caught : bool
+        Whether the claim is refuted.
+    first_scores : array
+        The attacker's scores on the first data set.
+    second_scores : array
+        The same on its neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import black_box, gaussian_claim
+    >>> honest = lambda data: float(data.sum()) + np.random.default_rng().normal(0, 10.0)
+    >>> result = black_box(honest, gaussian_claim(1.0, 1e-6), data=np.zeros(5), neighbour=np.eye(5)[0], runs=100,
+    ...                    confidence=1 - 1e-9, workers=1)
+    >>> result.caught
+    False
+    """
 
     claimed_mu: float
     claimed_epsilon: float
@@ -83,14 +113,50 @@ def black_box(
 ) -> BlackBox:
     """Bound from below how well ``data`` and ``neighbour`` can be told apart by what a fit on them shows.
 
-    fit: an unfitted estimator, or a function of one data set that returns anything with numbers in it. Of discreet's
-        own estimators every release is read as well, by an attacker who knows all rows but one.
-    claim: a guarantee or a unit of ``discreet.privacy``, or a pair (epsilon, delta).
-    data, neighbour: what ``fit`` takes; for an estimator ``(X, y)`` or ``(X, y, groups)``.
-    delta: where epsilon is shown; by default the claim's own, or 1e-6.
-    runs: fits on each of the two. Half of them choose a guess and its threshold, the other half are counted.
-    confidence: a true claim is refuted with probability at most 1 - confidence.
-    workers: processes; all cores by default. state: a file that lets a stopped audit go on where it was.
+    Parameters
+    ----------
+    fit
+        An unfitted estimator, or a function of one data set that returns anything with numbers in
+        it. Of discreet's own estimators every release is read as well, by an attacker who knows all
+        rows but one.
+    claim : Claim or tuple[float, float]
+        A guarantee or a unit of ``discreet.privacy``, or a pair (epsilon, delta).
+    data, neighbour
+        What ``fit`` takes; for an estimator ``(X, y)`` or ``(X, y, groups)``.
+    delta : float, optional
+        Where epsilon is shown; by default the claim's own, or 1e-6.
+    runs : int, default 2000
+        Fits on each of the two. Half of them choose a guess and its threshold, the other half are
+        counted.
+    confidence : float, default 0.999
+        A true claim is refuted with probability at most 1 - confidence.
+    workers : int, optional
+        Processes; all cores by default.
+    progress : bool, default False
+        Show a bar on stderr.
+    state : str or path, optional
+        A file that lets a stopped audit go on where it was.
+    label : str, default 'black box'
+        What the bar is called.
+
+    Returns
+    -------
+    BlackBox
+        Lower bounds of the loss, and whether the claim is refuted.
+
+    Privacy
+    -------
+    Rows are those that you pass; fits charge the estimator's ledger, if it has one. Audit made-up
+    rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import black_box
+    >>> leak = lambda data: float(data.sum()) + np.random.default_rng().normal(0, 0.1)
+    >>> zeros, one = np.zeros(5), np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+    >>> black_box(leak, (1.0, 1e-6), data=zeros, neighbour=one, runs=200, workers=1).caught
+    True
     """
     if runs < 40:
         raise ValueError(f"runs must be at least 40, got {runs}")
@@ -160,5 +226,23 @@ def gaussian_claim(epsilon: float, delta: float) -> GDP:
     """The claim of a model that asks for (epsilon, delta) and spends it on Gaussian noise: a whole curve, not a point.
 
     A refutation is then of the curve; use the plain pair for code whose noise is not known to be Gaussian.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+
+    Returns
+    -------
+    GDP
+        A claim for ``black_box``.
+
+    Examples
+    --------
+    >>> from discreet.audit import gaussian_claim
+    >>> round(gaussian_claim(1.0, 1e-6).mu, 3)
+    0.237
     """
     return GDP.from_epsilon(epsilon, delta)

@@ -44,6 +44,34 @@ class Membership:
     """Attack scores of rows that were in the data and of rows that were not, with the claim that they are held against.
 
     ``area`` is the chance that a member scores above a non-member; 1/2 is no attack at all.
+
+    Attributes
+    ----------
+    members : array
+        Scores of rows that were in the data.
+    outsiders : array
+        Scores of rows that were not.
+    data_sets : int
+        How many data sets were drawn.
+    area : float
+        The chance that a member scores above an outsider; 1/2 is no attack at all.
+    area_std : float
+        Its standard error.
+    mu : float
+        The claim, as Gaussian privacy; infinite if there is none.
+    epsilon : float
+        The claim, at ``delta``.
+    delta : float
+        The delta of the claim.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import Membership
+    >>> result = Membership(members=np.array([1.0, 2.0]), outsiders=np.array([0.0, 1.5]), data_sets=1, area=0.75,
+    ...                     area_std=0.2, mu=0.5, epsilon=1.0, delta=1e-6)
+    >>> bool(result.separation > 0)
+    True
     """
 
     members: Floats = field(repr=False)
@@ -62,6 +90,7 @@ class Membership:
 
     @property
     def allowed_area(self) -> float:
+        """The largest area that the claim allows."""
         return gaussian_allowed_area(self.mu) if math.isfinite(self.mu) else 1.0
 
     @property
@@ -70,7 +99,13 @@ class Membership:
         return self.area - 5 * self.area_std <= self.allowed_area
 
     def curve(self) -> tuple[Floats, Floats]:
-        """False alarm rates and the hit rates there; equal scores are decided by coin, which makes straight pieces."""
+        """False alarm rates and the hit rates there; equal scores are decided by coin, which makes straight pieces.
+
+        Returns
+        -------
+        false alarm rates, hit rates
+            The attack's curve.
+        """
         cuts = np.unique(np.quantile(np.concatenate([self.members, self.outsiders]), np.linspace(0, 1, 4 * _POINTS)))
         alarms, hits = (
             1 - np.searchsorted(np.sort(scores), cuts, side="left") / len(scores)
@@ -80,6 +115,13 @@ class Membership:
         return rates, np.interp(rates, np.concatenate([[0.0], alarms[::-1]]), np.concatenate([[0.0], hits[::-1]]))
 
     def allowed_curve(self) -> tuple[Floats, Floats]:
+        """The best curve that the claim allows: false alarm rates and hit rates.
+
+        Returns
+        -------
+        false alarm rates, hit rates
+            The best curve that the claim allows.
+        """
         rates = np.linspace(0, 1, _POINTS)
         if math.isfinite(self.mu):
             return rates, gaussian_allowed_hits(rates, self.mu)
@@ -106,8 +148,48 @@ def trace_members(
 ) -> Membership:
     """Fit on ``data_sets`` simulated data sets and attack each one's rows and as many fresh ones.
 
-    fit: rows and labels to coefficients. draw: a generator and a number of rows to rows and labels from the model.
-    attack: rows, labels and coefficients to scores, one per row. mu, epsilon, delta: the claim that fit makes.
+    Parameters
+    ----------
+    fit : callable
+        Rows and labels to coefficients.
+    draw : callable
+        A generator and a number of rows to rows and labels from the model.
+    attack : callable
+        Rows, labels and coefficients to scores, one per row.
+    rows : int
+        Rows of each data set.
+    data_sets : int
+        How many are drawn.
+    mu : float, default inf
+        The claim of ``fit``, as Gaussian privacy.
+    epsilon : float, default inf
+        The claim of ``fit`` at ``delta``.
+    delta : float, default 0.0
+        The delta of that claim.
+    seed : int, default 0
+        Seeds the data sets.
+
+    Returns
+    -------
+    Membership
+        The scores of members and outsiders.
+
+    Privacy
+    -------
+    Rows are made up by ``draw``: nothing private is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit import score_attack, trace_members
+    >>> def draw(rng, rows):
+    ...     X = rng.normal(size=(rows, 3))
+    ...     return X, X.sum(axis=1) + rng.normal(size=rows)
+    >>> found = trace_members(
+    ...     lambda X, y: np.linalg.lstsq(X, y, rcond=None)[0], draw,
+    ...     lambda X, y, estimate: score_attack(X, y, estimate, np.ones(3), "gaussian"), rows=20, data_sets=30)
+    >>> bool(found.area > 0.5)
+    True
     """
     rng = np.random.default_rng(seed)
     members, outsiders, areas = [], [], []

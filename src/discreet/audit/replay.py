@@ -132,7 +132,30 @@ class Replayer:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the audit saw. ``problems`` is empty if the promise was kept on this pair."""
+    """What the audit saw. ``problems`` is empty if the promise was kept on this pair.
+
+    Attributes
+    ----------
+    claimed_mu : float
+        What the fit was allowed to lose.
+    realised_mu : float
+        What it lost on this pair.
+    losses : tuple of float
+        The loss of each release, in mu.
+    labels : tuple of str
+        What each release was.
+    problems : tuple of str
+        What is wrong; empty if the promise was kept on this pair.
+    releases : tuple of Release
+        The fit's releases with their noise and cost.
+
+    Examples
+    --------
+    >>> from discreet.audit import Replay
+    >>> result = Replay(claimed_mu=0.5, realised_mu=0.25, losses=(0.25,), labels=("first look",), problems=())
+    >>> result.efficiency, result.passed
+    (0.5, True)
+    """
 
     claimed_mu: float
     realised_mu: float
@@ -143,6 +166,7 @@ class Replay:
 
     @property
     def passed(self) -> bool:
+        """Whether there is no problem."""
         return not self.problems
 
     @property
@@ -168,7 +192,36 @@ def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any]
 
     What ``fit`` takes by name only is given as a dictionary at the end: ``(X, y, {"exposure": times})``.
 
-    estimator: unfitted; it is cloned, so the one given stays as it is. Its ledger, if any, is charged as by two fits.
+    Parameters
+    ----------
+    estimator
+        Unfitted; it is cloned, so the one given stays as it is. Its ledger, if any, is charged as
+        by two fits.
+    data : tuple
+        What ``fit`` takes: ``(X, y)`` or ``(X, y, groups)``; what it takes by name only goes into a
+        dictionary at the end, ``(X, y, {"exposure": times})``.
+    neighbour : tuple
+        The same with one row, or one person's rows, changed.
+    clone : callable, optional
+        Makes a fresh copy of the estimator; scikit-learn's clone by default.
+
+    Returns
+    -------
+    Replay
+        What was lost, and what is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> from discreet.audit import replay
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.uniform(-1, 1, (300, 2)), rng.uniform(-1, 1, 300)
+    >>> X2, y2 = X.copy(), y.copy()
+    >>> X2[0], y2[0] = 1.0, -1.0
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1))
+    >>> replay(model, (X, y), (X2, y2)).problems
+    ()
     """
     if clone is None:
         from sklearn.base import clone as sklearn_clone

@@ -41,7 +41,34 @@ _STARTS, _SCANS = 32, 42
 class Worst:
     """The pair that lost most, what it lost along the searched outputs, and the full audit of it on fresh ones.
 
-    ``releases`` are those of the searched outputs, as ``losses`` are: fresh outputs may lead a fit to other questions.
+    Attributes
+    ----------
+    data : tuple
+        The first table of the pair that lost most.
+    neighbour : tuple
+        Its neighbour.
+    realised_mu : float
+        What the pair lost along the searched outputs.
+    claimed_mu : float
+        What was allowed.
+    losses : tuple of float
+        The loss of each release, in mu.
+    candidates : int
+        How many rows were tried.
+    report : Replay
+        The audit of the pair on fresh outputs.
+    releases : tuple of Release
+        Those of the searched outputs, as ``losses`` are: fresh outputs may lead a fit to other
+        questions.
+
+    Examples
+    --------
+    >>> from discreet.audit import Replay, Worst
+    >>> report = Replay(claimed_mu=0.5, realised_mu=0.4, losses=(0.4,), labels=("first look",), problems=())
+    >>> worst = Worst(data=(), neighbour=(), realised_mu=0.4, claimed_mu=0.5, losses=(0.4,), candidates=32,
+    ...               report=report)
+    >>> worst.efficiency
+    0.8
     """
 
     data: Data
@@ -60,6 +87,7 @@ class Worst:
 
     @property
     def problems(self) -> tuple[str, ...]:
+        """What is wrong; empty if the promise was kept on the worst pair."""
         if self.realised_mu <= self.claimed_mu * (1 + 1e-9) or self.report.problems:
             return self.report.problems
         return (
@@ -68,6 +96,7 @@ class Worst:
 
     @property
     def passed(self) -> bool:
+        """Whether there is no problem."""
         return not self.problems
 
     @property
@@ -118,14 +147,45 @@ def worst_neighbours(
 ) -> Worst:
     """Search for the neighbours about which this estimator loses most, and audit them.
 
-    estimator: unfitted, with bounds_X, data_norm or a domain declared. Its ledger, if any, is charged for every fit.
-    target: which column of a domain is the label. features: how many columns, where the bounds hold for any number.
-    background: rows that both neighbours share, ``(X, y)``. By default ``rows`` rows at the centre of the domain, where
-        one row counts most; and scattered rows, to see that nothing but the releases shows.
-    climbs: fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and mirrored rows;
-        0 for those at corners, axes, zero and odd rows alone.
-    until_leak: end with the first pair that loses more than is claimed, instead of looking for the worst such pair.
-    progress: show a bar of this name on stderr, where that is a terminal.
+    Parameters
+    ----------
+    estimator
+        Unfitted, with bounds_X, data_norm or a domain declared. Its ledger, if any, is charged for
+        every fit.
+    background : Data, optional
+        Rows that both neighbours share, ``(X, y)``. By default ``rows`` rows at the centre of the
+        domain, where one row counts most; and scattered rows, to see that nothing but the releases
+        shows.
+    target : str, optional
+        Which column of a domain is the label.
+    features : int, default 4
+        How many columns, where the bounds hold for any number.
+    rows : int, default 1000
+        Rows of the background that is made up where none is given.
+    climbs : int, default 100
+        Fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and
+        mirrored rows; 0 for those at corners, axes, zero and odd rows alone.
+    seed : int, default 0
+        Seeds the search; the noise of fits stays fresh.
+    until_leak : bool, default True
+        End with the first pair that loses more than is claimed, instead of looking for the worst
+        such pair.
+    progress : str, optional
+        Show a bar of this name on stderr, where that is a terminal.
+
+    Returns
+    -------
+    Worst
+        The worst pair that was found, with its audit.
+
+    Examples
+    --------
+    >>> from discreet import LinearRegression
+    >>> from discreet.audit import worst_neighbours
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1), solver="moments")
+    >>> worst = worst_neighbours(model, features=1, rows=100, climbs=0)
+    >>> worst.passed, 0 < worst.efficiency <= 1
+    (True, True)
     """
     rng = np.random.default_rng(seed)
     two_labels = has_two_labels(estimator)

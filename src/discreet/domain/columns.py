@@ -29,6 +29,21 @@ class Numeric:
     u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M: the centre is off by at most 2uM, so
     |x - centre| <= w/2 + 2uM before its own rounding; divided by w/2 that is at most 1 + 4uM/w <= 1 + 2^-25, and the
     four roundings of the difference, the half width, its inverse and the product add less than 5u each.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    low : float
+        The least value, declared and never taken from private rows.
+    high : float
+        The largest value.
+
+    Examples
+    --------
+    >>> from discreet import Numeric
+    >>> Numeric("age", 18, 90).half_width
+    36.0
     """
 
     name: str
@@ -55,18 +70,36 @@ class Numeric:
 
     @property
     def centre(self) -> float:
+        """The middle of the bounds."""
         return (self.low + self.high) / 2
 
     @property
     def half_width(self) -> float:
+        """Half the distance between the bounds."""
         return (self.high - self.low) / 2
 
     @property
     def names(self) -> list[str]:
+        """The column's own name."""
         return [self.name]
 
     def encode(self, values: Values, centre: float, half_width: float) -> Floats:
-        """One row of clipped, centred and scaled numbers; NaN where the value is missing or is no number."""
+        """One row of clipped, centred and scaled numbers; NaN where the value is missing or is no number.
+
+        Parameters
+        ----------
+        values : array
+            Cells.
+        centre : float
+            What is subtracted.
+        half_width : float
+            What the difference is divided by.
+
+        Returns
+        -------
+        array
+            Numbers in [-1, 1], or NaN.
+        """
         with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
             clipped = np.clip(as_floats(values), self.low, self.high)
             clipped -= centre
@@ -79,6 +112,19 @@ class Categorical:
     """One of a declared list of values; the first is the reference level and the others become 0/1 indicators.
 
     A value that was not declared is treated as missing.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    values : tuple
+        The declared values; the first is the reference level.
+
+    Examples
+    --------
+    >>> from discreet import Categorical
+    >>> Categorical("region", ("north", "south", "east")).names
+    ['region=south', 'region=east']
     """
 
     name: str
@@ -107,18 +153,52 @@ class Categorical:
 
     @property
     def names(self) -> list[str]:
+        """The indicators' names: ``name=value`` for each level but the first."""
         return [f"{self.name}={value}" for value in self.values[1:]]
 
     def encode(self, values: Values) -> Floats:
-        """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared."""
+        """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared.
+
+        Parameters
+        ----------
+        values : array
+            Cells.
+
+        Returns
+        -------
+        array
+            Indicators, a row for each level but the first.
+        """
         return self.indicators(self.levels(values))
 
     def levels(self, values: Values) -> NDArray[np.int32]:
-        """The position of each value among the declared ones; -1 where it is missing or undeclared."""
+        """The position of each value among the declared ones; -1 where it is missing or undeclared.
+
+        Parameters
+        ----------
+        values : array
+            Cells.
+
+        Returns
+        -------
+        array of int
+            Positions, -1 for none.
+        """
         return levels_of(values, self.values)
 
     def indicators(self, levels: NDArray[np.int32]) -> Floats:
-        """What ``encode`` makes of values at these positions."""
+        """What ``encode`` makes of values at these positions.
+
+        Parameters
+        ----------
+        levels : array of int
+            Positions among the declared values; -1 for none.
+
+        Returns
+        -------
+        array
+            The same indicators.
+        """
         indicators: Floats = (levels == np.arange(1, len(self.values))[:, np.newaxis]).astype(np.float64)
         indicators[:, levels < 0] = np.nan
         return indicators

@@ -36,6 +36,24 @@ class Domain:
 
     ``missing="drop"``: a row with a missing or undeclared value contributes nothing (complete cases, as in R).
     ``missing="centre"``: a missing number counts as the centre of its bounds, a missing category as the reference.
+
+    Parameters
+    ----------
+    columns : tuple of Numeric, Categorical or Date
+        The declared columns, in the order of coefficients.
+    data_norm : float, optional
+        A bound on the Euclidean norm of a row of features.
+    missing : {'drop', 'centre'}, default 'drop'
+        With ``'drop'`` a row with a missing or undeclared value contributes nothing (complete
+        cases, as in R); with ``'centre'`` a missing number counts as the centre of its bounds and a
+        missing category as the reference.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> domain = Domain((Numeric("age", 18, 90), Numeric("cost", 0, 9_000)))
+    >>> [column.name for column in domain.columns]
+    ['age', 'cost']
     """
 
     columns: tuple[Column, ...]
@@ -75,6 +93,23 @@ class Domain:
         """Numeric columns from ``(low, high)``, each one number for all columns or one number per column.
 
         Or from a mapping that gives each column's ``(low, high)`` by its name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        bounds : pair or mapping
+            ``(low, high)``, each one number for all columns or one per column; or a mapping from
+            names to such pairs.
+        data_norm : float, optional
+            A declared bound on the Euclidean norm of a row of features, in place of bounds.
+        missing : {'drop', 'centre'}, default 'drop'
+            The rule for missing values.
+
+        Returns
+        -------
+        Domain
+            Numeric columns.
         """
         if bounds is None:
             if data_norm is None:
@@ -93,6 +128,16 @@ class Domain:
         """A domain file: a list ``[[columns]]`` with ``name`` and ``low`` and ``high``, or ``values``.
 
         Tables ``[columns.NAME]`` are read as well; see docs/howto/domain.md.
+
+        Parameters
+        ----------
+        path : str or path
+            The domain file.
+
+        Returns
+        -------
+        Domain
+            Declared columns.
         """
         content = read_toml(path, "the domain file")
         unknown = set(content) - {"columns", "data_norm", "missing"}
@@ -106,7 +151,22 @@ class Domain:
 
     @classmethod
     def from_public(cls, frame: Any, *, widen: float = 0.25, missing: Missing = "drop") -> Domain:
-        """Bounds and category lists from *public* rows; numeric ranges are widened by this fraction on each side."""
+        """Bounds and category lists from *public* rows; numeric ranges are widened by this fraction on each side.
+
+        Parameters
+        ----------
+        frame : frame
+            Public rows. Never private ones.
+        widen : float, default 0.25
+            By which part of its width each numeric range is widened on both sides.
+        missing : {'drop', 'centre'}, default 'drop'
+            The rule for missing values.
+
+        Returns
+        -------
+        Domain
+            Declared columns.
+        """
         table = nw.from_native(frame, eager_only=True)
         columns: list[Column] = []
         for name in table.columns:
@@ -127,7 +187,13 @@ class Domain:
         return cls(tuple(columns), missing=missing)
 
     def to_toml(self) -> str:
-        """The domain as a file that ``from_toml`` reads."""
+        """The domain as a file that ``from_toml`` reads.
+
+        Returns
+        -------
+        str
+            TOML.
+        """
         lines = [f"missing = {toml_value(self.missing)}"]
         if self.data_norm is not None:
             lines.append(f"data_norm = {float(self.data_norm)!r}")
@@ -146,7 +212,18 @@ class Domain:
             ) from None
 
     def select(self, names: Sequence[str]) -> Domain:
-        """The same declarations for these columns only, in this order."""
+        """The same declarations for these columns only, in this order.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns to keep.
+
+        Returns
+        -------
+        Domain
+            The chosen columns.
+        """
         return Domain(tuple(self[name] for name in names), self.data_norm, self.missing)
 
 

@@ -14,12 +14,33 @@ from discreet.errors import DomainError
 class Public:
     """Public rows (with or without labels), or only their second-moment matrix and their number.
 
-    second_moment: of (1, x), or of x alone, in the columns' own units. One of x alone says nothing of the mean, which
-    is then taken to be 0.
-
-    exposure: how long or how much each public row was observed, where ``fit`` is given an exposure, too.
-
     Public data is used freely: it costs no budget and gets no protection. Never put private rows here.
+
+    Parameters
+    ----------
+    rows : array or frame, optional
+        Public rows of features.
+    y : array, optional
+        Their labels, where they have any.
+    second_moment : optional
+        Of (1, x), or of x alone, in the columns' own units. One of x alone says nothing of the
+        mean, which is then taken to be 0.
+    n : int, optional
+        How many rows are behind ``second_moment``.
+    exposure : optional
+        How long or how much each public row was observed, where ``fit`` is given an exposure, too.
+
+    Privacy
+    -------
+    Public data is used freely: it costs no budget and gets no protection. Never put private rows
+    here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression, Public
+    >>> public = Public(np.random.default_rng(0).uniform(-1, 1, (100, 2)))
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5), public=public)
     """
 
     rows: Any = None

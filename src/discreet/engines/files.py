@@ -18,8 +18,22 @@ _COMPRESSED = (".gz", ".bz2", ".zst")
 class CsvFiles:
     """CSV files that are written in another way than with commas, points and UTF-8.
 
-    path: a file, a glob or a folder. sep: what separates cells; by default a tab in .tsv files, a comma in others.
-    decimal: the decimal point of numbers. encoding: as Python spells it.
+    Parameters
+    ----------
+    path : str or path
+        A file, a glob or a folder.
+    sep : str, optional
+        What separates cells; by default a tab in .tsv files, a comma in others.
+    decimal : str, default '.'
+        The decimal point of numbers.
+    encoding : str, default 'utf-8'
+        As Python spells it.
+
+    Examples
+    --------
+    >>> from discreet import CsvFiles
+    >>> CsvFiles("visits.csv", sep=";", decimal=",", encoding="latin-1").sep
+    ';'
     """
 
     path: str | PathLike[str]
@@ -38,6 +52,18 @@ class CsvFiles:
             raise DomainError(f"there is no encoding {self.encoding!r}") from None
 
     def separator(self, first: str | PathLike[str]) -> str:
+        """What separates cells: as declared, or by the file's ending.
+
+        Parameters
+        ----------
+        first : str or path
+            One of the files.
+
+        Returns
+        -------
+        str
+            What separates cells in this file.
+        """
         if self.sep is not None:
             return self.sep
         return "\t" if ".tsv" in Path(first).suffixes else ","

@@ -177,15 +177,35 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):
     ) -> Any:
         """``fit`` on the rows of a table, wherever they are; see docs/howto/engines.md.
 
-        table: a path, glob or folder of Parquet or CSV files, a pandas, polars, pyarrow, Dask or Spark frame, a DuckDB
-        relation, an Ibis table, a pyarrow dataset, or anything else that gives Arrow streams as often as it is asked.
-        target: the column to predict; a formula that has one on its left says it already.
-        features: columns of x; by default all that ``domain`` declares, or that are there, but the other three.
-        groups: a column of person ids; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        exposure: a column that says how long or how much each row was observed (log link).
-        sample_weight: a column that says how much each row counts.
+        Parameters
+        ----------
+        table
+            A path, glob or folder of Parquet or CSV files, a pandas, polars, pyarrow, Dask or Spark
+            frame, a DuckDB relation, an Ibis table, a pyarrow dataset, or anything else that gives
+            Arrow streams as often as it is asked.
+        target : str, optional
+            The column to predict; a formula that has one on its left says it already.
+        features : sequence of str, optional
+            Columns of x; by default all that ``domain`` declares, or that are there, but the other
+            three.
+        groups : str, optional
+            A column of person ids; the guarantee is then about a person, of whom
+            ``rows_per_person`` rows are used.
+        exposure : str, optional
+            A column that says how long or how much each row was observed (log link).
+        sample_weight : str, optional
+            A column that says how much each row counts.
+        job : str, optional
+            A name for this fit in the ledger: the same fit under it is paid for once.
 
-        Privacy: as ``fit``, with the same bits on the same rows.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Privacy
+        -------
+        As ``fit``, with the same bits on the same rows.
         """
         budget = self._check_parameters()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -26,16 +26,44 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
     A scaler, encoder or spline of scikit-learn takes its means, categories and knots from the rows that it is fitted
     to, which no model behind it can protect. This one takes them from the domain: ``fit`` looks at names and types.
 
-    domain: declared columns; or bounds_X: ``(low, high)``, or by name, as for estimators.
-    degree: products of up to so many features, as PolynomialFeatures has them; interaction_only leaves out powers.
-    splines: numbers of evenly spaced knots by column name, or one number for all numeric columns; such a column becomes
-        a B-spline basis of degree spline_degree, without its first function, which the intercept stands for.
-    formula: terms instead, such as ``"age * smoker + bs(bmi, 4)"``; columns that it does not name are left out.
-
     Numbers are moved into their bounds and scaled to [-1, 1], categories become indicators, and a missing or undeclared
     value makes NaN of all features that it is part of, or counts as the domain says. A frame stays a frame.
 
     ``output_domain`` declares what comes out, for the model's ``domain``; bounds_X=(-1, 1) does for arrays.
+
+    Parameters
+    ----------
+    domain : Domain, optional
+        The declared columns.
+    bounds_X : pair or mapping, optional
+        Declared bounds in place of a domain, for numeric columns.
+    degree : int, default 1
+        Products of up to so many features, as PolynomialFeatures has them.
+    interaction_only : bool, default False
+        Leave out powers of one feature.
+    splines : int or mapping, optional
+        Numbers of evenly spaced knots by column name, or one number for all numeric columns; such a
+        column becomes a B-spline basis without its first function, which the intercept stands for.
+    spline_degree : int, default 3
+        The degree of these splines; 0 makes bins.
+    formula : str, optional
+        Terms instead, such as ``"age * smoker + bs(bmi, 4)"``; columns that it does not name are
+        left out.
+
+    Privacy
+    -------
+    Nothing is learned from rows, so no budget is spent; what the model behind it promises holds for
+    the whole pipeline.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from discreet import Categorical, Domain, DomainEncoder, Numeric
+    >>> domain = Domain((Numeric("age", 0, 100), Categorical("smoker", ("no", "yes"))))
+    >>> DomainEncoder(domain).fit_transform(pd.DataFrame({"age": [25, 100], "smoker": ["yes", "no"]}))
+       age  smoker=yes
+    0 -0.5         1.0
+    1  1.0         0.0
     """
 
     def __init__(
@@ -60,7 +88,20 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
     data_norm = None
 
     def fit(self, X: Any, y: Any = None) -> DomainEncoder:
-        """Check names and types; no cell is looked at."""
+        """Check names and types; no cell is looked at.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self
+            The encoder.
+        """
         table = read_table(X)
         names = _names(table)
         self._plan(names)
@@ -73,7 +114,18 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The features: a frame of X's library, or an array."""
+        """The features: a frame of X's library, or an array.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+
+        Returns
+        -------
+        array or frame
+            The features.
+        """
         table = read_table(X)
         names = _names(table)
         self._check_seen(names, framed=is_frame(X))
@@ -94,7 +146,18 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
         )  # pandas aligns rows by their index
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The features' names, as in ``output_domain``."""
+        """The features' names, as in ``output_domain``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For pipelines.
+
+        Returns
+        -------
+        array of str
+            One name per feature.
+        """
         names = self._known_names() if input_features is None else [str(name) for name in input_features]
         return np.array([feature.name for feature in self._plan(names)], dtype=object)
 

@@ -89,12 +89,35 @@ class EvaluatedMethods(PrivateEstimator):
         ----------
         table
             Whatever ``fit_table`` takes.
+        epsilon : float
+            What the evaluation costs these rows, besides the fit.
+        delta : float
+            As for ``fit``.
         target : str, optional
-            The column of labels; the fitted one by default.
+            The column of labels; the model's own by default.
+        groups : str, optional
+            The column of person ids.
+        exposure : str, optional
+            The column of exposures.
+        ledger : Ledger or path, optional
+            The budget that pays, in one charge before a row is read.
+        neighbours : str, optional
+            As for ``fit``; the model's own by default.
+        rows_per_person : int, optional
+            As for ``fit``; the model's own by default.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        random_state : int, optional
+            Seeds the noise. For tests only: the result is then not private.
 
         Returns
         -------
         Evaluation
+
+        Privacy
+        -------
+        As ``evaluate``: histograms and sums over these rows, reserved in one charge before a row is
+        read.
         """
         check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)

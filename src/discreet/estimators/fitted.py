@@ -75,7 +75,22 @@ class FittedMethods(ReportMethods):
         return np.hstack([intercepts, coef]).ravel()
 
     def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
-        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved."""
+        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved.
+
+        Parameters
+        ----------
+        results : Results
+            Estimates, covariances and guarantee.
+        encoder : Encoder
+            How columns were declared.
+        feature_names : sequence of str
+            Names of the columns that ``predict`` expects.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
         self.privacy_, self.results_ = results.privacy, results

@@ -11,44 +11,71 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.losses import loss_family
+from discreet.estimators.shared_docs import documented
 from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 
+@documented()
 class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
     """A differentially private generalized linear model of any family and link, with standard errors.
 
-    epsilon, delta: the guarantee, for everything that the fitted object shows.
-    family: ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or a family object.
-    link: ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual one by default.
-    loss: a convex ``Loss`` in the place of family and link: ``huber(...)``, ``smoothed_quantile(...)``, one's own slope
-    with a declared bound. Its solvers are ``"dp_gd"`` (which ``"auto"`` then is) and ``"cost_gd"``.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
-        ``data_norm``, or a ``domain``.
-    formula: terms over declared columns, as ``"claims ~ age * smoker + offset(log(years))"``; ``fit(frame)`` then
-        needs no y.
-    bounds_exposure: the declared range of ``exposure``, if ``fit`` is given one.
-    bounds_weight: the declared range of ``sample_weight``, ``(0, largest)``, if ``fit`` is given one.
-    public: rows that are public anyway (with labels or without), or their second moment.
-    alpha: penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of deviances.
-    solver: ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only), ``"cost_gd"``
-    (COST's plain descent) and ``"dp_gd"`` (clipped gradients) are there to compare.
-    max_iter: steps of ``"newton"``, ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
-    step: the length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white ones with public
-    rows); 1 over the loss's curvature if None.
-    radius: the ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1, 1] (white ones
-    with public rows; newton's are scaled to spread 1) and in units of the linear predictor (identity link: of y's
-    half-width, from the middle). If None, 3 for ``"cost_gd"`` (50 for the logit) and 50 for ``"newton"``. Noise of
-    ``"cost_gd"`` grows with it, and a fit that ends at its edge warns.
-    clip: how long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None, the length that
-    it has for a typical row.
-    eta: PMT's probability that a row is truncated, for ``"newton"`` with ``calibration="paper"``; .05 if None.
-    cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
-    narrower if labels vary as the family says.
-    calibration: ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``) or PMT's
-    Algorithms 3 to 5 (``"newton"``) print.
-    neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
-    ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
-    random_state: for tests only; it makes the result not private.
+    Parameters
+    ----------
+    family : str or Family, default 'gaussian'
+        ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or
+        a family object.
+    link : str or Link, optional
+        ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual
+        one by default.
+    loss : Loss, optional
+        A convex ``Loss`` in the place of family and link: ``huber(...)``,
+        ``smoothed_quantile(...)``, one's own slope with a declared bound. Its solvers are
+        ``"dp_gd"`` (which ``"auto"`` then is) and ``"cost_gd"``.
+    alpha : float, default 0.0
+        Penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of
+        deviances.
+    solver : str, default 'auto'
+        ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only),
+        ``"cost_gd"`` (COST's plain descent) and ``"dp_gd"`` (clipped gradients) are there to
+        compare.
+    max_iter : int, optional
+        Steps of ``"newton"``, ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+    step : float, optional
+        The length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white
+        ones with public rows); 1 over the loss's curvature if None.
+    radius : float, optional
+        The ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1,
+        1] (white ones with public rows; newton's are scaled to spread 1) and in units of the linear
+        predictor (identity link: of y's half-width, from the middle). If None, 3 for ``"cost_gd"``
+        (50 for the logit) and 50 for ``"newton"``. Noise of ``"cost_gd"`` grows with it, and a fit
+        that ends at its edge warns.
+    clip : float, optional
+        How long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None,
+        the length that it has for a typical row.
+    eta : float, optional
+        PMT's probability that a row is truncated, for ``"newton"`` with ``calibration="paper"``;
+        .05 if None.
+    calibration : str, default 'tight'
+        ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``)
+        or PMT's Algorithms 3 to 5 (``"newton"``) print.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import GeneralizedLinearRegressor
+    >>> y = rng.gamma(2.0, np.exp(X @ [0.5, -0.5]) / 2.0)
+    >>> model = GeneralizedLinearRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0.01, 20),
+    ...                                    family="gamma")
+    >>> model = model.fit(X, y)
+    >>> model.coef_.shape
+    (2,)
     """
 
     def __init__(
@@ -133,13 +160,45 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
 
         NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
         declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        exposure : array, optional
+            How long or how much each row was observed; 1 if not given.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One mean per row.
         """
         design = self._design(X, extrapolate)
         eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
         return self._family()[1].mean(eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """D^2: the share of the null model's deviance that the model explains, on these rows (not private)."""
+        """D^2: the share of the null model's deviance that the model explains, on these rows (not private).
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array
+            Labels, one for each row of X.
+        sample_weight : array, optional
+            How much each row counts.
+        exposure : array, optional
+            How long or how much each row was observed; 1 if not given.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         check_is_fitted(self, "coef_")
         labels = np.asarray(y, dtype=np.float64)
         chosen = self._family()[0]
@@ -207,18 +266,56 @@ class _OneFamily(GeneralizedLinearRegressor):
         self.random_state = random_state
 
 
+@documented(like=GeneralizedLinearRegressor)
 class PoissonRegressor(_OneFamily):
     """Differentially private regression for counts, with the log link; see GeneralizedLinearRegressor.
 
     ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is t exp(x^T coef).
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import PoissonRegressor
+    >>> years = rng.uniform(0.5, 1.0, 2_000)
+    >>> y = rng.poisson(years * np.exp(X @ [0.5, -0.5]))
+    >>> model = PoissonRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 10),
+    ...                          bounds_exposure=(0.5, 1.0)).fit(X, y, exposure=years)
+    >>> model.results_.rate_ratios().shape
+    (3, 3)
     """
 
     def _family(self) -> tuple[Family, Link]:
         return Poisson(), link("log")
 
 
+@documented(like=GeneralizedLinearRegressor)
 class GammaRegressor(_OneFamily):
-    """Differentially private regression for positive amounts, with the log link; see GeneralizedLinearRegressor."""
+    """Differentially private regression for positive amounts, with the log link; see GeneralizedLinearRegressor.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import GammaRegressor
+    >>> y = rng.gamma(2.0, np.exp(X @ [0.5, -0.5]) / 2.0)
+    >>> model = GammaRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0.01, 20))
+    >>> model = model.fit(X, y)
+    >>> bool((model.predict(X[:5]) > 0).all())
+    True
+    """
 
     def _family(self) -> tuple[Family, Link]:
         return Gamma(), link("log")

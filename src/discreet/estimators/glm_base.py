@@ -148,15 +148,36 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
     ) -> Any:
         """Fit on private rows.
 
-        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        exposure: how long or how much each row was observed (log link); its range is declared as bounds_exposure.
-        sample_weight: how much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is that of a
-        row with the largest declared weight, and standard errors are those of weights that are fixed (sandwich).
-        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
-        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
-        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array, optional
+            Labels, one for each row of X.
+        groups : optional
+            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
+            are used.
+        exposure : optional
+            How long or how much each row was observed (log link); its range is declared as
+            bounds_exposure.
+        sample_weight : optional
+            How much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is
+            that of a row with the largest declared weight, and standard errors are those of weights
+            that are fixed (sandwich).
+        job : str, optional
+            A name for this one fit in the ledger. The same fit under the same name, as after a
+            crash, is given the stored answers instead of paying twice, with a warning that says so.
+            It is the same if parameters, declarations, columns, types and (where it is public) the
+            number of rows are; cells are not compared, so name new data anew.
 
-        Privacy: a fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Privacy
+        -------
+        A fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job, exposure, sample_weight)

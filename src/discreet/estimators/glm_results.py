@@ -42,6 +42,23 @@ class GlmResultMethods(LinearResultMethods):
         """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
 
         Features are moved into their bounds as in ``predict``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        exposure : array, optional
+            How long or how much each row was observed; 1 if not given.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))
@@ -55,6 +72,23 @@ class GlmResultMethods(LinearResultMethods):
         """Prediction intervals for new labels, one row (low, high) each.
 
         Features are moved into their bounds as in ``predict``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        exposure : array, optional
+            How long or how much each row was observed; 1 if not given.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))

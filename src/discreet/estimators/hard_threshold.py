@@ -65,10 +65,48 @@ def noisy_hard_threshold(
 
     Row i adds weights[i] X[i] to the vector of sums; without weights, X[i]. So any vector that is a sum over rows can
     be asked for: correlations with a label, a gradient's entries, numbers of visits.
-    bound, weight_bound: |cells| and |weights| are cut to these declared numbers. A missing cell counts as 0.
-    calibration: ``"tight"``, or ``"paper"`` for the noise that COST prints (n must be public).
 
-    Privacy: a selection and a sum over the rows, at ``epsilon`` and ``delta`` together.
+    Parameters
+    ----------
+    X : array or frame
+        Rows; numbers only.
+    sparsity : int
+        How many columns to find.
+    bound, weight_bound
+        |cells| and |weights| are cut to these declared numbers. A missing cell counts as 0.
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    weights : array, optional
+        What each row is multiplied by.
+    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
+        What the guarantee compares: one row (or person) replaced, the number being public; or one
+        added or left out, the number being private.
+    calibration : str, default 'tight'
+        ``"tight"``, or ``"paper"`` for the noise that COST prints (n must be public).
+    ledger : Ledger or path, optional
+        The budget that pays, in one charge before a row is read.
+    random_state : int, optional
+        Seeds the noise. For tests only: the result is then not private.
+
+    Returns
+    -------
+    HardThreshold
+        The columns found, their noisy sums and means, the noise and the guarantee.
+
+    Privacy
+    -------
+    A selection and a sum over the rows, at ``epsilon`` and ``delta`` together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import noisy_hard_threshold
+    >>> visits = (np.random.default_rng(0).random((5_000, 50)) < 0.1).astype(float)
+    >>> visits[:, 7] = 1.0
+    >>> noisy_hard_threshold(visits, sparsity=1, bound=1.0, epsilon=1.0, delta=1e-6).names
+    ('x7',)
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))

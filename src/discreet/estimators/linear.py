@@ -26,6 +26,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.shared_docs import documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
@@ -117,14 +118,34 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
     ) -> Any:
         """Fit on private rows.
 
-        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        sample_weight: how much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is that of a
-        row with the largest declared weight, and standard errors are those of weights that are fixed (sandwich).
-        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
-        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
-        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array, optional
+            Labels, one for each row of X.
+        groups : optional
+            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
+            are used.
+        sample_weight : optional
+            How much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is
+            that of a row with the largest declared weight, and standard errors are those of weights
+            that are fixed (sandwich).
+        job : str, optional
+            A name for this one fit in the ledger. The same fit under the same name, as after a
+            crash, is given the stored answers instead of paying twice, with a warning that says so.
+            It is the same if parameters, declarations, columns, types and (where it is public) the
+            number of rows are; cells are not compared, so name new data anew.
 
-        Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Privacy
+        -------
+        A fixed number of sums over the rows (two with ``"moments"``), at ``epsilon`` and ``delta``
+        together.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job, None, sample_weight)
@@ -300,45 +321,107 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` follows the line beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
         """
         return self._design(X, extrapolate) @ self.coef_ + self.intercept_
 
 
+@documented()
 class LinearRegression(_MomentRegressor):
     """Differentially private least squares, with standard errors that include the privacy noise.
 
-    epsilon, delta: the guarantee, for everything that the fitted object shows.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
-        ``data_norm``, or a ``domain``.
-    formula: terms over declared columns, as ``"cost ~ age * smoker + bs(bmi, 4)"``; ``fit(frame)`` then needs no y.
-    bounds_weight: the declared range of ``sample_weight``, ``(0, largest)``, if ``fit`` is given one.
-    public: rows that are public anyway; their centre and scale then cost nothing.
-    neighbours: ``"replace_one"`` (the number of rows is public) or ``"add_or_remove_one"`` (it is private).
-    solver: ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"`` answers every linear
-    question about the columns from its one release (``moments_``), and reads the rows twice only; ``"pmt"`` needs
-    public moments; ``"cost_gd"`` is COST's plain descent and ``"dp_gd"`` one with clipped gradients, to compare with.
-    max_iter: gradient steps of ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
-    step: the length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white ones with public
-    rows); 1 over the loss's curvature if None.
-    radius: the ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in half-widths of y from
-    the middle of its range; 3 if None. The noise grows with it, and a fit that ends at its edge warns.
-    clip: how long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None, the length that
-    it has for a typical row.
-    eta: PMT's probability that a row is truncated, for ``"pmt"`` with ``calibration="paper"``; .05 if None.
-    alpha, l1_ratio: a penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2) beside half the sum of squares: a ridge
-    without l1_ratio, an elastic net between 0 and 1, the lasso at 1. It is post-processing of the release that
-    ``"moments"`` (which ``"auto"`` then means) or ``"pmt"`` makes.
-    cov_type: ``"robust"``, the sandwich covariance, which holds whatever the variance of labels is; or ``"model"``,
-    narrower if labels vary as the family says.
-    calibration: ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``), DP-PMTRR's
-    (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
-    ledger: a Ledger or its path; every fit, clone and cross-validation fold then pays from it.
-    random_state: for tests only; it makes the result not private.
+    Parameters
+    ----------
+    alpha : float, default 0.0
+        The penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2) beside half the sum of squares. It
+        is post-processing of the release that ``"moments"`` (which ``"auto"`` then means) or
+        ``"pmt"`` makes.
+    l1_ratio : float, optional
+        The part of the penalty on absolute values: a ridge without it, the lasso at 1, an elastic net between.
+    solver : str, default 'auto'
+        ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"``
+        answers every linear question about the columns from its one release (``moments_``), and
+        reads the rows twice only; ``"pmt"`` needs public moments; ``"cost_gd"`` is COST's plain
+        descent and ``"dp_gd"`` one with clipped gradients, to compare with.
+    max_iter : int, optional
+        Gradient steps of ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+    step : float, optional
+        The length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white
+        ones with public rows); 1 over the loss's curvature if None.
+    radius : float, optional
+        The ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in
+        half-widths of y from the middle of its range; 3 if None. The noise grows with it, and a fit
+        that ends at its edge warns.
+    clip : float, optional
+        How long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None,
+        the length that it has for a typical row.
+    eta : float, optional
+        PMT's probability that a row is truncated, for ``"pmt"`` with ``calibration="paper"``; .05
+        if None.
+    calibration : str, default 'tight'
+        ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``),
+        DP-PMTRR's (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import LinearRegression
+    >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 2_000)
+    >>> model = LinearRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5))
+    >>> model = model.fit(X, y)
+    >>> bool(np.abs(model.coef_ - [1.0, -2.0]).max() < 0.5)
+    True
+    >>> round(model.privacy_.epsilon(1e-6), 6) <= 5.0
+    True
     """
 
 
+@documented(like=LinearRegression)
 class Ridge(_MomentRegressor):
-    """``LinearRegression`` with an L2 penalty ``alpha`` on the coefficients, as scikit-learn's Ridge has it."""
+    """``LinearRegression`` with an L2 penalty ``alpha`` on the coefficients, as scikit-learn's Ridge has it.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        The penalty: alpha times half the sum of squared coefficients, beside half the sum of
+        squares. It is post-processing of the release.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import Ridge
+    >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 2_000)
+    >>> model = Ridge(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5), alpha=1.0)
+    >>> model = model.fit(X, y)
+    >>> bool(np.abs(model.coef_ - [1.0, -2.0]).max() < 0.5)
+    True
+    """
 
     def __init__(
         self,

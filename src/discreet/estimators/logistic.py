@@ -14,23 +14,47 @@ from discreet.curator import Curator
 from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
 from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
 from discreet.estimators.formula import reduced
+from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.multinomial import fit_classes
+from discreet.estimators.shared_docs import documented
 from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.estimators.units import store_facts
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
 
 
+@documented(like=GeneralizedLinearRegressor)
 class LogisticRegression(ClassifierMixin, PrivateGlm):
     """Differentially private logistic regression, with standard errors.
-
-    classes: the labels that there can be, declared and never learnt from y; the second of two is the positive one. Rows
-    with another label contribute nothing. Where a ``domain`` declares the target's values, those are meant by default.
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
 
     The other parameters are those of GeneralizedLinearRegressor.
+
+    Parameters
+    ----------
+    classes : Sequence[Any], default (0, 1)
+        The labels that there can be, declared and never learnt from y; the second of two is the
+        positive one. Rows with another label contribute nothing. Where a ``domain`` declares the
+        target's values, those are meant by default.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import LogisticRegression
+    >>> y = rng.random(2_000) < 1 / (1 + np.exp(-(X @ [1.0, -2.0])))
+    >>> model = LogisticRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), classes=[False, True])
+    >>> model = model.fit(X, y)
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
     """
 
     def __init__(
@@ -135,12 +159,39 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
 
         NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
         declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            Log odds, one per row; with more than two classes one column per class.
         """
         scores = self._design(X, extrapolate) @ self.coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``; NaN where a value is missing or undeclared."""
+        """The probability of each class, in the order of ``classes_``; NaN where a value is missing or undeclared.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+            Probabilities.
+        """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if scores.ndim == 2:
             return np.asarray(softmax(scores, axis=1))
@@ -148,10 +199,39 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         return np.column_stack([1 - positive, positive])
 
     def predict_log_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The logarithm of each class's probability, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+            Their logarithms.
+        """
         return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The most probable class; an error that names the column where a row has a missing or undeclared value."""
+        """The most probable class; an error that names the column where a row has a missing or undeclared value.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
+        """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if np.isnan(scores).any():
             refuse_to_choose(self._encoder.missing_columns(check_table(self, reduced(self._encoder, X), reset=False)))

@@ -34,11 +34,49 @@ def collect_moments(
 ) -> Moments:
     """Release the second moment of a table's declared columns once; fit any linear model from it afterwards.
 
-    table: a frame or a path, or any other table that ``fit_table`` takes.
-    target: the column that is most likely to be a label (the last by default). Far rows are shortened by the other
-    columns' norm, which biases no model of this target; other labels are fitted from the same reweighted rows.
+    Parameters
+    ----------
+    table
+        A frame or a path, or any other table that ``fit_table`` takes.
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    domain : Domain
+        The declared columns; all of them are released.
+    target : str, optional
+        The column that is most likely to be a label (the last by default). Far rows are shortened
+        by the other columns' norm, which biases no model of this target; other labels are fitted
+        from the same reweighted rows.
+    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
+        What the guarantee compares: one row (or person) replaced, the number being public; or one
+        added or left out, the number being private.
+    ledger : Ledger or path, optional
+        The budget that pays, in one charge before a row is read.
+    random_state : int, optional
+        Seeds the noise. For tests only: the result is then not private.
 
-    Privacy: two sums over the rows, at ``epsilon`` and ``delta`` together.
+    Returns
+    -------
+    Moments
+        The released second moment.
+
+    Privacy
+    -------
+    Two sums over the rows, at ``epsilon`` and ``delta`` together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet import Domain, Numeric, collect_moments
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"age": rng.uniform(18, 90, 5_000), "bmi": rng.uniform(15, 40, 5_000)})
+    >>> frame["cost"] = 40 * frame["age"] + 50 * frame["bmi"]
+    >>> domain = Domain((Numeric("age", 18, 90), Numeric("bmi", 15, 40), Numeric("cost", 0, 9_000)))
+    >>> moments = collect_moments(frame, epsilon=5.0, delta=1e-6, domain=domain)
+    >>> bool(abs(moments.regress("cost", ["age", "bmi"]).params["age"] - 40) < 5)
+    True
     """
     budget = Budget.of(epsilon, delta)
     names = [column.name for column in domain.columns]

@@ -23,6 +23,7 @@ from discreet.estimators.base import PrivateEstimator, check_choice
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.shared_docs import documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import store_facts
 from discreet.glm import Link
@@ -63,12 +64,29 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
         """Fit on private rows.
 
-        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
-        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
-        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array, optional
+            Labels, one for each row of X.
+        groups : optional
+            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
+            are used.
+        job : str, optional
+            A name for this one fit in the ledger. The same fit under the same name, as after a
+            crash, is given the stored answers instead of paying twice, with a warning that says so.
+            It is the same if parameters, declarations, columns, types and (where it is public) the
+            number of rows are; cells are not compared, so name new data anew.
 
-        Privacy: sums over all rows, or over disjoint parts of them, at ``epsilon`` and ``delta`` together.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Privacy
+        -------
+        Sums over all rows, or over disjoint parts of them, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job)
@@ -202,34 +220,109 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
         """
         return np.asarray(self._link().mean(self._design(X, extrapolate) @ self.coef_ + self.intercept_))
 
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: those of its index, through the increasing link."""
+        """Confidence intervals for the mean label of each row: those of its index, through the increasing link.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
+        """
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients by the slope."""
+        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients by the slope.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
+        """
         slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)
         return np.column_stack([middle - reach, middle + reach])
 
 
+@documented()
 class ReLURegressor(_IndexRegressor):
     """Differentially private ReLU regression: y = max(0, x^T w + b) and noise.
 
     data_norm (or bounds_X, or a domain) and bounds_y: declared, from what the values can be.
-    solver: ``"auto"`` (full-batch GLMtron in whitened coordinates, then least-squares steps; standard errors);
-        ``"glmtron"``, ``"minibatch"``, ``"tree"`` (the papers' one-pass algorithms), ``"sgd"``, ``"pgd"`` (baselines).
-    public: public rows; their covariance whitens for free, and ``"glmtron"`` takes its thresholds from their labels.
-    max_iter: the number of batches (``"minibatch"``, ``"tree"``) or of steps (``"pgd"``); None lets each choose.
-    step: the papers' eta, on white columns: by a mean gradient (``"pgd"``, ``"tree"``, printed ``"minibatch"``) or by
-        one row's (``"glmtron"``, ``"sgd"``); None lets each choose.
-    radius: the ball that ``"pgd"`` keeps coefficients in, on white columns and in y's units; y's declared width if
-        None.
-    calibration: ``"tight"``, or ``"paper"`` for the printed noise of ``"glmtron"`` and ``"minibatch"``.
+
+    Parameters
+    ----------
+    public : Public, optional
+        Public rows; their covariance whitens for free, and ``"glmtron"`` takes its thresholds from
+        their labels.
+    solver : str, default 'auto'
+        ``"auto"`` (full-batch GLMtron in whitened coordinates, then least-squares steps; standard
+        errors); ``"glmtron"``, ``"minibatch"``, ``"tree"`` (the papers' one-pass algorithms),
+        ``"sgd"``, ``"pgd"`` (baselines).
+    max_iter : int, optional
+        The number of batches (``"minibatch"``, ``"tree"``) or of steps (``"pgd"``); None lets each
+        choose.
+    step : float, optional
+        The papers' eta, on white columns: by a mean gradient (``"pgd"``, ``"tree"``, printed
+        ``"minibatch"``) or by one row's (``"glmtron"``, ``"sgd"``); None lets each choose.
+    radius : float, optional
+        The ball that ``"pgd"`` keeps coefficients in, on white columns and in y's units; y's
+        declared width if None.
+    calibration : str, default 'tight'
+        ``"tight"``, or ``"paper"`` for the printed noise of ``"glmtron"`` and ``"minibatch"``.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import ReLURegressor
+    >>> y = np.maximum(0, X @ [1.0, -1.0]) + rng.normal(0, 0.1, 2_000)
+    >>> model = ReLURegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3))
+    >>> model = model.fit(X, y)
+    >>> model.coef_.shape
+    (2,)
     """
 
     def __init__(
@@ -275,11 +368,32 @@ class ReLURegressor(_IndexRegressor):
         return INDEX_LINKS["relu"]
 
 
+@documented(like=ReLURegressor)
 class SingleIndexRegressor(_IndexRegressor):
     """Differentially private regression on one index: y = link(x^T w + b) and noise, for a known increasing link.
 
-    link: ``"relu"``, ``"leaky_relu"``, ``"sigmoid"``, ``"softplus"`` or ``"cubic"`` (eta^3 / 3), in y's own units.
-    All else as ``ReLURegressor``.
+    Parameters
+    ----------
+    link : str, default 'sigmoid'
+        ``"relu"``, ``"leaky_relu"``, ``"sigmoid"``, ``"softplus"`` or ``"cubic"`` (eta^3 / 3), in
+        y's own units. All else as ``ReLURegressor``.
+
+    Privacy
+    -------
+    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import SingleIndexRegressor
+    >>> y = np.log1p(np.exp(X @ [1.0, -1.0])) + rng.normal(0, 0.1, 2_000)
+    >>> model = SingleIndexRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3), link="softplus")
+    >>> model = model.fit(X, y)
+    >>> model.coef_.shape
+    (2,)
     """
 
     def __init__(

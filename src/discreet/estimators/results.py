@@ -33,6 +33,7 @@ class LinearResultMethods:
 
     @property
     def tvalues(self) -> np.ndarray:
+        """Estimates over their standard errors."""
         return self._result().z_scores[self.results_.slopes]
 
     @property
@@ -41,11 +42,33 @@ class LinearResultMethods:
         return self._result().p_values[self.results_.slopes]
 
     def conf_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Confidence intervals of the coefficients: one row (low, high) each, about the unshrunk estimate."""
+        """Confidence intervals of the coefficients: one row (low, high) each, about the unshrunk estimate.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        array of shape (coefficients, 2)
+            Low and high ends.
+        """
         return self._result().intervals(alpha)[self.results_.slopes]
 
     def noise_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Where the same fit would be without privacy noise: sampling error is not in these intervals."""
+        """Where the same fit would be without privacy noise: sampling error is not in these intervals.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        array of shape (coefficients, 2)
+            Low and high ends.
+        """
         return self._result().noise_intervals(alpha)[self.results_.slopes]
 
     def _predictor(self, X: Any, extrapolate: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -60,6 +83,21 @@ class LinearResultMethods:
         """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
 
         Features are moved into their bounds as in ``predict``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
         """
         eta, error = self._predictor(X, extrapolate)
         reach = -float(ndtri(alpha / 2)) * error
@@ -69,6 +107,21 @@ class LinearResultMethods:
         """Prediction intervals for new labels, one row (low, high) each: coefficient error and residual spread.
 
         Features are moved into their bounds as in ``predict``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Low and high ends.
         """
         reach = self._reach(self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)

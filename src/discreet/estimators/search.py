@@ -45,17 +45,56 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
     first charge. The choice is an exponential mechanism over sums of held-out losses, each row's cut to
     [0, ``loss_bound``]; no score is shown, as it would have to be paid for.
 
-    estimator: LinearRegression, Ridge, LogisticRegression (two classes), PoissonRegressor, GammaRegressor,
-    GeneralizedLinearRegressor, ReLURegressor or SingleIndexRegressor. param_grid: as scikit-learn's; what declares rows
-    or prices must stay as it is, and so must the family.
-    held_out: one row in so many is kept for the choice. loss_bound: unit deviance (squared error for linear and index
-    models) at which a row's loss is cut; by default several times a typical row's, as the family says from the
-    declared range and from what the candidates released.
-    verbose: above 0, print the price before anything is spent.
-    random_state: for tests only; it makes the result not private.
+    Parameters
+    ----------
+    estimator : estimator
+        LinearRegression, Ridge, LogisticRegression (two classes), PoissonRegressor, GammaRegressor,
+        GeneralizedLinearRegressor, ReLURegressor or SingleIndexRegressor. Its ``epsilon`` and
+        ``delta`` are those of the whole search.
+    param_grid : dict or list of dict
+        As scikit-learn's; what declares rows or prices must stay as it is, and so must the family.
+    held_out : int, default 5
+        One row in so many is kept for the choice.
+    shares : tuple of three floats
+        The parts of mu^2 for the candidates, the choice and the refit.
+    loss_bound : float, optional
+        Unit deviance (squared error for linear and index models) at which a row's loss is cut; by
+        default several times a typical row's, as the family says from the declared range and from
+        what the candidates released.
+    verbose : int, default 0
+        Above 0, print the price before anything is spent.
+    random_state : int, optional
+        For tests only; it makes the result not private.
 
-    Fitted: ``best_params_``, ``best_index_``, ``best_estimator_``, ``privacy_`` (all releases together), ``results_``
-    (the refitted model's, under the guarantee of the whole search).
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen parameters.
+    best_index_ : int
+        Their place among the candidates.
+    best_estimator_ : estimator
+        The refitted model.
+    privacy_ : Guarantee
+        All releases together: candidates, choice and refit.
+    results_ : Results
+        The refitted model's, under the guarantee of the whole search.
+
+    Privacy
+    -------
+    All candidates' releases, one choice and the refit's, at the estimator's epsilon and delta
+    together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 2))
+    >>> from discreet import PrivateGridSearchCV, Ridge
+    >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 2_000)
+    >>> model = Ridge(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5))
+    >>> search = PrivateGridSearchCV(model, {"alpha": [0.1, 1000.0]}).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['alpha']
     """
 
     def __init__(
@@ -84,22 +123,42 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
 
     @property
     def delta(self) -> float:
+        """The delta of the whole search."""
         return float(self.estimator.delta)
 
     @property
     def neighbours(self) -> str:
+        """The estimator's neighbour relation."""
         return str(self.estimator.neighbours)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
         """Search and refit.
 
-        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        exposure: how long or how much each row was observed, for models with a log link.
-        job: a name for this one search in the ledger; the same search under it is given what was stored, and warns.
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array, optional
+            Labels, one for each row of X.
+        groups : optional
+            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
+            are used.
+        exposure : optional
+            How long or how much each row was observed, for models with a log link.
+        job : str, optional
+            A name for this one search in the ledger; the same search under it is given what was
+            stored, and warns.
 
-        Privacy: all candidates' releases, one choice and the refit's, at the estimator's epsilon and delta together.
-        The rows are parted by a rule that looks at one row (or person) at a time (held_out.py), so a neighbour of the
-        whole table makes neighbours of its parts.
+        Returns
+        -------
+        self
+            The fitted search.
+
+        Privacy
+        -------
+        All candidates' releases, one choice and the refit's, at the estimator's epsilon and delta
+        together. The rows are parted by a rule that looks at one row (or person) at a time
+        (held_out.py), so a neighbour of the whole table makes neighbours of its parts.
         """
         budget, candidates = self._check()
         if exposure is not None:
@@ -120,7 +179,30 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
 
         Where a row is replaced the rows are parted by their positions, so the table must have an order.
 
-        Privacy: as ``fit``, with the same bits on the same rows.
+        Parameters
+        ----------
+        table : table
+            A path, glob or folder of files, a frame, or any other table that ``fit_table`` of an
+            estimator takes.
+        target : str
+            The column to predict.
+        features : sequence of str, optional
+            Columns of x; by default all but the others.
+        groups : str, optional
+            The column of person ids.
+        exposure : str, optional
+            The column of exposures.
+        job : str, optional
+            A name for this fit in the ledger: the same fit under it is paid for once.
+
+        Returns
+        -------
+        self
+            The fitted search.
+
+        Privacy
+        -------
+        As ``fit``, with the same bits on the same rows.
         """
         budget, candidates = self._check()
         rows = TableRows.of(table, target, features, groups, exposure)
@@ -249,7 +331,23 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         return dict(self.best_estimator_._spans())
 
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
-        """As the refitted model."""
+        """As the refitted model.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        exposure : array, optional
+            How long or how much each row was observed; 1 if not given.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
+        """
         check_is_fitted(self, "best_estimator_")
         more = {} if exposure is None else {"exposure": exposure}
         return np.asarray(self.best_estimator_.predict(X, extrapolate=extrapolate, **more))
@@ -260,12 +358,26 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))
 
     def score(self, X: Any, y: Any) -> float:
-        """The refitted model's own score; on private rows this is not private."""
+        """The refitted model's own score; on private rows this is not private.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array
+            Labels, one for each row of X.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         check_is_fitted(self, "best_estimator_")
         return float(self.best_estimator_.score(X, y))
 
     @property
     def classes_(self) -> np.ndarray:
+        """The classes of the refitted classifier."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.classes_)
 

@@ -29,6 +29,25 @@ def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
     """The price of a scikit-learn search, a PrivateGridSearchCV, or (with ``cv``) the cross-validation of an estimator.
 
     A person is in all training parts but one, or in all of them where parts overlap, so all fits are counted.
+
+    Parameters
+    ----------
+    search : search or estimator
+        What would be fitted; nothing is.
+    cv : int or splitter, optional
+        For an estimator alone: the cross-validation.
+
+    Returns
+    -------
+    SearchPrice
+        The number of fits and what they cost together; it prints itself.
+
+    Examples
+    --------
+    >>> from discreet import Ridge, price_of_search
+    >>> model = Ridge(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5))
+    >>> print(price_of_search(model, cv=5))  # doctest: +ELLIPSIS
+    5 fits...
     """
     from discreet.estimators.search import PrivateGridSearchCV
 

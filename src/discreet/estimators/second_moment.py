@@ -63,11 +63,55 @@ def private_second_moment(
 ) -> SecondMomentResult:
     """Release the second moment of the columns of an array or frame (PMT, Theorems 3.2 and 3.3).
 
-    public: rows or a second moment that are public anyway; with them the noise does not grow with the condition number.
-    alpha: added to the diagonal before the inverse, in the user's units.
-    eta: PMT's probability that a row is truncated, for ``calibration="paper"``; .05 if None.
+    Parameters
+    ----------
+    X : array or frame
+        Rows of features.
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    bounds_X : pair, or mapping, optional
+        Declared ``(low, high)`` of the columns: one number or one per column, or by name.
+    data_norm : float, optional
+        A declared bound on the Euclidean norm of a row of features, in place of bounds.
+    domain : Domain, optional
+        Declared columns with their bounds and levels.
+    public : Public, optional
+        Rows or a second moment that are public anyway; with them the noise does not grow with the
+        condition number.
+    alpha : float, default 0.0
+        Added to the diagonal before the inverse, in the user's units.
+    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
+        What the guarantee compares: one row (or person) replaced, the number being public; or one
+        added or left out, the number being private.
+    calibration : {'tight', 'paper'}, default 'tight'
+        Exact noise, or the noise that the paper prints.
+    eta : float, optional
+        PMT's probability that a row is truncated, for ``calibration="paper"``; .05 if None.
+    ledger : Ledger or path, optional
+        The budget that pays, in one charge before a row is read.
+    random_state : int, optional
+        Seeds the noise. For tests only: the result is then not private.
 
-    Privacy: one sum over the rows (two where their number is private), at ``epsilon`` and ``delta`` together.
+    Returns
+    -------
+    SecondMomentResult
+        The noisy second moment, its inverse, and the guarantee.
+
+    Privacy
+    -------
+    One sum over the rows (two where their number is private), at ``epsilon`` and ``delta``
+    together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import private_second_moment
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (5_000, 2))
+    >>> result = private_second_moment(X, epsilon=5.0, delta=1e-6, bounds_X=(-1, 1))
+    >>> result.matrix.shape
+    (2, 2)
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))

@@ -12,6 +12,7 @@ from discreet.domain import Kind, Numeric, check_label_kind
 from discreet.errors import DomainError
 from discreet.estimators.classes import class_array, class_numbers, declared_classes
 from discreet.estimators.losses import loss_family
+from discreet.estimators.shared_docs import documented
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
@@ -57,27 +58,84 @@ class _SparseRegressor(RegressorMixin, SparseModel):
         """Predicted means, in y's units; NaN for a row without a number in a chosen column.
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
         """
         return np.asarray(self._family()[1].mean(self._eta(X, extrapolate)))
 
 
+@documented()
 class SparseLinearRegression(_SparseRegressor):
     """Differentially private least squares on a few of many columns.
 
-    sparsity: how many columns to keep, or "auto": as many as stand clear of the noise.
-    bounds_X, bounds_y: declared ``(low, high)``, one number or one per column, or by name, ``{"age": (18, 90)}``; or
-        a ``domain`` of numeric columns.
-    solver: "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5), "frank_wolfe".
-    max_iter: steps of "iht" and "frank_wolfe"; radius: of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
-    calibration: "tight", or "paper" for the noise that COST prints; step: the length of its steps, on the same scale.
+    Parameters
+    ----------
+    sparsity : int or str
+        How many columns to keep, or "auto": as many as stand clear of the noise.
+    solver : str, default 'auto'
+        "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5),
+        "frank_wolfe".
+    max_iter : int, optional
+        Steps of "iht" and "frank_wolfe".
+    radius : float, optional
+        Of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
+    step : float, optional
+        The length of its steps, on the same scale.
+    calibration : str, default 'tight'
+        "tight", or "paper" for the noise that COST prints.
+
+    Privacy
+    -------
+    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 30))
+    >>> from discreet import SparseLinearRegression
+    >>> y = 3 * X[:, 4] + rng.normal(0, 0.5, 2_000)
+    >>> model = SparseLinearRegression(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(-5, 5))
+    >>> model.fit(X, y).get_support(indices=True).tolist()
+    [4]
     """
 
     def _family(self) -> tuple[Family, Link]:
         return Gaussian(), Gaussian.default_link
 
 
+@documented(like=SparseLinearRegression)
 class SparsePoissonRegressor(_SparseRegressor):
-    """Differentially private Poisson regression (log link) on a few of many columns; see SparseLinearRegression."""
+    """Differentially private Poisson regression (log link) on a few of many columns; see SparseLinearRegression.
+
+    Privacy
+    -------
+    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 30))
+    >>> from discreet import SparsePoissonRegressor
+    >>> y = rng.poisson(np.exp(1.5 * X[:, 4]))
+    >>> model = SparsePoissonRegressor(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(0, 15))
+    >>> model.fit(X, y).get_support(indices=True).tolist()
+    [4]
+    """
 
     def _family(self) -> tuple[Family, Link]:
         return Poisson(), Poisson.default_link
@@ -88,14 +146,37 @@ class SparsePoissonRegressor(_SparseRegressor):
         return tags
 
 
+@documented(like=SparseLinearRegression)
 class SparseRegressor(_SparseRegressor):
     """Differentially private regression of any family, or by any convex loss, on a few of many columns.
 
-    family, link: as in GeneralizedLinearRegressor.
-    loss: a convex ``Loss`` in their place: ``huber(...)``, ``smoothed_quantile(...)``, one's own slope with a declared
-    bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, which ``"auto"`` then is).
-
     The other parameters are those of SparseLinearRegression.
+
+    Parameters
+    ----------
+    family, link
+        As in GeneralizedLinearRegressor.
+    loss : Loss, optional
+        A convex ``Loss`` in their place: ``huber(...)``, ``smoothed_quantile(...)``, one's own
+        slope with a declared bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, which
+        ``"auto"`` then is).
+
+    Privacy
+    -------
+    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 30))
+    >>> from discreet import SparseRegressor, huber
+    >>> y = 3 * X[:, 4] + rng.standard_t(3, 2_000)
+    >>> model = SparseRegressor(epsilon=5.0, delta=1e-6, sparsity=1, loss=huber(2.0), bounds_X=(-1, 1),
+    ...                         bounds_y=(-10, 10))
+    >>> model.fit(X, y).get_support(indices=True).tolist()
+    [4]
     """
 
     def __init__(
@@ -148,10 +229,30 @@ class SparseRegressor(_SparseRegressor):
         return chosen, chosen.default_link if self.link is None else link(self.link)
 
 
+@documented(like=SparseLinearRegression)
 class SparseLogisticRegression(ClassifierMixin, SparseModel):
     """Differentially private logistic regression on a few of many columns; see SparseLinearRegression.
 
-    classes: the two labels that y can have; a row with another label contributes nothing.
+    Parameters
+    ----------
+    classes : default (0, 1)
+        The two labels that y can have; a row with another label contributes nothing.
+
+    Privacy
+    -------
+    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
+    the ledger before a row is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (2_000, 30))
+    >>> from discreet import SparseLogisticRegression
+    >>> y = (X[:, 4] + rng.normal(0, 0.2, 2_000) > 0).astype(int)
+    >>> model = SparseLogisticRegression(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1))
+    >>> model.fit(X, y).get_support(indices=True).tolist()
+    [4]
     """
 
     def _family(self) -> tuple[Family, Link]:
@@ -221,16 +322,57 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
         """The log-odds of the second class; NaN for a row without a number in a chosen column.
 
         Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            Log odds, one per row; with more than two classes one column per class.
         """
         return self._eta(X, extrapolate)
 
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The two classes' probabilities, in the order of ``classes_``; NaN where a chosen column has no number."""
+        """The two classes' probabilities, in the order of ``classes_``; NaN where a chosen column has no number.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+            Probabilities.
+        """
         second = expit(self._eta(X, extrapolate))
         return np.column_stack([1 - second, second])
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The likelier class; an error that names the column where a row has no number in a chosen one."""
+        """The likelier class; an error that names the column where a row has no number in a chosen one.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
+        """
         eta = self._eta(X, extrapolate)
         if np.isnan(eta).any():
             names = list(self.results_.names[1:])

@@ -72,12 +72,29 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
         """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
 
-        groups: one id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows are used.
-        job: a name for this one fit in the ledger. The same fit under the same name, as after a crash, is given the
-        stored answers instead of paying twice, with a warning that says so. It is the same if parameters, declarations,
-        columns, types and (where it is public) the number of rows are; cells are not compared, so name new data anew.
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        y : array, optional
+            Labels, one for each row of X.
+        groups : optional
+            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
+            are used.
+        job : str, optional
+            A name for this one fit in the ledger. The same fit under the same name, as after a
+            crash, is given the stored answers instead of paying twice, with a warning that says so.
+            It is the same if parameters, declarations, columns, types and (where it is public) the
+            number of rows are; cells are not compared, so name new data anew.
 
-        Privacy: sums and selections of columns, at ``epsilon`` and ``delta`` together.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Privacy
+        -------
+        Sums and selections of columns, at ``epsilon`` and ``delta`` together.
         """
         budget = self._check_parameters()
         self._fitted_before = warn_of_fitted_steps(self)
@@ -250,7 +267,18 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         self.intercept_: Any = intercept
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """Which columns were chosen: a mask over all columns, or their indices."""
+        """Which columns were chosen: a mask over all columns, or their indices.
+
+        Parameters
+        ----------
+        indices : bool, default False
+            Indices in place of a mask.
+
+        Returns
+        -------
+        array
+            Of bool, or of int with ``indices``.
+        """
         check_is_fitted(self, "coef_")
         if indices:
             return self.support_

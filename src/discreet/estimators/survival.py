@@ -15,7 +15,9 @@ from discreet.domain.piecewise import PiecewiseEncoder
 from discreet.engines import Expanded
 from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
+from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm, Solver
+from discreet.estimators.shared_docs import documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
@@ -24,6 +26,7 @@ from discreet.privacy import Budget
 _MOST_LOG = 300.0
 
 
+@documented(like=GeneralizedLinearRegressor)
 class PiecewiseExponentialRegressor(PrivateGlm):
     """Differentially private survival regression: proportional hazards, constant within declared intervals.
 
@@ -33,17 +36,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     Parameters
     ----------
-    epsilon, delta : float
-        The guarantee, for everything that the fitted object shows.
     breaks : sequence of float
-        Where intervals end, rising, in the unit of durations: ``(6, 12, 24)`` has (0, 6], (6, 12] and (12, 24]. Who is
-        followed for longer than the last break counts as censored there. Noise grows with the number of intervals.
-    bounds_X, domain, formula
-        Declared columns, as for LinearRegression; a formula has the duration on its left.
-    neighbours, ledger, rows_per_person, fit options
-        As for PoissonRegressor.
-    random_state : int, optional
-        For tests only; the result is then not private.
+        Where intervals end, rising, in the unit of durations: ``(6, 12, 24)`` has (0, 6], (6, 12]
+        and (12, 24]. Who is followed for longer than the last break counts as censored there. Noise
+        grows with the number of intervals.
 
     Attributes
     ----------
@@ -53,8 +49,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         The log hazard in the first interval where all features are 0.
     baseline_hazard_ : array
         The hazard in each interval where all features are 0.
-    results_, n_used_, signal_, privacy_
-        As for PoissonRegressor; ``n_used_`` counts records.
 
     Privacy
     -------
@@ -155,15 +149,23 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         Parameters
         ----------
         X : table
-            Features, as for LinearRegression; with a formula, the duration may be one of the columns.
+            Features, as for LinearRegression; with a formula, the duration may be one of the
+            columns.
         y : vector, optional
             How long each row was followed.
         groups : vector, optional
-            One id per row; the guarantee is then about a person with up to ``rows_per_person`` rows.
+            One id per row; the guarantee is then about a person with up to ``rows_per_person``
+            rows.
         event : vector, or the name of a column of X
-            1 (or true) where the event happened at the end, 0 where the row was censored; all happened if None.
+            1 (or true) where the event happened at the end, 0 where the row was censored; all
+            happened if None.
         job : str, optional
             A name for this fit in the ledger, as for LinearRegression.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         budget = self._check_parameters()
         if isinstance(event, str):
@@ -181,7 +183,30 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         groups: str | None = None,
         job: str | None = None,
     ) -> PiecewiseExponentialRegressor:
-        """``fit`` on the rows of a table: ``target`` is the column of durations and ``event`` that of events."""
+        """``fit`` on the rows of a table: ``target`` is the column of durations and ``event`` that of events.
+
+        Parameters
+        ----------
+        table : table
+            A path, glob or folder of files, a frame, or any other table that ``fit_table`` of an
+            estimator takes.
+        target : str, optional
+            The column of durations; a formula that has one on its left says it already.
+        event : str, optional
+            The column that is 1 (or true) where the event happened and 0 where the row was
+            censored.
+        features : sequence of str, optional
+            Columns of x; by default all but the others.
+        groups : str, optional
+            The column of person ids.
+        job : str, optional
+            A name for this fit in the ledger: the same fit under it is paid for once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         budget = self._check_parameters()
         engine, rows = self._table_engine(table, target, features, groups, None, event)
         return self._fit_records(engine, rows, groups is not None, job, budget)
@@ -197,6 +222,22 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return PiecewiseEncoder(rows, self._ends())
 
     def adopt(self, results: Any, encoder: Any, feature_names: Sequence[str] | None) -> Any:
+        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved.
+
+        Parameters
+        ----------
+        results : Results
+            Estimates, covariances and guarantee.
+        encoder : Encoder
+            How columns were declared.
+        feature_names : sequence of str
+            Names of the columns that ``predict`` expects.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         super().adopt(results, encoder, feature_names)
         return self._with_baseline(encoder.rows.width)
 
@@ -218,7 +259,21 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return rows.design(table, extrapolate=extrapolate)
 
     def predict_hazard(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The hazard of each row (lines) in each interval (columns)."""
+        """The hazard of each row (lines) in each interval (columns).
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, intervals)
+            Hazards.
+        """
         design = self._covariates(X, extrapolate)
         width = design.shape[1]
         logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
@@ -226,7 +281,23 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG))
 
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The chance that each row (lines) has had no event until each of these times, up to the last break."""
+        """The chance that each row (lines) has had no event until each of these times, up to the last break.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        times : array
+            Times between 0 and the last break.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, times)
+            Probabilities.
+        """
         moments = np.atleast_1d(np.asarray(times, dtype=np.float64))
         breaks = np.array(self._ends())
         if not ((moments >= 0) & (moments <= breaks[-1])).all():
@@ -236,7 +307,21 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return np.exp(-self.predict_hazard(X, extrapolate=extrapolate) @ there.T)
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The mean time until the event or the last break, whichever comes first."""
+        """The mean time until the event or the last break, whichever comes first.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows of features.
+        extrapolate : bool, default False
+            Go on beyond the declared bounds; by default features are moved into them, as in
+            ``fit``.
+
+        Returns
+        -------
+        array
+            One prediction per row.
+        """
         hazard = self.predict_hazard(X, extrapolate=extrapolate)
         breaks = np.array(self._ends())
         width = np.diff(np.concatenate([[0.0], breaks]))
@@ -270,7 +355,20 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         }
 
     def evaluate(self, *args: Any, **more: Any) -> Any:
-        """Not offered for survival models."""
+        """Not offered for survival models.
+
+        Parameters
+        ----------
+        args
+            Anything.
+        more
+            Anything.
+
+        Returns
+        -------
+        never
+            It raises an error.
+        """
         raise DiscreetError("private evaluation of survival models is not offered yet")
 
     evaluate_table = evaluate

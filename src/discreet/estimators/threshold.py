@@ -44,10 +44,48 @@ def dp_threshold(
 ) -> Threshold:
     """A private scale of values such as residuals: the least of smallest, 2 smallest, ... that |values| stay below.
 
-    share: the part of the values that must seem to stay below; None for all but what the noise can hide.
-    calibration: ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
+    Parameters
+    ----------
+    values : array
+        Private numbers.
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    smallest : float > 0
+        The first candidate.
+    largest : float
+        The last candidate.
+    share : float, optional
+        The part of the values that must seem to stay below; None for all but what the noise can
+        hide.
+    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
+        What the guarantee compares: one row (or person) replaced, the number being public; or one
+        added or left out, the number being private.
+    calibration : str, default 'tight'
+        ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
+    ledger : Ledger or path, optional
+        The budget that pays, in one charge before a row is read.
+    random_state : int, optional
+        Seeds the noise. For tests only: the result is then not private.
 
-    Privacy: one sum, at ``epsilon`` and ``delta``. A missing value is counted nowhere.
+    Returns
+    -------
+    Threshold
+        The scale and the guarantee.
+
+    Privacy
+    -------
+    One sum, at ``epsilon`` and ``delta``. A missing value is counted nowhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import dp_threshold
+    >>> residuals = np.random.default_rng(0).normal(0, 1, 5_000)
+    >>> found = dp_threshold(residuals, epsilon=1.0, delta=1e-6, smallest=0.125, largest=1024.0)
+    >>> 1.0 <= found.value <= 16.0
+    True
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))

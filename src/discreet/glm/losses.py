@@ -20,14 +20,35 @@ _SIZES = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3,
 class Loss:
     """A convex loss by its slope, the derivative in the predictor eta = x . coef.
 
-    slope: of the residual eta - y; or, where ``eta_range`` is given, of (y, eta), for eta within that range.
-    bound: how large |slope| can be for declared labels. It is enforced, so a wrong one costs accuracy, never privacy.
-    link: what turns eta into a prediction: ``identity``, ``log``, ``logit``, ...
-    curvature: about the second derivative of the mean loss, which sets the length of steps; if None, the largest that
-    any row can have. Less makes longer steps, which a loss with a sharp bend may need.
-
     ``slope`` is called on public points alone, and rows are looked up in the table that this gives: whatever the
     function does, no row is handed to it.
+
+    Parameters
+    ----------
+    slope : Callable[..., array]
+        Of the residual eta - y; or, where ``eta_range`` is given, of (y, eta), for eta within that
+        range.
+    bound : float
+        How large |slope| can be for declared labels. It is enforced, so a wrong one costs accuracy,
+        never privacy.
+    eta_range : pair of float, optional
+        The range of predictors for which ``slope(y, eta)`` is meant.
+    link : str, default 'identity'
+        What turns eta into a prediction: ``identity``, ``log``, ``logit``, ...
+    curvature : float, optional
+        About the second derivative of the mean loss, which sets the length of steps; if None, the
+        largest that any row can have. Less makes longer steps, which a loss with a sharp bend may
+        need.
+    name : str, default 'own'
+        What the loss is called in summaries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Loss
+    >>> log_cosh = Loss(lambda residual: 2 * np.tanh(residual / 2), bound=2.0)
+    >>> log_cosh.at_residual(np.array([0.0])).tolist()
+    [0.0]
     """
 
     slope: Callable[..., Floats]
@@ -56,9 +77,35 @@ class Loss:
         object.__setattr__(self, "seen", seen)
 
     def at_residual(self, residual: Floats) -> Floats:
+        """The slope at residuals, checked.
+
+        Parameters
+        ----------
+        residual : array
+            eta - y.
+
+        Returns
+        -------
+        array
+            Slopes.
+        """
         return self._checked(self.slope(residual), residual.shape, "slope(residual)")
 
     def at(self, y: Floats, eta: Floats) -> Floats:
+        """The slope at labels and predictors, checked.
+
+        Parameters
+        ----------
+        y : array
+            Labels.
+        eta : array
+            Predictors.
+
+        Returns
+        -------
+        array
+            Slopes.
+        """
         return self._checked(self.slope(y, eta), eta.shape, "slope(y, eta)")
 
     def _checked(self, values: Floats, shape: tuple[int, ...], what: str) -> Floats:
@@ -71,14 +118,51 @@ class Loss:
 
 
 def huber(width: float) -> Loss:
-    """Squares up to ``width`` of the residual, in y's units, and absolute values beyond."""
+    """Squares up to ``width`` of the residual, in y's units, and absolute values beyond.
+
+    Parameters
+    ----------
+    width : float
+        Residuals beyond it count by their absolute value.
+
+    Returns
+    -------
+    Loss
+        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import huber
+    >>> huber(1.0).at_residual(np.array([-5.0, 0.5])).tolist()
+    [-1.0, 0.5]
+    """
     if not _positive(width):
         raise ValueError(f"width must be a finite number > 0, got {width!r}")
     return Loss(_Huber(float(width)), float(width), name=f"huber({width:g})")
 
 
 def smoothed_quantile(level: float, bandwidth: float) -> Loss:
-    """The check loss of a quantile, its corner smoothed by a logistic kernel of this width, in y's units."""
+    """The check loss of a quantile, its corner smoothed by a logistic kernel of this width, in y's units.
+
+    Parameters
+    ----------
+    level : float
+        The quantile, between 0 and 1.
+    bandwidth : float
+        How wide the smoothing is, in units of y; small beside the spread of residuals.
+
+    Returns
+    -------
+    Loss
+        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+
+    Examples
+    --------
+    >>> from discreet import smoothed_quantile
+    >>> smoothed_quantile(0.9, 0.5).bound
+    0.9
+    """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
     if not _positive(bandwidth):
@@ -88,7 +172,26 @@ def smoothed_quantile(level: float, bandwidth: float) -> Loss:
 
 
 def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
-    """Counts up to ``largest`` with variance mean + dispersion mean^2, log link: (mean - y) / (1 + dispersion mean)."""
+    """Counts up to ``largest`` with variance mean + dispersion mean^2, log link: (mean - y) / (1 + dispersion mean).
+
+    Parameters
+    ----------
+    dispersion : float
+        The variance is mean + dispersion mean^2.
+    largest : float
+        The largest declared count.
+
+    Returns
+    -------
+    Loss
+        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+
+    Examples
+    --------
+    >>> from discreet import negative_binomial_loss
+    >>> negative_binomial_loss(0.5, largest=20).link
+    'log'
+    """
     if not (_positive(dispersion) and _positive(largest)):
         raise ValueError(f"dispersion and largest must be finite numbers > 0, got {dispersion!r} and {largest!r}")
     return Loss(

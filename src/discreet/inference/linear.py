@@ -28,6 +28,31 @@ class Moments:
 
     Coordinate i of the released matrix is ``weight[i] * (column i - offset[i]) / width[i]``; coordinate 0 is the
     constant ``weight[0]``. ``names`` leaves the constant out.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The released columns, without the constant.
+    offset : array
+        What was subtracted from each coordinate.
+    width : array
+        What each was divided by.
+    weight : array
+        What each was multiplied by.
+    answer : Answer
+        The noisy matrix and its noise.
+    privacy : Guarantee
+        What the release cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (5_000, 2))
+    >>> model = LinearRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-3, 3), solver="moments")
+    >>> moments = model.fit(X, X.sum(axis=1)).moments_
+    >>> moments.regress("x0", ["x1"], alpha=10.0).params.index.tolist()
+    ['const', 'x1']
     """
 
     names: tuple[str, ...]
@@ -51,6 +76,24 @@ class Moments:
         The penalty beside half the sum of squares is alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2): a ridge at 0,
         an elastic net between, the lasso at 1 (n times scikit-learn's alpha). The absolute values are for prediction
         (``shrunk``) alone; estimates and standard errors have the ridge's part.
+
+        Parameters
+        ----------
+        target : str
+            Any released column.
+        features : sequence of str, optional
+            Columns to regress on; all others by default.
+        alpha : float, default 0.0
+            A penalty, as LinearRegression has it.
+        l1_ratio : float, default 0.0
+            The part of it on absolute values: 1 is the lasso.
+        fit_intercept : bool, default True
+            Whether the model has an intercept.
+
+        Returns
+        -------
+        Results
+            Estimates with standard errors, as a fitted model's ``results_``.
         """
         chosen = [name for name in self.names if name != target] if features is None else list(features)
         columns = np.array([self._position(name) for name in chosen], dtype=np.intp)

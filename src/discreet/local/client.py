@@ -22,13 +22,37 @@ DEFAULT_CAP = (10.0, 1e-6)
 class Client:
     """Answers one task from one record, once.
 
-    state_dir: where the device remembers its answers; None remembers them as long as this object lives.
-    cap: the (epsilon, delta) that all tasks in this state_dir may cost one owner together.
-    owner: whose record it is, where one state_dir serves several people.
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    state_dir : str or path, optional
+        Where the device remembers its answers; None remembers them as long as this object lives.
+    cap : tuple[float, float], default (10.0, 1e-06)
+        The (epsilon, delta) that all tasks in this state_dir may cost one owner together.
+    owner : str, default ''
+        Whose record it is, where one state_dir serves several people.
+    bits : Bits, optional
+        Where random bits come from; the operating system by default. For tests only.
 
-    Privacy: the report gives the task's guarantee for the replacement of the whole record, whatever the record holds.
-    A missing or odd value makes the record count as unusable, and its report looks like any other. A record that lacks
-    a column altogether is refused: that is a misspelt name, not an answer.
+    Privacy
+    -------
+    The report gives the task's guarantee for the replacement of the whole record, whatever the
+    record holds. A missing or odd value makes the record count as unusable, and its report looks
+    like any other. A record that lacks a column altogether is refused: that is a misspelt name, not
+    an answer.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import Client
+    >>> client = Client(task)
+    >>> report = client.report({"age": 50, "cost": 0.4})
+    >>> len(report), client.report({"age": 50, "cost": 0.4}) == report
+    (34, True)
     """
 
     def __init__(
@@ -44,7 +68,18 @@ class Client:
         self._owner = owner
 
     def report(self, record: Mapping[str, Any]) -> bytes:
-        """The report's bytes; the same bytes when asked again."""
+        """The report's bytes; the same bytes when asked again.
+
+        Parameters
+        ----------
+        record : mapping
+            One answer for every column of the task, by name; an empty value where there is none.
+
+        Returns
+        -------
+        bytes
+            What the device sends.
+        """
         return self._clients.reports([(self._owner, record)])[0]
 
 

@@ -10,7 +10,25 @@ from discreet.local.task import Task
 
 
 class Collection:
-    """Adds reports of one task as exact integers: any order and grouping gives the same bits."""
+    """Adds reports of one task as exact integers: any order and grouping gives the same bits.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import Client, Collection, wire
+    >>> collection = Collection(task)
+    >>> collection.add(wire.decode(task, Client(task).report({"age": 50, "cost": 0.4})))
+    >>> collection.count
+    1
+    """
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -20,6 +38,7 @@ class Collection:
 
     @property
     def task(self) -> Task:
+        """The task whose reports are added."""
         return self._task
 
     @property
@@ -33,7 +52,13 @@ class Collection:
         return self._sum.copy()
 
     def add(self, values: NDArray[np.int64]) -> None:
-        """Add one decoded report."""
+        """Add one decoded report.
+
+        Parameters
+        ----------
+        values : array of int
+            A decoded report, of ``wire.decode``.
+        """
         self.add_sum(values, 1)
         if self._task.statistic.kind == "predictor":
             self._values.append(values)
@@ -46,7 +71,15 @@ class Collection:
         return np.array(self._values, dtype=np.float64).reshape(-1) * self._task.randomizer.unit
 
     def add_sum(self, total: NDArray[np.int64] | NDArray[np.object_], count: int) -> None:
-        """Add the sum of ``count`` decoded reports."""
+        """Add the sum of ``count`` decoded reports.
+
+        Parameters
+        ----------
+        total : array of int
+            The exact sum, in grid units.
+        count : int
+            How many reports it has.
+        """
         whole = np.asarray(total)
         if whole.shape != (self._task.report_entries,) or whole.dtype.kind not in "iO" or count < 0:
             raise ValueError(f"a sum of reports of this task has {self._task.report_entries} whole numbers")

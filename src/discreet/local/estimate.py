@@ -38,9 +38,41 @@ def fit(
 ) -> list[LocalResult]:
     """One result per model.
 
-    models: names or LocalGLM and LocalRegression objects; without any, logistic for labels in [0, 1], else linear.
-    prior_std: how far the linear predictor typically ranges, known from elsewhere. It shrinks what the noise hides:
-    that predicts better and never lacks a solution. Without it, estimates are as good as unbiased.
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    collection : Collection
+        The sum of the reports.
+    models : Sequence[str or Model], optional
+        Names or LocalGLM and LocalRegression objects; without any, logistic for labels in [0, 1],
+        else linear.
+    prior_std : float, optional
+        How far the linear predictor typically ranges, known from elsewhere. It shrinks what the
+        noise hides: that predicts better and never lacks a solution. Without it, estimates are as
+        good as unbiased.
+
+    Returns
+    -------
+    list of LocalResult
+        One for each model.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> import numpy as np
+    >>> from discreet.local import simulate
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(18, 90, 20_000)
+    >>> cost = 0.2 + 0.005 * age + rng.uniform(-0.1, 0.1, 20_000)
+    >>> collection = simulate(task, {"age": age}, cost, rng)
+    >>> from discreet.local import fit
+    >>> (result,) = fit(task, collection, ["identity"])
+    >>> result.names
+    ['intercept', 'age']
     """
     if collection.task.digest != task.digest:
         raise ValueError("the collection holds reports of another task")

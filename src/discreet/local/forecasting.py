@@ -26,6 +26,30 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     The relative error supposes a linear predictor of standard deviation 1 (of an eighth of the label's range, for a
     linear model), in no particular direction; it shrinks with the square of that. "supposes" says what the features
     are taken to be: the task's public rows or moments, or a guess where the task knows nothing.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    n : int
+        How many reports.
+    model : str or model, optional
+        The model to fit; logistic for labels in [0, 1], else linear.
+
+    Returns
+    -------
+    dict
+        Expected standard errors by name, and what was supposed.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import forecast
+    >>> sorted(forecast(task, 20_000))
+    ['names', 'reports', 'squared_relative_error', 'std_errors', 'supposes']
     """
     if n < 1:
         raise ValueError(f"n must be >= 1, got {n}")
@@ -77,8 +101,38 @@ def supposition(task: Task) -> str:
 def influence(task: Task, collection: Collection, model: str | Model | LocalResult, share: float) -> dict[str, float]:
     """How far this share of lying devices could move each coefficient, to first order.
 
-    model: one to fit, or a result of ``fit``.
-    A report has a bounded length, so a liar moves the sum by at most that plus an honest record's own length, 1.
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    collection : Collection
+        The sum of the reports.
+    model : str or Model or LocalResult
+        One to fit, or a result of ``fit``. A report has a bounded length, so a liar moves the sum
+        by at most that plus an honest record's own length, 1.
+    share : float
+        The share of lying devices, between 0 and 1.
+
+    Returns
+    -------
+    dict of str to float
+        For each coefficient, how far it could be moved.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> import numpy as np
+    >>> from discreet.local import simulate
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(18, 90, 20_000)
+    >>> cost = 0.2 + 0.005 * age + rng.uniform(-0.1, 0.1, 20_000)
+    >>> collection = simulate(task, {"age": age}, cost, rng)
+    >>> from discreet.local import influence
+    >>> sorted(influence(task, collection, "identity", share=0.01))
+    ['age', 'intercept']
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must be between 0 and 1, got {share}")

@@ -14,7 +14,28 @@ from discreet.privacy.shuffling import SHUFFLE_THEOREM as SHUFFLE_THEOREM
 
 
 def local_guarantee(task: Task) -> Guarantee:
-    """The guarantee against everybody, the collector included: the whole record replaced by any other."""
+    """The guarantee against everybody, the collector included: the whole record replaced by any other.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+
+    Returns
+    -------
+    Guarantee
+        What one report costs its device.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import local_guarantee
+    >>> local_guarantee(task).epsilon(0.0) <= 4.0
+    True
+    """
     randomizer = task.randomizer
     if isinstance(randomizer, Gaussian):
         noise = float(randomizer.entry_scales.max()) * randomizer.unit
@@ -26,7 +47,28 @@ def local_guarantee(task: Task) -> Guarantee:
 
 
 def in_words(task: Task) -> str:
-    """The local guarantee for people who are asked to take part."""
+    """The local guarantee for people who are asked to take part.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+
+    Returns
+    -------
+    str
+        A paragraph.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import in_words
+    >>> in_words(task)[:33]
+    'Your device changes your answers '
+    """
     factor = math.exp(min(task.epsilon, 700.0))
     exception, said = "", f"(epsilon {task.epsilon:g})"
     if task.delta > 0:
@@ -51,6 +93,30 @@ def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
     one is taken. (The factor 1 - exp(-e0) is a little above the printed one, and 1.5 stands for 1 + exp(-e0)/2: both
     err on the private side. The sharper bounds of 2023 carry an erratum for general randomizers and are not used.)
     Raises GuaranteeError where nothing is gained.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    n : int
+        How many reports are shuffled.
+    delta : float
+        The delta of the central guarantee.
+
+    Returns
+    -------
+    float
+        The central epsilon.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import shuffled_epsilon
+    >>> shuffled_epsilon(task, 100_000, 1e-6) < 4.0
+    True
     """
     if not (0 < delta < 1 and n >= 1):
         raise ValueError("shuffling needs n >= 1 and 0 < delta < 1")

@@ -20,6 +20,25 @@ class Link:
     """A mean function with its slope and curvature, each elementwise.
 
     For a GLM with loss Phi(eta) - y eta these are Phi', Phi'' and Phi''' (NLDP's notation).
+
+    Parameters
+    ----------
+    name : str
+        What the link is called.
+    mean : callable
+        The mean of the label as a function of the linear predictor.
+    slope : callable
+        Its first derivative.
+    curvature : callable
+        Its second derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.local import Link
+    >>> link = Link("square root", np.sqrt, lambda eta: 0.5 / np.sqrt(eta), lambda eta: -0.25 * eta**-1.5)
+    >>> float(link.mean(4.0))
+    2.0
     """
 
     name: str

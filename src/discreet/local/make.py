@@ -49,9 +49,54 @@ def new_task(
 ) -> Task:
     """A checked task; public rows, or their second moment, make it report far less noise.
 
-    delta: only for randomizer "gaussian" (1e-6 if not given); the unit randomizer needs none.
-    reports: "cross", "both", or "auto": what predicts the smaller error, and "both" without public rows or moments.
-    positive: the level of a categorical target that counts as 1; of two levels, the second if not given.
+    Parameters
+    ----------
+    name : str
+        What the task is about, for people.
+    domain : Domain
+        What is asked, without the label.
+    target : Numeric or Categorical
+        The label.
+    epsilon : float
+        What a report may tell about its record.
+    delta : float, optional
+        Only for randomizer "gaussian" (1e-6 if not given); the unit randomizer needs none.
+    goal : int
+        How many reports are planned.
+    closes : str, default 'goal'
+        When the task ends: at its goal, or on a date such as ``'2030-12-31'``.
+    public : Public, optional
+        Rows without labels, or their second moment: with them reports need far less noise.
+    reports : str, default 'auto'
+        "cross", "both", or "auto": what predicts the smaller error, and "both" without public rows
+        or moments.
+    randomizer : {'unit', 'gaussian'}, default 'unit'
+        How devices randomize; the unit randomizer needs no delta and has less error.
+    fit_intercept : bool, default True
+        Whether the model has an intercept.
+    radius : float, optional
+        Where rows are shortened; chosen by the forecast if None.
+    positive : object, optional
+        The level of a categorical target that counts as 1; of two levels, the second if not given.
+
+    Returns
+    -------
+    Task
+        What devices are asked.
+
+    Privacy
+    -------
+    A task promises epsilon for every report, whatever the record; ``Task`` checks it when it is
+    made.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> task.body_size
+    34
     """
     if domain.missing != "drop":
         raise DomainError("local tasks count complete records only: missing='centre' is for one trusted place")

@@ -20,7 +20,19 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class LocalGLM:
-    """A generalized linear model: "logistic", "boosting", "exponential" or "poisson"."""
+    """A generalized linear model: "logistic", "boosting", "exponential" or "poisson".
+
+    Parameters
+    ----------
+    family : {'logistic', 'boosting', 'exponential', 'poisson'}, default 'logistic'
+        The loss, which fixes the mean.
+
+    Examples
+    --------
+    >>> from discreet.local import LocalGLM
+    >>> LocalGLM("poisson").name
+    'poisson'
+    """
 
     family: str = "logistic"
 
@@ -30,16 +42,30 @@ class LocalGLM:
 
     @property
     def name(self) -> str:
+        """The family."""
         return self.family
 
     @property
     def mean_function(self) -> Link:
+        """The link that the family fixes."""
         return GLMS[self.family]
 
 
 @dataclass(frozen=True)
 class LocalRegression:
-    """y = f(<x, w>) + noise with link f: "sigmoid", "cubic", "softplus", "identity", or a ``Link`` of your own."""
+    """y = f(<x, w>) + noise with link f: "sigmoid", "cubic", "softplus", "identity", or a ``Link`` of your own.
+
+    Parameters
+    ----------
+    link : {'sigmoid', 'cubic', 'softplus', 'identity'} or Link, default 'sigmoid'
+        The mean as a function of the linear predictor.
+
+    Examples
+    --------
+    >>> from discreet.local import LocalRegression
+    >>> LocalRegression("cubic").name
+    'cubic'
+    """
 
     link: str | Link = "sigmoid"
 
@@ -49,10 +75,12 @@ class LocalRegression:
 
     @property
     def name(self) -> str:
+        """The link's name."""
         return self.mean_function.name
 
     @property
     def mean_function(self) -> Link:
+        """The link."""
         return LINKS[self.link] if isinstance(self.link, str) else self.link
 
 

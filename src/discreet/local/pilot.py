@@ -46,7 +46,45 @@ def pilot_task(
     fit_intercept: bool = True,
     positive: object = None,
 ) -> Task:
-    """The first of two rounds; ``goal`` counts the devices of both, of which a tenth answer this one."""
+    """The first of two rounds; ``goal`` counts the devices of both, of which a tenth answer this one.
+
+    Parameters
+    ----------
+    name : str
+        What the task is about, for people.
+    domain : Domain
+        What is asked, without the label.
+    target : Numeric or Categorical
+        The label of the task that follows.
+    epsilon : float
+        What a report may tell about its record.
+    goal : int
+        How many reports are planned for both rounds.
+    closes : str, default 'goal'
+        When the task ends: at its goal, or on a date such as ``'2030-12-31'``.
+    fit_intercept : bool, default True
+        Whether the model has an intercept.
+    positive : object, optional
+        The level of a categorical target that counts as 1; of two levels, the second by default.
+
+    Returns
+    -------
+    Task
+        The first round's task.
+
+    Privacy
+    -------
+    A device answers the pilot or the task that follows, never both.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import pilot_task
+    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                    epsilon=4.0, goal=100_000)
+    >>> pilot.goal
+    10000
+    """
     columns = tuple(declared(column) for column in domain.columns)
     if pilot_error(columns, epsilon, goal) > _TOO_NOISY:
         raise DomainError(two_rounds_advice(columns, epsilon, goal))
@@ -107,7 +145,33 @@ def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> s
 def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:
     """The second of two rounds, in units of the means and scales that the pilot's reports tell.
 
-    goal: how many devices are asked; nine times as many as the pilot's if not given.
+    Parameters
+    ----------
+    pilot : Task
+        The task of the first round.
+    collection : Collection
+        The sum of the reports.
+    goal : int, optional
+        How many devices are asked; nine times as many as the pilot's if not given.
+    closes : str, default 'goal'
+        When the task ends: at its goal, or on a date such as ``'2030-12-31'``.
+
+    Returns
+    -------
+    Task
+        The second round's task.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import pilot_task, second_task, simulate
+    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                    epsilon=4.0, goal=100_000)
+    >>> rng = np.random.default_rng(0)
+    >>> collection = simulate(pilot, {"age": rng.uniform(18, 90, 10_000)}, rng.random(10_000), rng)
+    >>> second_task(pilot, collection).parent == pilot.digest
+    True
     """
     if pilot.statistic.kind != "pilot" or collection.task.digest != pilot.digest:
         raise DomainError("a second task needs a pilot and the collection of its reports")

@@ -24,12 +24,38 @@ _LINKS = {"sigmoid": (0.25, 0.5), "softplus": (1.0, math.log(2)), "cubic": (math
 
 @dataclass(frozen=True)
 class PrintedLink:
-    """y = f(<x, w>) + noise of size at most ``noise_bound``: algorithms 3 and 4 bound |y| by L r + |f(0)| + C."""
+    """y = f(<x, w>) + noise of size at most ``noise_bound``: algorithms 3 and 4 bound |y| by L r + |f(0)| + C.
+
+    Parameters
+    ----------
+    name : str
+        The link.
+    noise_bound : float
+        How far a label lies from its mean at most.
+
+    Examples
+    --------
+    >>> from discreet.local import PrintedLink
+    >>> PrintedLink("sigmoid").noise_bound
+    0.05
+    """
 
     name: str
     noise_bound: float = 0.05
 
     def label_bound(self, radius: float) -> float:
+        """How large a label can be, for rows in a ball and coefficients in the unit ball.
+
+        Parameters
+        ----------
+        radius : float
+            The largest norm of a row.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         if self.name not in _LINKS:
             raise DomainError(f"link must be one of {', '.join(_LINKS)}, got {self.name!r}")
         slope, start = _LINKS[self.name]
@@ -59,9 +85,53 @@ def printed_task(
 ) -> Task:
     """A task of algorithm 1 or 3 (design "gaussian") or 2 or 4 ("bounded"), with the noise as printed.
 
-    link: None for a GLM (algorithms 1 and 2), whose |y| is bounded by the declared range.
-    rounds: 2 for algorithm 5, which has no public rows but knows the covariance's largest eigenvalue,
-    ``covariance_norm``; ``printed_second`` makes its second task, and both together must keep (epsilon, delta).
+    Parameters
+    ----------
+    name : str
+        What the task is about.
+    domain : Domain
+        What is asked, without the label.
+    target : Numeric or Categorical
+        The label.
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    goal : int
+        How many reports are planned.
+    public : Public, optional
+        Public rows without labels.
+    design : {'gaussian', 'bounded'}
+        Which of the paper's assumptions about features holds.
+    link : PrintedLink, optional
+        None for a GLM (algorithms 1 and 2), whose |y| is bounded by the declared range.
+    closes : str, default 'goal'
+        When the task ends: at its goal, or on a date such as ``'2030-12-31'``.
+    rounds : int, default 1
+        2 for algorithm 5, which has no public rows but knows the covariance's largest eigenvalue,
+        ``covariance_norm``; ``printed_second`` makes its second task, and both together must keep
+        (epsilon, delta).
+    covariance_norm : float, optional
+        The largest eigenvalue of the features' covariance, for algorithm 5.
+
+    Returns
+    -------
+    Task
+        What devices are asked.
+
+    Privacy
+    -------
+    ``local_guarantee`` computes what the printed noise really gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Domain, Numeric, Public
+    >>> from discreet.local import printed_task
+    >>> public = Public(np.random.default_rng(0).uniform(-1, 1, (200, 1)))
+    >>> printed_task("as printed", domain=Domain((Numeric("x0", -1, 1),)), target=Numeric("y", 0, 1),
+    ...              epsilon=4.0, delta=1e-6, goal=1_000, public=public).calibration
+    'paper'
     """
     if (rounds == 2) != (covariance_norm is not None) or (rounds == 2 and (public is not None or link is not None)):
         raise DomainError("algorithm 5 has two rounds, covariance_norm=, and neither public rows nor a link")
@@ -98,7 +168,33 @@ def printed_task(
 
 
 def printed_second(first: Task, collection: Collection) -> Task:
-    """The second round of algorithm 5: every device tells <x, w_ols>, cut to [0, 1], with the printed noise."""
+    """The second round of algorithm 5: every device tells <x, w_ols>, cut to [0, 1], with the printed noise.
+
+    Parameters
+    ----------
+    first : Task
+        The task of the first round.
+    collection : Collection
+        The sum of the reports.
+
+    Returns
+    -------
+    Task
+        The second round's task.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import printed_second, printed_task, simulate
+    >>> first = printed_task("as printed", domain=Domain((Numeric("x0", -1, 1),)), target=Numeric("y", 0, 1),
+    ...                      epsilon=8.0, delta=1e-6, goal=1_000, rounds=2, covariance_norm=1.0)
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> collection = simulate(first, {"x0": x}, (x > 0).astype(float), rng)
+    >>> printed_second(first, collection).parent == first.digest
+    True
+    """
     if first.calibration != "paper" or first.statistic.kind != "printed" or collection.task.digest != first.digest:
         raise DomainError("a second round needs the first round's printed task and the collection of its reports")
     reported = Reported.of(first, collection.mean)

@@ -31,6 +31,51 @@ class LocalResult(ReportMethods):
     the derivative of these estimates in the entries of the average report: noise, and lying devices, act through it.
     ``noise_covariance`` is the randomizers' part of the covariance, ``usable`` the estimated share of reports from
     complete records, ``assumption`` what else the result rests on.
+
+    Attributes
+    ----------
+    model : str
+        What was fitted.
+    names : list of str
+        Coefficients, the intercept first if there is one.
+    estimates : array
+        One for each name, in the columns' own units.
+    covariance : array
+        Of the estimates: noise, sampling and public rows together.
+    response : array
+        The derivative of the estimates in the entries of the average report: noise, and lying
+        devices, act through it.
+    noise_covariance : array
+        The randomizers' part of the covariance.
+    count : int
+        How many reports there were.
+    task : Task
+        What they answered.
+    link : Link
+        The fitted mean function.
+    usable : float
+        The estimated share of reports from complete records.
+    usable_std : float
+        Its standard error.
+    assumption : str
+        What else the result rests on.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> import numpy as np
+    >>> from discreet.local import simulate
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(18, 90, 20_000)
+    >>> cost = 0.2 + 0.005 * age + rng.uniform(-0.1, 0.1, 20_000)
+    >>> collection = simulate(task, {"age": age}, cost, rng)
+    >>> from discreet.local import fit
+    >>> (result,) = fit(task, collection, ["identity"])
+    >>> result.conf_int().shape
+    (2, 2)
     """
 
     model: str
@@ -80,10 +125,12 @@ class LocalResult(ReportMethods):
 
     @property
     def coef_(self) -> Floats:
+        """Slopes, without the intercept."""
         return self.estimates[int(self.task.fit_intercept) :]
 
     @property
     def intercept_(self) -> float:
+        """The intercept; 0 if the model has none."""
         return float(self.estimates[0]) if self.task.fit_intercept else 0.0
 
     @property
@@ -93,6 +140,7 @@ class LocalResult(ReportMethods):
 
     @property
     def delta(self) -> float:
+        """The delta of one report's guarantee."""
         return self.task.delta
 
     @property
@@ -106,7 +154,18 @@ class LocalResult(ReportMethods):
         return np.sqrt(np.diag(self.covariance))
 
     def conf_int(self, alpha: float = 0.05) -> Floats:
-        """One (low, high) per name."""
+        """One (low, high) per name.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        array of shape (coefficients, 2)
+            Low and high ends.
+        """
         reach = NormalDist().inv_cdf(1 - alpha / 2) * self.bse
         return np.column_stack([self.estimates - reach, self.estimates + reach])
 
@@ -121,8 +180,15 @@ class LocalResult(ReportMethods):
     def predict(self, table: Any) -> Floats:
         """The expected label of each row; for a label of two levels the probability of the one that counts as 1.
 
-        table: an array with the task's columns in its order (numbers only), a mapping of columns, or a frame. Values
-        are moved into the declared bounds as devices do; NaN where anything is missing.
+        Parameters
+        ----------
+        table : frame or mapping
+            Columns of the task by name.
+
+        Returns
+        -------
+        array
+            One prediction per row.
         """
         columns = _columns(self.task, table)
         rows = encoded_columns(self.task, columns, len(next(iter(columns.values()))))

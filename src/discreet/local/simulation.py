@@ -20,7 +20,39 @@ _CHUNK = 50_000
 
 
 def simulate(task: Task, columns: Mapping[str, Any], labels: Any, rng: np.random.Generator) -> Collection:
-    """The collection of one report per record, as it would arrive from devices."""
+    """The collection of one report per record, as it would arrive from devices.
+
+    Parameters
+    ----------
+    task : Task
+        The public task that the reports answer.
+    columns : mapping or frame
+        True answers by column.
+    labels : array
+        True labels.
+    rng : numpy Generator
+        Where the noise comes from: for experiments, never for real reports.
+
+    Returns
+    -------
+    Collection
+        The sum of the reports.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> import numpy as np
+    >>> from discreet.local import simulate
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(18, 90, 20_000)
+    >>> cost = 0.2 + 0.005 * age + rng.uniform(-0.1, 0.1, 20_000)
+    >>> collection = simulate(task, {"age": age}, cost, rng)
+    >>> collection.count
+    20000
+    """
     return simulate_encoded(task, encoded_columns(task, columns, len(labels)), task.target.encode(labels), rng)
 
 

@@ -39,6 +39,45 @@ class Task:
     ``design`` is what the maker knew about the features: a KnownDesign, its hash where a device got the task without
     it, or None. ``parent`` is the task whose reports this one was made from, or "". Each device answers one of the
     two. Making a Task checks that its randomizer gives (epsilon, delta), so a device need not trust its author.
+
+    Attributes
+    ----------
+    name : str
+        What the task is about.
+    epsilon : float
+        What a report may tell about its record.
+    delta : float
+        0 with the unit randomizer.
+    goal : int
+        How many reports are planned.
+    closes : str
+        ``'goal'``, or a date.
+    columns : tuple
+        What is asked.
+    target : label
+        What is predicted.
+    statistic : Statistic
+        Which vector a device makes of its record.
+    randomizer : Unit or Gaussian
+        How it randomizes this vector.
+    calibration : str
+        ``'tight'``, or ``'paper'``.
+    fit_intercept : bool
+        Whether models have an intercept.
+    design : Design, optional
+        What the maker knew of the features.
+    parent : str
+        The digest of the task that this one continues, or empty.
+
+    Examples
+    --------
+    >>> from discreet import Domain, Numeric
+    >>> from discreet.local import new_task
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    ...                 epsilon=4.0, goal=20_000)
+    >>> from discreet.local import Task
+    >>> Task.from_dict(task.to_dict()).digest == task.digest
+    True
     """
 
     name: str
@@ -62,13 +101,35 @@ class Task:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Task:
-        """A task from a .json or .toml file."""
+        """A task from a .json or .toml file.
+
+        Parameters
+        ----------
+        path : str or path
+            A .json or .toml file.
+
+        Returns
+        -------
+        Task
+            The task.
+        """
         read = read_json if str(path).endswith(".json") else read_toml
         return cls.from_dict(read(path, "the task file"))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Task:
-        """The task that ``to_dict`` wrote; unknown or missing fields raise."""
+        """The task that ``to_dict`` wrote; unknown or missing fields raise.
+
+        Parameters
+        ----------
+        content : mapping
+            The fields of a task.
+
+        Returns
+        -------
+        Task
+            The task.
+        """
         if not isinstance(content, Mapping) or content.get("format") != FORMAT or content["format"] is True:
             raise DomainError(f"a task must have format = {FORMAT}")
         unknown, missing = set(content) - _FIELDS - {"design"}, _FIELDS - set(content)
@@ -87,7 +148,15 @@ class Task:
     def to_dict(self, *, design: bool = True) -> dict[str, Any]:
         """Plain numbers, strings and lists, enough to make the same task again.
 
-        design: False writes its hash in its place, which is all that a device needs, and the digest stays the same.
+        Parameters
+        ----------
+        design : bool, default True
+            Write what is known of the features, and not its hash alone.
+
+        Returns
+        -------
+        dict
+            The fields.
         """
         content: dict[str, Any] = {"format": FORMAT, **{name: getattr(self, name) for name in _PLAIN}}
         content["target"] = self.target.to_dict()
@@ -101,7 +170,18 @@ class Task:
         return content
 
     def to_toml(self, *, design: bool = True) -> str:
-        """The task as a file that ``load`` reads."""
+        """The task as a file that ``load`` reads.
+
+        Parameters
+        ----------
+        design : bool, default True
+            Write what is known of the features, and not its hash alone.
+
+        Returns
+        -------
+        str
+            TOML.
+        """
         return task_toml(self.to_dict(design=design))
 
     @property

@@ -31,8 +31,44 @@ def join(
 ) -> Joint:
     """The joint data set of all parties of one plan, from their releases or release files.
 
-    plan: the plan that was agreed on, or its file. Without it the releases' own is taken: they agree with each other
-    and are signed as it says, but whether it is the right one is for its hash to show.
+    Parameters
+    ----------
+    releases : sequence of PartyRelease or path
+        One for each party of the plan.
+    plan : Plan or str or path, optional
+        The plan that was agreed on, or its file. Without it the releases' own is taken: they agree
+        with each other and are signed as it says, but whether it is the right one is for its hash
+        to show.
+
+    Returns
+    -------
+    Joint
+        What everybody can fit models to.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet.parties import join, open_ledger, release
+    >>> rng = np.random.default_rng(0)
+    >>> patient, age = np.arange(5_000), rng.uniform(18, 90, 5_000)
+    >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
+    ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
+    >>> folder = tempfile.mkdtemp()
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    ...             for name, frame in frames.items()]
+    >>> [column.name for column in join(releases, plan=plan).columns]
+    ['age', 'bill']
     """
     loaded = [one if isinstance(one, PartyRelease) else PartyRelease.load(one) for one in releases]
     if not loaded:
@@ -64,7 +100,41 @@ def join(
 
 @dataclass(frozen=True)
 class Joint:
-    """All releases side by side; any column can be the label, as often as wanted."""
+    """All releases side by side; any column can be the label, as often as wanted.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was agreed on.
+    releases : tuple of PartyRelease
+        One for each party.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet.parties import join, open_ledger, release
+    >>> rng = np.random.default_rng(0)
+    >>> patient, age = np.arange(5_000), rng.uniform(18, 90, 5_000)
+    >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
+    ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
+    >>> folder = tempfile.mkdtemp()
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    ...             for name, frame in frames.items()]
+    >>> joint = join(releases, plan=plan)
+    >>> round(joint.privacy.epsilon(1e-6), 4) <= 3.0
+    True
+    """
 
     plan: Plan
     releases: tuple[PartyRelease, ...]
@@ -76,10 +146,12 @@ class Joint:
 
     @property
     def columns(self) -> tuple[Column, ...]:
+        """All released columns, party by party."""
         return tuple(column for one in self.releases for column in self.plan.party(one.party).domain.columns)
 
     @property
     def encoder(self) -> Encoder:
+        """How they were declared."""
         return Encoder(Domain(self.columns, missing=self.releases[0].plan.parties[0].domain.missing))
 
     @property
@@ -93,7 +165,13 @@ class Joint:
         return self.encoder.half_width * np.concatenate([one.scale for one in self.releases])
 
     def mixed(self) -> MixedMoments:
-        """The releases as one table of standardised mixes, with what is known of their noise."""
+        """The releases as one table of standardised mixes, with what is known of their noise.
+
+        Returns
+        -------
+        MixedMoments
+            The table and its noise.
+        """
         releases = self.releases
         sizes = [len(one.centre) for one in releases]
         scale = np.concatenate([one.scale for one in releases])
@@ -123,6 +201,11 @@ class Joint:
 
         Its noise is stated as if it were the same in every direction, by a bound that holds in each (proof in
         docs/decisions/0011), so that everything that works on ``Moments`` works here; ``regress`` is sharper.
+
+        Returns
+        -------
+        Moments
+            As from ``collect_moments``.
         """
         mixed = self._tight().mixed()
         people, size = float(mixed.people.min()), len(mixed.people)
@@ -141,7 +224,20 @@ class Joint:
         )
 
     def source(self, label: str, features: Sequence[str] | None = None) -> JointSource:
-        """A ``Source`` for these columns: see discreet.parties.source for what it can be asked."""
+        """A ``Source`` for these columns: see discreet.parties.source for what it can be asked.
+
+        Parameters
+        ----------
+        label : str
+            The column to predict.
+        features : sequence of str, optional
+            The columns to regress on; all others than the label by default.
+
+        Returns
+        -------
+        JointSource
+            What algorithms ask.
+        """
         self.positions(label, features)
         encoder, target, _ = self.declared(label, features)
         rows = min(one.rows for one in self.releases)
@@ -152,6 +248,20 @@ class Joint:
 
         Its ``alpha``, ``epsilon`` and ``delta`` count: a guarantee for one person across all releases that is weaker
         than the estimator's epsilon is refused. Bounds and domain are the plan's, so those it has are not looked at.
+
+        Parameters
+        ----------
+        estimator : LinearRegression or Ridge
+            Yours, unfitted.
+        label : str
+            The column to predict.
+        features : sequence of str, optional
+            The columns to regress on; all others than the label by default.
+
+        Returns
+        -------
+        estimator
+            The one given, fitted.
         """
         from discreet.estimators import LinearRegression, Ridge
 
@@ -173,7 +283,20 @@ class Joint:
     def regress(self, label: str, features: Sequence[str] | None = None, *, alpha: float = 0.0) -> JointResult:
         """Least squares of one column on others, with a ridge penalty ``alpha`` if wanted.
 
-        features: columns of the plan; all released ones but the label by default. There is always an intercept.
+        Parameters
+        ----------
+        label : str
+            The column to predict.
+        features : sequence of str, optional
+            Columns of the plan; all released ones but the label by default. There is always an
+            intercept.
+        alpha : float, default 0.0
+            A ridge penalty.
+
+        Returns
+        -------
+        JointResult
+            Estimates with standard errors and notes.
         """
         self._tight()
         if not (alpha >= 0 and math.isfinite(alpha)):
@@ -208,7 +331,20 @@ class Joint:
         return JointResult(results, solution, self, None if features is None else tuple(features), alpha)
 
     def positions(self, label: str, features: Sequence[str] | None) -> tuple[NDArray[np.intp], int]:
-        """Where the features and the label stand among the released columns."""
+        """Where the features and the label stand among the released columns.
+
+        Parameters
+        ----------
+        label : str
+            The column to predict.
+        features : sequence of str
+            The columns to regress on; all others than the label by default.
+
+        Returns
+        -------
+        array of int, int
+            Places of the features and of the label.
+        """
         by_name = {column.name: column for column in self.columns}
         wanted = [name for name in by_name if name != label] if features is None else list(features)
         for name in (*wanted, label):
@@ -226,7 +362,22 @@ class Joint:
         return np.array(chosen, dtype=np.intp), names.index(target.names[0])
 
     def estimator(self, label: str, features: Sequence[str] | None = None, *, alpha: float = 0.0) -> Any:
-        """A fitted ``LinearRegression`` (``Ridge`` if alpha > 0): predict, standard errors and summary work on it."""
+        """A fitted ``LinearRegression`` (``Ridge`` if alpha > 0): predict, standard errors and summary work on it.
+
+        Parameters
+        ----------
+        label : str
+            The column to predict.
+        features : sequence of str, optional
+            The columns to regress on; all others than the label by default.
+        alpha : float, default 0.0
+            A ridge penalty.
+
+        Returns
+        -------
+        LinearRegression or Ridge
+            The fitted estimator.
+        """
         from discreet.estimators import LinearRegression, Ridge
 
         self.positions(label, features)
@@ -243,7 +394,20 @@ class Joint:
         return self.fit(model, label, features)
 
     def declared(self, label: str, features: Sequence[str] | None) -> tuple[Encoder, Numeric, list[str]]:
-        """How the chosen columns and the label were declared, and the columns' names."""
+        """How the chosen columns and the label were declared, and the columns' names.
+
+        Parameters
+        ----------
+        label : str
+            The column to predict.
+        features : sequence of str
+            The columns to regress on; all others than the label by default.
+
+        Returns
+        -------
+        encoder, label, names
+            As an estimator's fit has them.
+        """
         by_name = {column.name: column for column in self.columns}
         names = [name for name in by_name if name != label] if features is None else list(features)
         target = by_name[label]

@@ -32,12 +32,56 @@ def release(
 ) -> PartyRelease:
     """Release one party's columns under the plan; asked again, the stored release is given again at no cost.
 
-    data: a .parquet or .csv file, or a frame, with the plan's key column and the party's columns, in any row order.
-    ledger: one that exists. It alone pays for this plan: another one is refused, wherever this runs (payment.py).
-    key: the party's private key, or its file, where the plan names public keys.
-    random_state: for tests only; the release says that it is not private.
+    Parameters
+    ----------
+    plan : Plan
+        The plan that all parties agreed on.
+    party : str
+        Whose columns these are.
+    data
+        A .parquet or .csv file, or a frame, with the plan's key column and the party's columns, in
+        any row order.
+    ledger : Ledger or str or path
+        One that exists. It alone pays for this plan: another one is refused, wherever this runs
+        (payment.py).
+    key : SigningKey or str or path, optional
+        The party's private key, or its file, where the plan names public keys.
+    random_state : int, optional
+        For tests only; the release says that it is not private.
 
-    Privacy: four sums over the rows (one with calibration "paper") cost the party's budget together.
+    Returns
+    -------
+    PartyRelease
+        The signed noisy sums; ``save`` writes them.
+
+    Privacy
+    -------
+    Four sums over the rows (one with calibration "paper") cost the party's budget together.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet.parties import join, open_ledger, release
+    >>> rng = np.random.default_rng(0)
+    >>> patient, age = np.arange(5_000), rng.uniform(18, 90, 5_000)
+    >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
+    ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
+    >>> folder = tempfile.mkdtemp()
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    ...             for name, frame in frames.items()]
+    >>> releases[0].party, releases[0].rows
+    ('a', 5000)
     """
     member = plan.party(party)
     signing = key if key is None or isinstance(key, SigningKey) else SigningKey.load(key)

@@ -48,6 +48,36 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
     """The party's ledger at this path; made, with the budget that the plan gives the party, if none ever was.
 
     A ledger is made once: where one was made before and is gone, that is an error and not a new budget.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan that all parties agreed on.
+    party : str
+        Whose ledger it is.
+    path : str or path
+        Where it lies.
+
+    Returns
+    -------
+    Ledger
+        The party's ledger.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> from discreet.parties import open_ledger
+    >>> open_ledger(plan, "a", tempfile.mkdtemp() + "/a.ledger").charges
+    0
     """
     where = Path(path).resolve()
     if where.exists():

@@ -41,7 +41,33 @@ MOST_PEOPLE = 10**11
 
 @dataclass(frozen=True)
 class Party:
-    """One organisation: its columns, with declared ranges, what its release may cost, and the key it signs with."""
+    """One organisation: its columns, with declared ranges, what its release may cost, and the key it signs with.
+
+    Parameters
+    ----------
+    name : str
+        The organisation.
+    domain : Domain
+        Its columns, with declared ranges.
+    budget : Budget
+        What its release may cost.
+    public_key : str, optional
+        The key that it signs with.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> plan.party("a").domain.columns[0].name
+    'age'
+    """
 
     name: str
     domain: Domain
@@ -50,6 +76,7 @@ class Party:
 
     @cached_property
     def encoder(self) -> Encoder:
+        """How the party's cells become numbers."""
         return Encoder(self.domain)
 
 
@@ -57,11 +84,49 @@ class Party:
 class Plan:
     """Who releases which columns of the same people, at what price, mixed with which signs.
 
-    people: how many rows every party must have at least; it decides the number of mixes.
-    guarantee: whether epsilon and delta are promised for each party's release alone or for one person across all.
-    method: "rmgm" mixes all people into a few rows; "dgm" releases a row for each, with far more noise in all of them.
-    mixes: how many rows a release has: mixes, or slots for single people.
-    label: the column that is most likely to be a label; any other can be one too, with a little more noise.
+    Parameters
+    ----------
+    name : str
+        What the plan is about.
+    key : str
+        The column that names a person; it is not released.
+    people : int
+        How many rows every party must have at least; it decides the number of mixes.
+    guarantee : str
+        Whether epsilon and delta are promised for each party's release alone or for one person
+        across all.
+    epsilon : float
+        What is promised, with ``delta``.
+    delta : float
+        The probability with which epsilon may be exceeded.
+    method : str
+        "rmgm" mixes all people into a few rows; "dgm" releases a row for each, with far more noise
+        in all of them.
+    calibration : {'tight', 'paper'}
+        Exact noise, or what the paper prints.
+    mixes : int
+        How many rows a release has: mixes, or slots for single people.
+    seed : str
+        The public seed of the mixing signs.
+    label : str
+        The column that is most likely to be a label; any other can be one too, with a little more
+        noise.
+    parties : tuple of Party
+        Who releases what.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> len(plan.hash), [party.name for party in plan.parties]
+    (64, ['a', 'b'])
     """
 
     name: str
@@ -79,11 +144,36 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Plan:
+        """The plan in a TOML file.
+
+        Parameters
+        ----------
+        path : str or path
+            The plan's file.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         return cls.from_dict(read_toml(path, "the plan"), source=str(path))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, source: str = "plan") -> Plan:
-        """A plan from its settings; every error names the setting and its rule."""
+        """A plan from its settings; every error names the setting and its rule.
+
+        Parameters
+        ----------
+        content : mapping
+            Every setting.
+        source : str
+            What errors call the document.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         if not isinstance(content, Mapping):
             raise DomainError(f"{source}: a plan is a table of settings, got {shown(content)}")
         settings = Settings(content, source)
@@ -111,6 +201,18 @@ class Plan:
         ).checked(source)
 
     def checked(self, source: str) -> Plan:
+        """The plan, if its settings go together; an error names the setting otherwise.
+
+        Parameters
+        ----------
+        source : str
+            What errors call the document.
+
+        Returns
+        -------
+        Plan
+            The same plan, if it is valid.
+        """
         parties = [party.name for party in self.parties]
         columns = [column.name for party in self.parties for column in party.domain.columns]
         keys = [party.public_key for party in self.parties if party.public_key is not None]
@@ -147,6 +249,18 @@ class Plan:
         return self.parties[0].public_key is not None
 
     def party(self, name: str) -> Party:
+        """The party of this name.
+
+        Parameters
+        ----------
+        name : str
+            One of the plan's parties.
+
+        Returns
+        -------
+        Party
+            The party of this name.
+        """
         for party in self.parties:
             if party.name == name:
                 return party
@@ -162,13 +276,34 @@ class Plan:
 
         RMGM: a person is replaced, key included, which may turn all signs: twice the norm of cells in [0, 1]. DGM: a
         person's values are replaced, within the box.
+
+        Parameters
+        ----------
+        party : Party
+            One of the plan's parties.
+
+        Returns
+        -------
+        GDP
+            What it costs.
         """
         widest = max(other.encoder.radius for other in self.parties)
         radius = party.encoder.radius if self.method == "rmgm" else self.row_radius(party)
         return GDP(radius / (widest * classical_noise_std(party.budget.epsilon, party.budget.delta)))
 
     def row_radius(self, party: Party) -> float:
-        """How far a row of cells in [0, 1] lies from their middles at most; see printed_release.middles."""
+        """How far a row of cells in [0, 1] lies from their middles at most; see printed_release.middles.
+
+        Parameters
+        ----------
+        party : Party
+            One of the plan's parties.
+
+        Returns
+        -------
+        float
+            The radius.
+        """
         indicators = [len(column.names) for column in party.domain.columns]
         return math.sqrt(math.fsum(1 - 1 / m if m > 1 else 0.25 for m in indicators))
 
@@ -176,12 +311,30 @@ class Plan:
         """About the standard error of a correlation between columns of two parties like this one, of so many people.
 
         sqrt(k) (n/k + s^2) / n: error of the mixing or of people in one slot, and noise; see docs/papers/mpr.md.
+
+        Parameters
+        ----------
+        party : Party
+            One of the plan's parties.
+        people : int
+            How many people the parties share.
+
+        Returns
+        -------
+        float
+            A standard error.
         """
         noise = _standard_noise(party, _TIGHT_RADIUS) ** 2
         return math.sqrt(self.mixes) * (people / self.mixes + noise) / people
 
     def to_dict(self) -> dict[str, Any]:
-        """Every setting, spelled out: what the hash is taken of and what travels in a release."""
+        """Every setting, spelled out: what the hash is taken of and what travels in a release.
+
+        Returns
+        -------
+        dict
+            The settings.
+        """
         plain = ("name", "key", "people", "guarantee", "epsilon", "delta", "method", "calibration", "mixes", "seed")
         settings = {"format": FORMAT, **{name: getattr(self, name) for name in plain}}
         if self.label is not None:

@@ -45,6 +45,66 @@ class PartyRelease:
     ``count`` the (noisy) number of complete ones, ``centre_noise`` the noise in each centre. ``mixes`` has one row per
     mix or slot. ``roster`` marks who stands in which row, where the method makes that public. All of them follow from
     ``answers``, which alone are in the file.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan that it belongs to.
+    party : str
+        Whose columns they are.
+    rows : int
+        How many rows the party has; public.
+    count : float
+        The noisy number of complete ones.
+    centre : array
+        The released mean of each encoded column.
+    centre_noise : array
+        The noise in each centre.
+    scale : array
+        The released spread of each.
+    weight : array
+        How much each counts in the mixes.
+    kept : array
+        The part of each that is left after shortening, on average.
+    spread : Answer
+        The second moment of the encoded columns about the centre.
+    mixes : Answer
+        One row per mix or slot: sums of +-weight u.
+    privacy : Guarantee
+        What the release cost.
+    answers : tuple of Answer
+        All noisy answers: these alone are in the file, and the rest follows from them.
+    roster : str, optional
+        Who stands in which row, where the method makes that public.
+    signature : str, optional
+        The party's signature.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet.parties import join, open_ledger, release
+    >>> rng = np.random.default_rng(0)
+    >>> patient, age = np.arange(5_000), rng.uniform(18, 90, 5_000)
+    >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
+    ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
+    >>> folder = tempfile.mkdtemp()
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    ...             for name, frame in frames.items()]
+    >>> from discreet.parties import PartyRelease
+    >>> releases[0].save(f"{folder}/a.release")
+    >>> PartyRelease.load(f"{folder}/a.release").party
+    'a'
     """
 
     plan: Plan
@@ -64,7 +124,18 @@ class PartyRelease:
     signature: str | None = None
 
     def signed(self, key: SigningKey) -> PartyRelease:
-        """The same release with the party's signature, which the plan must have the key for."""
+        """The same release with the party's signature, which the plan must have the key for.
+
+        Parameters
+        ----------
+        key : SigningKey
+            The party's private key.
+
+        Returns
+        -------
+        PartyRelease
+            The signed release.
+        """
         check_key(self.plan, self.party, key)
         return replace(self, signature=key.sign(_canonical(self._content())))
 
@@ -85,6 +156,13 @@ class PartyRelease:
         }
 
     def to_bytes(self) -> bytes:
+        """The file's content.
+
+        Returns
+        -------
+        bytes
+            The file's content.
+        """
         content = self._content()
         content["checksum"] = _checksum(content)
         if self.signature is not None:
@@ -93,7 +171,20 @@ class PartyRelease:
 
     @classmethod
     def from_bytes(cls, data: bytes, source: str = "release") -> PartyRelease:
-        """The release in these bytes, or a ReleaseError that says what is wrong with them."""
+        """The release in these bytes, or a ReleaseError that says what is wrong with them.
+
+        Parameters
+        ----------
+        data : bytes
+            A file's content.
+        source : str
+            What errors call the document.
+
+        Returns
+        -------
+        PartyRelease
+            The release.
+        """
         try:
             content = parsed_json(data, source, ReleaseError)
         except ReleaseError as error:
@@ -116,11 +207,29 @@ class PartyRelease:
             raise ReleaseError(told if told.startswith(source) else f"{source} cannot be used: {told}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file whole or not at all."""
+        """Write the file whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        """
         write_whole(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PartyRelease:
+        """The release in a file, or an error that says what is wrong with it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        PartyRelease
+            The release.
+        """
         try:
             data = Path(path).read_bytes()
         except OSError as error:

@@ -18,7 +18,43 @@ _TELLING_CORRELATION = 0.3
 
 @dataclass(frozen=True)
 class JointResult(ReportMethods):
-    """A linear model of the joint release, and what the release could and could not show."""
+    """A linear model of the joint release, and what the release could and could not show.
+
+    Attributes
+    ----------
+    bare : Results
+        The numbers without notes.
+    solution : Solution
+        The solved equations, in standardised units.
+    joint : Joint
+        The joined releases.
+
+    Examples
+    --------
+    >>> from discreet.parties import Plan
+    >>> plan = Plan.from_dict({
+    ...     "format": 2, "name": "bills", "key": "patient", "people": 5000, "guarantee": "joint",
+    ...     "epsilon": 3.0, "delta": 1e-6, "seed": "public words",
+    ...     "parties": [
+    ...         {"name": "a", "columns": [{"name": "age", "low": 18, "high": 90}]},
+    ...         {"name": "b", "columns": [{"name": "bill", "low": 0, "high": 9000}]},
+    ...     ],
+    ... })
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from discreet.parties import join, open_ledger, release
+    >>> rng = np.random.default_rng(0)
+    >>> patient, age = np.arange(5_000), rng.uniform(18, 90, 5_000)
+    >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
+    ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
+    >>> folder = tempfile.mkdtemp()
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    ...             for name, frame in frames.items()]
+    >>> result = join(releases, plan=plan).regress("bill")
+    >>> result.results_.params.index.tolist()
+    ['const', 'age']
+    """
 
     bare: Results
     solution: MixedSolution
@@ -54,7 +90,13 @@ class JointResult(ReportMethods):
         return dict(self.estimator()._spans())
 
     def notes(self) -> list[str]:
-        """What a reader must know beside the numbers, in plain words."""
+        """What a reader must know beside the numbers, in plain words.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
         noise = self.solution.typical_noise
         apart = "and mixing blur a correlation between two parties" if self.solution.apart else "blurs a correlation"
         lines = [f"noise {apart} by about {noise:.2g}"]

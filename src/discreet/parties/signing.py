@@ -28,7 +28,22 @@ def is_public_key(text: str) -> bool:
 
 
 class SigningKey:
-    """A party's private key, in a PEM file that only its owner may read; ``path`` is that file."""
+    """A party's private key, in a PEM file that only its owner may read; ``path`` is that file.
+
+    Parameters
+    ----------
+    private : Ed25519PrivateKey
+        The key.
+    path : Path, optional
+        Its file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.parties import SigningKey
+    >>> SigningKey.create(tempfile.mkdtemp() + "/clinic.key").public_key[:8]
+    'ed25519:'
+    """
 
     def __init__(self, private: Ed25519PrivateKey, path: Path | None = None) -> None:
         self._private = private
@@ -36,7 +51,18 @@ class SigningKey:
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> SigningKey:
-        """A new key, written to the path; an existing file is never overwritten."""
+        """A new key, written to the path; an existing file is never overwritten.
+
+        Parameters
+        ----------
+        path : str or path
+            A new file, readable by its owner only.
+
+        Returns
+        -------
+        SigningKey
+            The key.
+        """
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -56,7 +82,18 @@ class SigningKey:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SigningKey:
-        """The key in a PEM file, of `discreet parties key new` or of `openssl genpkey -algorithm ed25519`."""
+        """The key in a PEM file, of `discreet parties key new` or of `openssl genpkey -algorithm ed25519`.
+
+        Parameters
+        ----------
+        path : str or path
+            A PEM file.
+
+        Returns
+        -------
+        SigningKey
+            The key.
+        """
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -84,7 +121,20 @@ class SigningKey:
         return f"ed25519:{self._private.public_key().public_bytes_raw().hex()}"
 
     def sign(self, content: bytes, purpose: bytes = _PURPOSE) -> str:
-        """The same content always has the same signature."""
+        """The same content always has the same signature.
+
+        Parameters
+        ----------
+        content : bytes
+            What is signed.
+        purpose : bytes
+            What the signature is for; one for another purpose is refused.
+
+        Returns
+        -------
+        str
+            The signature.
+        """
         return self._private.sign(purpose + content).hex()
 
 

@@ -206,11 +206,55 @@ def plan(
 ) -> Forecast:
     """Forecast a fit, or solve for the one of n, epsilon and error that is left out when the other two are given.
 
-    error: the standard error of a coefficient that is wanted, in units of one standard deviation of its feature.
-    public: rows that are public anyway, with labels. effect: standard deviation of the true linear predictor.
-    rate: the share of ones of a logistic model, 0.5 by default; the mean count of a Poisson model, 1 by default.
-    simulate: fit the estimator itself to made-up people instead of using the formula; central fits only. By default
-    where the formula is known not to be sharp, if that takes seconds only.
+    Parameters
+    ----------
+    family : {'linear', 'logistic', 'poisson'}, default 'linear'
+        The model.
+    d : int
+        Columns after encoding: a category with five values is four.
+    n : int, optional
+        How many people; solved for if left out.
+    epsilon : float, optional
+        The privacy loss; solved for if left out.
+    error : float, optional
+        The standard error of a coefficient that is wanted, in units of one standard deviation of
+        its feature.
+    delta : float, default 1e-6
+        The delta of the guarantee.
+    public : int, default 0
+        Rows that are public anyway, with labels.
+    trust : {'central', 'local', 'parties'}, default 'central'
+        Who adds the noise.
+    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
+        What the guarantee compares: one row (or person) replaced, the number being public; or one
+        added or left out, the number being private.
+    effect : float, optional
+        Standard deviation of the true linear predictor.
+    rate : float, optional
+        The share of ones of a logistic model, 0.5 by default; the mean count of a Poisson model, 1
+        by default.
+    simulate : bool, optional
+        Fit the estimator itself to made-up people instead of using the formula; central fits only.
+        By default where the formula is known not to be sharp, if that takes seconds only.
+
+    Returns
+    -------
+    Forecast
+        Standard errors with and without privacy, excess risk, the lower bound, and what an attacker
+        could learn.
+
+    Privacy
+    -------
+    A forecast needs public numbers only. It reads no data and costs nothing.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> forecast = discreet.plan("linear", n=20_000, d=5, epsilon=1.0)
+    >>> forecast.standard_error > forecast.plain_standard_error
+    True
+    >>> discreet.plan("linear", d=5, epsilon=1.0, error=0.01).n > 1_000
+    True
     """
     if trust not in TRUSTS:
         raise ValueError(f"trust must be one of {', '.join(TRUSTS)}, got {trust!r}")

@@ -51,6 +51,30 @@ class Guarantee:
 
     ``unit`` is what one neighbour changes: a row, or a person with up to ``rows_per_person`` rows.
     ``seeded`` marks a result whose noise came from ``random_state``: reproducible, therefore not private.
+
+    Attributes
+    ----------
+    releases : tuple of Release
+        Every release, with its cost.
+    neighbours : str
+        ``'replace_one'`` or ``'add_or_remove_one'``.
+    rows_per_person : int
+        Rows of a person that are used at most.
+    grouped : bool
+        Whether it is about persons.
+    seeded : bool
+        Whether the noise came from ``random_state``: reproducible, and so not private.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2, 2)).fit(X, X[:, 0])
+    >>> round(model.privacy_.epsilon(1e-6), 4) <= 1.0
+    True
+    >>> model.privacy_.unit
+    'row'
     """
 
     releases: tuple[Release, ...]
@@ -61,22 +85,47 @@ class Guarantee:
 
     @property
     def unit(self) -> str:
+        """What one neighbour changes: ``'row'`` or ``'person'``."""
         return "person" if self.grouped else "row"
 
     @property
     def mu(self) -> float:
+        """The mu of Gaussian privacy that all releases together have; infinite where there is none."""
         return self._cost.mu
 
     @property
     def rho(self) -> float:
+        """The rho of zero-concentrated privacy that all releases together have; infinite where there is none."""
         return self._cost.rho
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon that holds at this delta."""
+        """The least epsilon that holds at this delta.
+
+        Parameters
+        ----------
+        delta : float
+            Where the curve is asked.
+
+        Returns
+        -------
+        float
+            The epsilon.
+        """
         return self._cost.epsilon(delta)
 
     def delta(self, epsilon: float) -> float:
-        """The least delta that holds at this epsilon."""
+        """The least delta that holds at this epsilon.
+
+        Parameters
+        ----------
+        epsilon : float
+            Where the curve is asked.
+
+        Returns
+        -------
+        float
+            The delta.
+        """
         return self._cost.delta(epsilon)
 
     @property

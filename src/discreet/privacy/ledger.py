@@ -50,6 +50,23 @@ class Ledger:
     Every use checks the newest entry, the running totals and that nobody else has touched the file; one that was
     altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark`` and, after many charges
     in a few seconds, ``<path>.tail``, which belong to it and move with it, and ``<path>.lock``.
+
+    Parameters
+    ----------
+    path : str or path
+        The ledger's file.
+
+    Privacy
+    -------
+    A charge is on disk before a row is read, so a crash wastes budget and never leaks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet import Ledger
+    >>> ledger = Ledger.create(tempfile.mkdtemp() + "/budget.ledger", epsilon=3, delta=1e-6, note="board of May")
+    >>> ledger.charges, ledger.note
+    (0, 'board of May')
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -58,7 +75,25 @@ class Ledger:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, epsilon: float, delta: float, note: str = "") -> Ledger:
-        """A new ledger; never overwrites one."""
+        """A new ledger; never overwrites one.
+
+        Parameters
+        ----------
+        path : str or path
+            A new file.
+        epsilon : float
+            What may be spent in all, at ``delta``.
+        delta : float
+            The probability with which epsilon may be exceeded; well below 1 over the number of
+            people.
+        note : str, optional
+            Who decided it, and about which data.
+
+        Returns
+        -------
+        Ledger
+            The new ledger.
+        """
         total = Budget.of(epsilon, delta)
         total.warn()
         opening = opening_entry(total, ledger_id=uuid.uuid4().hex, note=str(note), time=_now())
@@ -69,11 +104,23 @@ class Ledger:
 
     @classmethod
     def read_only(cls, path: str | os.PathLike[str]) -> ReadOnlyLedger:
-        """What a ledger says, also where it could not be charged; ``doubts`` says why not, and is empty if it could."""
+        """What a ledger says, also where it could not be charged; ``doubts`` says why not, and is empty if it could.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        ReadOnlyLedger
+            What can be read.
+        """
         return ReadOnlyLedger(path)
 
     @property
     def total(self) -> Budget:
+        """All that may be spent."""
         return self._account().total
 
     @property
@@ -88,6 +135,7 @@ class Ledger:
 
     @property
     def note(self) -> str:
+        """What ``create`` was told about the decision."""
         return self._account().note
 
     @property
@@ -101,7 +149,13 @@ class Ledger:
         return self._account().charges
 
     def opened_account(self) -> Account:
-        """The account as it was when the ledger was made: what charges one by one leave of it can be told."""
+        """The account as it was when the ledger was made: what charges one by one leave of it can be told.
+
+        Returns
+        -------
+        Account
+            The account.
+        """
         return Account(self._account().opening)
 
     @property
@@ -113,28 +167,79 @@ class Ledger:
         """Check every entry that was ever written, every link and every total; returns the number of entries.
 
         LedgerCorrupt if one is not what was written.
+
+        Returns
+        -------
+        int
+            The number of entries.
         """
         return self._file.verify()
 
     @staticmethod
     def repair(path: str | os.PathLike[str]) -> Repair:
-        """Mend a ledger that is refused, as far as that gives nothing back; says what was mended and what was not."""
+        """Mend a ledger that is refused, as far as that gives nothing back; says what was mended and what was not.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Repair
+            What was mended and what was not.
+        """
         return RepairFile(Path(path).resolve(), Account).repair()
 
     @staticmethod
     def sign(path: str | os.PathLike[str]) -> None:
-        """Make the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names."""
+        """Make the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        """
         RepairFile(Path(path).resolve(), Account).sign()
 
     def charge(self, cost: Unit, *, label: str, key: str | None = None) -> str:
         """Pay for one release; on disk when this returns. A key that has paid already is not charged again.
 
         Two releases with the same key are one release, so a key must name the query, its parameters and the data.
+
+        Parameters
+        ----------
+        cost : Unit
+            A unit of privacy, such as ``GDP(0.2)``.
+        label : str
+            What ``history`` calls it.
+        key : str, optional
+            What names the release.
+
+        Returns
+        -------
+        str
+            The key of the charge.
         """
         return self.reserve([cost], label=label, key=key)
 
     def reserve(self, costs: Sequence[Unit], *, label: str, key: str | None = None) -> str:
-        """Pay for all that a fit may release, in one charge: all of it or, with a BudgetError, nothing."""
+        """Pay for all that a fit may release, in one charge: all of it or, with a BudgetError, nothing.
+
+        Parameters
+        ----------
+        costs : sequence of Unit
+            What the fit may release.
+        label : str
+            What ``history`` calls it.
+        key : str, optional
+            What names the fit.
+
+        Returns
+        -------
+        str
+            The key of the charge.
+        """
         key = uuid.uuid4().hex if key is None else key
         # The decision is made on the costs as they will be read back.
         charge = Charge(_now(), str(label), tuple(unit_from_dict(cost.to_dict()) for cost in costs), str(key))
@@ -157,7 +262,21 @@ class Ledger:
     def store(self, key: str, result: dict[str, Any], *, part: str = "", releases: Releases = ()) -> dict[str, Any]:
         """Keep a result of a charge; returns the one kept first, which is the one to hand out.
 
-        part: which of the results of a fit this is; releases: what was released with it, and at which costs.
+        Parameters
+        ----------
+        key : str
+            The name of the charge: the query, its parameters and the data.
+        result : dict
+            What to keep.
+        part : str, default ''
+            Which of the results of a fit this is.
+        releases : Releases, default ()
+            What was released with it, and at which costs.
+
+        Returns
+        -------
+        dict
+            What was kept first.
         """
         kept = result_entry(result_key(key, part), releases, result, _now())
 
@@ -173,17 +292,51 @@ class Ledger:
         return _result(kept)
 
     def finish(self, key: str, releases: Releases) -> None:
-        """Write down what a fit has drawn from its charge, once."""
+        """Write down what a fit has drawn from its charge, once.
+
+        Parameters
+        ----------
+        key : str
+            The name of the charge: the query, its parameters and the data.
+        releases : sequence
+            What was released with it, and at which costs.
+        """
         made = releases_entry(key, releases, _now())
         self._append(lambda view: None if view.find(RELEASES, key) else made, last=True)
 
     def paid(self, key: str) -> str | None:
-        """When this key was charged, None if it was not."""
+        """When this key was charged, None if it was not.
+
+        Parameters
+        ----------
+        key : str
+            The name of the charge: the query, its parameters and the data.
+
+        Returns
+        -------
+        str or None
+            The time of the charge, in UTC.
+        """
         found = self._read(lambda view: view.find(CHARGE, key))
         return None if found is None else Charge.read(found.facts).time
 
     def stored(self, key: str, *, part: str = "", releases: Releases = ()) -> dict[str, Any] | None:
-        """The result kept under this key, None before there is one; refused if it is one of other releases."""
+        """The result kept under this key, None before there is one; refused if it is one of other releases.
+
+        Parameters
+        ----------
+        key : str
+            The name of the charge: the query, its parameters and the data.
+        part : str, optional
+            Which of the results of a fit.
+        releases : sequence, optional
+            What was released with it, and at which costs.
+
+        Returns
+        -------
+        dict or None
+            The stored result.
+        """
         place = result_key(key, part)
         found = self._read(lambda view: view.find(RESULT, place))
         if found is None:

@@ -89,6 +89,26 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) -
 
     This is the analytic value, valid for every epsilon; the textbook ``sqrt(2 ln(1.25/delta)) / epsilon`` is loose
     below epsilon = 1 and not private for large epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy loss that is allowed. Smaller means more privacy and more noise.
+    delta : float
+        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+    sensitivity : float, default 1.0
+        How far one neighbour moves the answer, in L2 norm.
+
+    Returns
+    -------
+    float
+        The standard deviation.
+
+    Examples
+    --------
+    >>> from discreet import gaussian_noise_std
+    >>> round(gaussian_noise_std(1.0, 1e-6), 2)
+    4.22
     """
     if not (sensitivity > 0 and math.isfinite(sensitivity)):
         raise ValueError(f"sensitivity must be finite and > 0, got {sensitivity}")

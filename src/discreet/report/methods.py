@@ -16,7 +16,14 @@ class ReportMethods(ResultMethods):
     def report(self, path: str | PathLike[str], *, command: str = "") -> None:
         """Write a report for a reviewer who reads no code: one HTML file, offline, without scripts, ready to print.
 
-        It holds what ``save`` writes and nothing else. command: what to show as the command that made it.
+        It holds what ``save`` writes and nothing else.
+
+        Parameters
+        ----------
+        path : str or path
+            The HTML file to write.
+        command : str, default ''
+            What to show as the command that made it.
         """
         from discreet import __version__
         from discreet.report.model_page import model_page

@@ -18,12 +18,31 @@ class ResultMethods:
     def summary(self, *, predictive: bool = False) -> Any:
         """The fit as a table, with its guarantee: it prints itself, and notebooks show HTML.
 
-        predictive: show the shrunk coefficients, which predict best, beside the estimates.
+        Parameters
+        ----------
+        predictive : bool, default False
+            Show the shrunk coefficients, which predict best, beside the estimates.
+
+        Returns
+        -------
+        Summary
+            It prints itself.
         """
         return self._fitted_results().summary(predictive=predictive)
 
     def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
-        """One record for each coefficient, intercept included, without pandas: see ``results_.to_frame()``."""
+        """One record for each coefficient, intercept included, without pandas: see ``results_.to_frame()``.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        list of dict
+            One record for each coefficient.
+        """
         return self._fitted_results().records(alpha)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -31,6 +50,11 @@ class ResultMethods:
 
         It holds what was released and declared: coefficients, covariances, the guarantee with every release, the
         domain, and which ledger paid. It holds no rows, so it may be given away as the summary may.
+
+        Parameters
+        ----------
+        path : str or path
+            The JSON file to write.
         """
         self._fitted_results()
         write_document(self._document(), path)
