@@ -66,7 +66,7 @@ class Worst:
     >>> from discreet.audit import Replay, Worst
     >>> report = Replay(claimed_mu=0.5, realised_mu=0.4, losses=(0.4,), labels=("first look",), problems=())
     >>> worst = Worst(data=(), neighbour=(), realised_mu=0.4, claimed_mu=0.5, losses=(0.4,), candidates=32,
-    ...               report=report)
+    ...               report=report, releases=())
     >>> worst.efficiency
     0.8
     """

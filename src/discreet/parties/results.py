@@ -28,6 +28,10 @@ class JointResult(ReportMethods):
         The solved equations, in standardised units.
     joint : Joint
         The joined releases.
+    features : tuple of str, optional
+        The columns of the model; None for all but the label.
+    alpha : float
+        Its ridge penalty.
 
     Examples
     --------
@@ -79,7 +83,13 @@ class JointResult(ReportMethods):
         return replace(self.bare, notes=tuple(self.notes()), signal="drowned" if self.drowned else None)
 
     def estimator(self) -> Any:
-        """The same model as a fitted ``LinearRegression`` or ``Ridge``, which predicts; this is what is saved."""
+        """The same model as a fitted ``LinearRegression`` or ``Ridge``, which predicts; this is what is saved.
+
+        Returns
+        -------
+        LinearRegression or Ridge
+            The fitted estimator.
+        """
         return self.joint.estimator(self.bare.target, self.features, alpha=self.alpha)
 
     def _document(self) -> dict[str, Any]:
