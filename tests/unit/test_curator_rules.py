@@ -423,7 +423,7 @@ def test_answers_are_kept_as_whole_numbers():
 
 def loss(size: int = 2, penalty: float = 0.0) -> LogisticLoss:
     linear = LinearMap(np.eye(size))
-    return LogisticLoss(linear, Labels(0.5, 0.5), 1.0, penalty * np.eye(size), np.full(size, 0.25))
+    return LogisticLoss(linear, Labels(0.5, 0.5), 3.0, penalty * np.eye(size), np.full(size, 0.25))
 
 
 COST = Perturbed(0.5, 0.2, 0.02, True, 1e-15)

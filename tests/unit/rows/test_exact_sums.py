@@ -243,7 +243,7 @@ def test_a_linear_map_shares_53_bits_between_row_and_matrix():
     linear = LinearMap(matrix)
     assert linear.rounded.tolist() == [*matrix[:3].tolist(), [0.0, 0.0], [0.0, 0.0]]
     # The finest output but the first: 2^-10 has 10 bits more than 1, and what is nothing has no say.
-    assert linear.fine_scale >= 2.0 ** (28 + 23 + 10)
+    assert linear.fine_scale == 2.0 ** (28 + 23 + 10)
     exact = [
         [int(Fraction(entry) * Fraction(linear.fine_scale) / 2**23) for entry in row] for row in matrix[1:3].tolist()
     ]
