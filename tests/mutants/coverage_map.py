@@ -108,13 +108,17 @@ class CoverageMap:
         return kept
 
     def covering(self, mutant: Mutant) -> list[str]:
-        """Tests that run the statement; for what runs when the file is imported, those that run any of its lines."""
+        """Tests that run the statement; for what runs when the file is imported, those that run any of its lines.
+
+        Of a file that is all declarations, those of its package.
+        """
         lines = self._of_file(mutant.path)
         first, last = _statement(mutant)
         found = set().union(*(lines.get(line, set()) for line in range(first, last + 1)))
         found = found | lines.get(0, set()) if found or 0 in lines else set().union(set(), *lines.values())
         own = f"tests/unit/{mutant.path.split('/')[2]}"
         near = (own, "tests/unit/test_curator", "tests/unit/test_select")
+        found = found or {test for test in self._seconds if test.startswith(near)}
         return sorted(found, key=lambda test: (not test.startswith(near), self._seconds[test]))
 
 

@@ -377,7 +377,8 @@ def test_connections_read_or_write_and_wait_so_long(ledger, monkeypatch):
     made, real = [], sqlite3.connect
 
     def connect(*arguments, **options):
-        made.append((arguments[0].rpartition("?")[2], options["timeout"]))
+        if "timeout" in options:  # as ours all have; a tool that measures coverage has files of its own
+            made.append((arguments[0].rpartition("?")[2], options["timeout"]))
         return real(*arguments, **options)
 
     monkeypatch.setattr(ledger_chain.sqlite3, "connect", connect)
