@@ -30,8 +30,8 @@ TESTS = (
 )
 # Lines that numba compiles run without being seen by coverage: these tests compile them.
 COMPILED = {
-    "src/discreet/rows/kernel_loops.py": ("tests/unit/rows/test_kernels.py",),
-    "src/discreet/rows/wide_kernels.py": ("tests/unit/rows/test_wide.py",),
+    "src/discreet/rows/kernel_loops.py": ("tests/unit/rows/test_loops.py", "tests/unit/rows/test_kernels.py"),
+    "src/discreet/rows/wide_kernels.py": ("tests/unit/rows/test_loops.py", "tests/unit/rows/test_wide.py"),
 }
 # What the layers above promise about a file, for those whom its own tests leave alive: (start of its path, test files).
 ABOVE = (

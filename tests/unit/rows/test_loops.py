@@ -1,0 +1,197 @@
+"""The loops that numba compiles, run as they are written: the same bits as their twins in numpy, tile by tile."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from discreet.rows import kernel_loops, kernels, wide_kernels
+from discreet.rows.wide_kernels import LIMIT, _careful_rows, _weighted_cells_loop, weighted_cells, weighted_cells_numpy
+
+NUMPY = kernels._NUMPY
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e200, 5e-324, 1e-160, 2.0**52]
+# One tile and a little more, for every length of a tile.
+RECORDS = (0, 1, 33, 65, 130)
+
+
+def values(seed: int, shape: tuple[int, ...], special: float = 0.1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)
+    odd = rng.random(shape) < special
+    x[odd] = rng.choice(SPECIAL, odd.sum())
+    return x
+
+
+def same(first: np.ndarray, second: np.ndarray) -> None:
+    first, second = first + 0.0, second + 0.0  # -0 is 0
+    assert np.array_equal(first, second, equal_nan=True)
+
+
+def bounds(width: int) -> tuple[np.ndarray, ...]:
+    low, high = np.linspace(-2, -1, width), np.linspace(1, 3, width)
+    return low, high, (low + high) / 2, 2 / (high - low)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("records", RECORDS)
+def test_encoding_loops(records):
+    width = 3
+    table = values(records, (records, width))
+    table[: min(records, 2)] = [-2.0, 2.0, 1.0]  # some at the bounds, some between
+    for one in (table, table.astype(np.float32)):
+        found, expected = np.empty((width, records)), np.empty((width, records))
+        with np.errstate(all="ignore"):
+            kernel_loops.encode_table(one, *bounds(width), found)
+            NUMPY.encode_table(one, *bounds(width), expected)
+        same(found, expected)
+        found, expected = np.empty((records, width + 1)), np.empty((records, width + 1))
+        with np.errstate(all="ignore"):
+            kernel_loops.encode_rows(one, *bounds(width), 2.0**23, found)
+            NUMPY.encode_rows(one, *bounds(width), 2.0**23, expected)
+        same(found, expected)
+    lines = np.ascontiguousarray(table.T)
+    found, expected = np.empty((width, records)), np.empty((width, records))
+    kernel_loops.encode_lines(lines, *bounds(width), found)
+    NUMPY.encode_lines(lines, *bounds(width), expected)
+    same(found, expected)
+    whole, expected_whole = np.full((records, width + 1), 7.0), np.empty((records, width + 1))
+    kernel_loops.encode_lines_whole(lines, *bounds(width), 2.0**23, whole)
+    NUMPY.encode_lines_whole(lines, *bounds(width), 2.0**23, expected_whole)
+    same(whole, expected_whole)
+    turned, expected_turned = np.full((records, width + 1), 7.0), np.empty((records, width + 1))
+    kernel_loops.turned(expected, 2.0**23, turned)
+    NUMPY.turned(expected, 2.0**23, expected_turned)
+    same(turned, expected_turned)
+
+
+@pytest.mark.parametrize("records", RECORDS)
+def test_loops_over_norms(records):
+    width = 3
+    with np.errstate(all="ignore"):
+        x, y = values(records, (width, records)), values(records, (width, records))
+        shrink, expected = np.zeros(records), np.zeros(records)
+        kernel_loops.shorten(x, np.linspace(-0.3, 0.4, width), 0.5, 1.5, shrink)
+        NUMPY.shorten(y, np.linspace(-0.3, 0.4, width), 0.5, 1.5, expected)
+        same(x, y)
+        same(shrink, expected)
+        x, y = values(records, (width, records)), values(records, (width, records))
+        x[:, :1] = y[:, :1] = [[1.5], [0.0], [0.0]]  # just at the bound
+        norms, expected = np.zeros(records), np.zeros(records)
+        seed = np.random.default_rng(1).uniform(0, 9, records)
+        kernel_loops.place(x, 1.5, 2.0**20, seed, norms)
+        NUMPY.place(y, 1.5, 2.0**20, seed, expected)
+        same(x, y)
+        same(norms, expected)
+        for skipped in (0, 1, 2):
+            x, y = values(records, (width, records)), values(records, (width, records))
+            norms, expected = np.zeros(records), np.zeros(records)
+            kernel_loops.scaled_norms(x, np.array([1.0, 2.0, 0.5]), skipped, norms)
+            NUMPY.scaled_norms(y, np.array([1.0, 2.0, 0.5]), skipped, expected)
+            same(x, y)
+            same(norms, expected)
+
+
+def test_the_loop_over_weighted_rows():
+    rng = np.random.default_rng(4)
+    rows = np.rint(rng.uniform(-1, 1, (60, 2)) * 2.0**23)
+    weight, length = values(4, (2, 60))
+    length = np.abs(length)
+    length[:4], weight[:4] = [1.0, 1.0, 2.0**-12, 0.0], [3.0, -3.0, 1e9, -1e9]
+    rows[~np.isfinite(length)] = np.nan
+    scale = 2.0 ** math.floor(math.log2(2.0**47 * 2.0**-12 / 3.0))
+    found, expected = np.zeros((3, 2)), np.zeros((3, 2))
+    with np.errstate(all="ignore"):
+        kernel_loops.weighted_sum(rows, weight, length, 3.0, 2.0**-12, scale, 2.0**16, found)
+        NUMPY.weighted_sum(rows, weight, length, 3.0, 2.0**-12, scale, 2.0**16, expected)
+    same(found, expected)
+    assert found.any(axis=1).all()
+
+
+@pytest.mark.parametrize("records", RECORDS)
+def test_hashing_loops(records):
+    x = values(records, (3, records), special=0.4)
+    found, expected = np.full(records, 7, dtype=np.uint64), np.full(records, 7, dtype=np.uint64)
+    with np.errstate(all="ignore"):
+        kernel_loops.fold_floats(found, x.view(np.uint64))
+        NUMPY.fold_floats(expected, x.view(np.uint64))
+        assert found.tolist() == expected.tolist()
+        kernel_loops.fold_words(found, np.arange(records, dtype=np.uint64))
+        NUMPY.fold_words(expected, np.arange(records, dtype=np.uint64))
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 15, 16, 17, 32, 37])
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("odd", [True, False])
+def test_the_loop_over_a_wide_table(rows, centred, odd, monkeypatch):
+    """Columns in pieces of four, rows in sixteens, and what is no number in the one or the other."""
+    monkeypatch.setattr(wide_kernels, "_COLUMNS", 4)
+    rng = np.random.default_rng(rows)
+    table = rng.normal(size=(rows, 9)) * 150
+    table[0, :4] = [90.0, -90.0, 1e9, -1e9]
+    if odd:
+        table[rows // 2, [0, 5, 8]] = [np.nan, np.inf, -np.inf]
+    weights = np.rint(rng.uniform(-LIMIT, LIMIT, rows))
+    centre = np.zeros(9) if centred else np.where(np.arange(9) == 7, 3.5, 0.0)
+    per_unit = np.full(9, LIMIT / 90)
+    found, expected = np.full(9, 5.0), np.full(9, 5.0)
+    _weighted_cells_loop(table, weights, centre, per_unit, LIMIT, found)
+    weighted_cells_numpy(table, weights, centre, per_unit, LIMIT, expected)
+    assert found.tolist() == expected.tolist()
+    careful = np.full(9, 5.0)
+    _careful_rows(table, weights, centre, per_unit, LIMIT, careful)
+    assert careful.tolist() == expected.tolist()
+
+
+def test_a_large_table_of_simple_numbers_is_worth_compiling(monkeypatch):
+    used = []
+    real = wide_kernels.weighted_cells_numpy
+    monkeypatch.setattr(wide_kernels, "_compiled", lambda: lambda *arguments: used.append("compiled"))
+    monkeypatch.setattr(
+        wide_kernels, "weighted_cells_numpy", lambda *arguments: (used.append("numpy"), real(*arguments))
+    )
+    ones, table = np.ones(2), np.ones((2, 2))
+    for cells, kind, expected in (
+        (20_000_000, "f8", "compiled"),
+        (19_999_999, "f8", "numpy"),
+        (20_000_000, "f4", "compiled"),
+        (20_000_000, "i8", "compiled"),
+        (20_000_000, "u1", "compiled"),
+        (20_000_000, ">f8", "numpy"),
+        (20_000_000, "f2", "numpy"),
+        (20_000_000, "g", "numpy"),
+        (20_000_000, "?", "numpy"),
+    ):
+        weighted_cells(table.astype(kind), ones, np.zeros(2), ones, cells=cells)
+        assert used.pop() == expected
+    assert weighted_cells(table, ones, np.zeros(2), ones, cells=0).tolist() == [2.0, 2.0]
+
+
+def test_columns_in_one_piece_are_encoded_line_by_line(monkeypatch):
+    used = []
+
+    def recording(which):
+        names = ("encode_table", "encode_lines", "encode_rows", "encode_lines_whole")
+        return SimpleNamespace(**{name: partial(lambda *facts: used.append(facts[:2]), which, name) for name in names})
+
+    monkeypatch.setattr(kernels, "_kernels", recording("chosen"))
+    monkeypatch.setattr(kernels, "_NUMPY", recording("numpy"))
+    square = np.ones((3, 3))
+    for table, name, whole in (
+        (square, "encode_table", "encode_rows"),
+        (np.asfortranarray(square), "encode_lines", "encode_lines_whole"),
+        (np.asfortranarray(square.astype("f4")), "encode_table", "encode_rows"),
+    ):
+        kernels.encode_table(table, None, None, None, None, None)
+        kernels.encode_rows(table, None, None, None, None, 1.0, None)
+        assert used == [("chosen", name), ("chosen", whole)]
+        used.clear()
+    for kind in (">f8", "f2", "g"):
+        kernels.encode_table(square.astype(kind), None, None, None, None, None)
+        kernels.encode_rows(square.astype(kind), None, None, None, None, 1.0, None)
+        assert used == [("numpy", "encode_table"), ("numpy", "encode_rows")]
+        used.clear()
