@@ -56,7 +56,7 @@ def main() -> None:
         for outcome in _try_all(chosen, asked, stage):
             found[outcome.mutant.name] = outcome
             outcomes.write_text(json.dumps([one.to_dict() for one in found.values()], indent=1))
-        chosen = [mutant for mutant in chosen if found[mutant.name].status not in DEAD] if chosen else []
+        chosen = [mutant for mutant in chosen if mutant.name in found and found[mutant.name].status not in DEAD]
     _check_killers([o.killer for o in found.values() if "::" in o.killer])
     write_report(list(found.values()), len(every), " ".join(sys.argv[1:]), asked.out)
 
@@ -87,6 +87,8 @@ def _try_all(chosen: list[Mutant], asked: argparse.Namespace, stage: str) -> Ite
     covered, done, begun = CoverageMap(), [], time.monotonic()
     warm()
     places = [Place(KEPT / f"place-{number}") for number in range(asked.workers)]
+    if stage == OWN:  # some have met all of them already
+        chosen = [mutant for mutant in chosen if (all_ := covered.covering(mutant)) != _nearest(all_)]
     waiting, running = list(reversed(chosen)), {}
     while waiting or running:
         late = time.monotonic() - begun > 60 * asked.minutes

@@ -142,7 +142,9 @@ def _run(place: Place, mutant: Mutant | None, chosen: _Chosen, told: Path, limit
     import pytest
 
     _settle(place, mutant, limit)
-    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", f"--basetemp={place.folder / 'tmp'}"]
+    # Nobody reads why a test failed, and to rewrite asserts so that it is told takes as long as most tests.
+    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--assert=plain"]
+    options += [f"--basetemp={place.folder / 'tmp'}"]
     code = int(pytest.main([*chosen.files, *options, *(["-x"] if mutant else [])], plugins=[chosen]))
     verdict: dict[str, Any] = {"code": code}
     if chosen.failed:
