@@ -256,6 +256,7 @@ def test_how_far_losses_go_decides_whether_a_table_is_made():
     assert _composed_pld((GDP(0.1), ZCDP(0.1))) is None
     assert _composed_pld((GDP(0.1), Repeated(Pure(0.1, bounded_range=True), 2))) is None
     assert _composed_pld((Pure(60.0), Pure(40.5))) is None
+    assert _composed_pld((Pure(99.5),)) is not None
     assert _composed_pld((Approximate(0.1, 0.0), Pure(0.2))) is not None
     assert _composed_pld(()) is None
 

@@ -13,7 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import ArrayBlock, Product, Square
 
-from discreet.rows import Answer, Labels, LinearMap, Picked, Residues, RowsUsed, grid_norm, grid_scale
+from discreet.rows import (
+    Answer,
+    Labels,
+    LinearMap,
+    LogisticLoss,
+    Picked,
+    Residues,
+    RowsUsed,
+    grid,
+    grid_norm,
+    grid_scale,
+    linear_map,
+    mapped,
+)
 from discreet.rows.carries import carried, exact_sum
 from discreet.rows.columns import Coded
 from discreet.rows.gradient import GradientSum
@@ -270,6 +283,42 @@ def test_a_map_gives_outputs_and_lengths_without_the_first():
     np.testing.assert_allclose(length, np.linalg.norm(expected[1:], axis=0), rtol=1e-15)
     first = expected[0]
     assert with_offset(first, ArrayBlock(x, np.zeros(30))) is first
+
+
+def test_what_is_too_small_to_be_scaled_is_nothing():
+    assert LinearMap(np.array([[2.0**-199, 0.0]])).rounded.tolist() == [[2.0**-199, 0.0]]
+    assert LinearMap(np.array([[2.0**-200, 0.0]])).rounded.tolist() == [[0.0, 0.0]]
+
+
+def test_so_many_products_fit_a_float():
+    """What float64 adds exactly has 53 bits: 22 + 22 and 512 rows, or 23 + 16 and 2^14 rows."""
+    assert 2.0**44 * grid._EXACT_ROWS == 2.0**53
+    assert 2.0 ** (linear_map.ROW_BITS + mapped._DIGIT_BITS) * mapped._EXACT_ROWS == 2.0**53
+    full = np.full((1, 1026), 2.0**22 - 1)
+    assert exact_sum(grid._exact_product(full, full))[0, 0] == 1026 * (2**22 - 1) ** 2
+
+
+def test_the_gradient_of_the_logistic_loss_is_exact_to_47_bits_a_row():
+    rng = np.random.default_rng(9)
+    block = ArrayBlock(rng.uniform(-1, 1, (2, 50)), rng.choice([-1.0, 1.0], 50))
+    query = LogisticLoss(LinearMap(np.eye(3)), Labels(0.5, 0.5), 1.25, np.zeros((3, 3)), np.zeros(3))
+    theta = WholeTheta.near(np.array([0.5, -1.5, 2.0]), 2.0**-40)
+    z, short, y = (part.astype(np.longdouble) for part in query.rows(block, None))
+    scale = query._scale
+    assert scale == grid_scale(1.25, 3, 22)
+    assert query.bound == grid_norm(1.25, 3, 22) / scale
+    eta = theta.value.astype(np.longdouble) @ z / scale / short
+    score = (1 / (1 + np.exp(-eta)) - y) * short
+    gradient, hessian = query.read(exact_sum(query.parts(theta, block, None)))
+    assert np.abs(gradient - (z / scale) @ score).max() <= 50 * 2.0**-47 * query.bound
+    weight = np.exp(-eta) / (1 + np.exp(-eta)) ** 2
+    assert np.abs(hessian - (z / scale * weight) @ (z / scale).T).max() <= 50 * 2.0**-20
+    assert (hessian == hessian.T).all()
+    odd = ArrayBlock(block.x.copy(), block.y.copy())
+    odd.x[0, 3], odd.y[4] = np.nan, np.nan
+    used = np.arange(50) != 5
+    silent = query.rows(odd, used)[0]
+    assert [column for column in range(50) if not silent[:, column].any()] == [3, 4, 5]
 
 
 def test_weighted_contributions_are_clipped_first():
