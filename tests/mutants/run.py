@@ -35,6 +35,8 @@ def main() -> None:
     parser.add_argument("--tests", type=float, default=40.0, help="seconds of tests for a mutant, as measured")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after so long")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
+    parser.add_argument("--without", nargs="*", default=[], help="not those whose name contains one of these")
+    parser.add_argument("--stages", type=int, default=len(STAGES), help=f"so many of: {', '.join(STAGES)}")
     parser.add_argument("--again", action="store_true", help="try only the survivors so far, with new tests")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--more", nargs="*", default=[], help="test files that are run besides")
@@ -52,7 +54,7 @@ def main() -> None:
     survivors = [outcome.mutant for outcome in found.values() if outcome.status not in DEAD]
     chosen = survivors if asked.again else _chosen(every, found, asked)
     print(f"{len(chosen)} new of {len(every)} mutants; {len(found)} were tried before", flush=True)
-    for stage in STAGES:
+    for stage in STAGES[: asked.stages]:
         for outcome in _try_all(chosen, asked, stage):
             found[outcome.mutant.name] = outcome
             outcomes.write_text(json.dumps([one.to_dict() for one in found.values()], indent=1))
@@ -62,7 +64,7 @@ def main() -> None:
 
 
 def _chosen(every: list[Mutant], before: dict[str, Outcome], asked: argparse.Namespace) -> list[Mutant]:
-    named = [mutant for mutant in every if asked.only in mutant.name]
+    named = [m for m in every if asked.only in m.name and not any(part in m.name for part in asked.without)]
     # By hashes of names: what is drawn from one file does not depend on the others.
     named.sort(key=lambda mutant: sha256(f"{asked.seed} {mutant.name}".encode()).digest())
     return [m for m in (named[: asked.sample] if asked.sample else named) if m.name not in before]
