@@ -98,9 +98,10 @@ def documented(*, like: type | None = None, but: str = "") -> Callable[[Class], 
         _own[cls] = dict(_own.get(like, {})) if like is not None else {}
         _own[cls].update(_entries(sections.get("Parameters", "")))
         parameters = list(inspect.signature(cls).parameters)
-        attributes = {**{n: t for n, t in _shared(_ATTRIBUTES).items() if n not in but.split()}}
+        attributes = {name: text for name, text in _shared(_ATTRIBUTES).items() if name not in but.split()}
         attributes.update(_entries(sections.get("Attributes", "")))
-        sections["Parameters"] = _listed([_own[cls].get(name) or _shared(_PARAMETERS)[name] for name in parameters])
+        said = {**_shared(_PARAMETERS), **_own[cls]}
+        sections["Parameters"] = _listed([said[name] for name in parameters if name in said])
         sections["Attributes"] = _listed(list(attributes.values()))
         order = ["", "Parameters", "Attributes", *(name for name in sections if name not in _PLACED)]
         parts = [_headed(name, sections[name]) for name in order if name in sections]
