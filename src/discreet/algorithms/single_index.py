@@ -173,7 +173,7 @@ def _clip(source: Source, cost: GDP, query: IndexGradient, count: float, steps: 
     """The clip in units of residual times norm: longer only as the noise falls below the sampling error."""
     noise = source.noise_std(query, cost) / count
     ratio = noise**2 * count * (query.map.outputs - 1) / steps
-    return _LEAST_CLIP * max(1.0, (_CLIP_GROWTH / ratio) ** 0.25)
+    return float(_LEAST_CLIP * max(1.0, (_CLIP_GROWTH / ratio) ** 0.25))
 
 
 def _step(source: Source, cost: GDP, model: IndexModel, design: Design, state: State, power: int) -> None:

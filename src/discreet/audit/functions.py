@@ -18,7 +18,7 @@ from discreet.local.columns import encoded_columns
 from discreet.privacy import GDP, Guarantee, Release, Split
 
 
-class CollectedMoments(BaseEstimator):
+class CollectedMoments(BaseEstimator):  # type: ignore[misc]
     """``collect_moments`` of the columns of X and y."""
 
     def __init__(
@@ -48,7 +48,7 @@ class CollectedMoments(BaseEstimator):
         return self
 
 
-class SecondMoment(BaseEstimator):
+class SecondMoment(BaseEstimator):  # type: ignore[misc]
     """``private_second_moment`` of X."""
 
     def __init__(
@@ -76,7 +76,7 @@ class SecondMoment(BaseEstimator):
         return self
 
 
-class ThresholdOfLabels(BaseEstimator):
+class ThresholdOfLabels(BaseEstimator):  # type: ignore[misc]
     """``dp_threshold`` of the labels."""
 
     def __init__(
@@ -111,7 +111,7 @@ class ThresholdOfLabels(BaseEstimator):
         return self
 
 
-class LargestColumns(BaseEstimator):
+class LargestColumns(BaseEstimator):  # type: ignore[misc]
     """``noisy_hard_threshold`` of the columns of X, weighted by y."""
 
     def __init__(
@@ -150,7 +150,7 @@ class LargestColumns(BaseEstimator):
         return self
 
 
-class EvaluatedMeans(BaseEstimator):
+class EvaluatedMeans(BaseEstimator):  # type: ignore[misc]
     """``evaluate`` of a linear model that is known beforehand."""
 
     def __init__(
@@ -169,7 +169,7 @@ class EvaluatedMeans(BaseEstimator):
         return _evaluated(self, model, X, y)
 
 
-class EvaluatedClasses(BaseEstimator):
+class EvaluatedClasses(BaseEstimator):  # type: ignore[misc]
     """``evaluate`` of a logistic model that is known beforehand."""
 
     def __init__(
@@ -206,7 +206,7 @@ def _evaluated(audited: Any, model: Any, X: Any, y: Any) -> Any:
     return audited
 
 
-class LocalReports(BaseEstimator):
+class LocalReports(BaseEstimator):  # type: ignore[misc]
     """One local report by each row's own device, as `discreet.local` makes them: the whole row stays there."""
 
     def __init__(self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, public: Any = None) -> None:

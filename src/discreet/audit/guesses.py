@@ -94,7 +94,7 @@ def _scores(first: Outputs, second: Outputs) -> Iterator[tuple[str, Callable[[Ou
     moving = np.flatnonzero(spread > 0)
 
     def standard(outputs: Outputs) -> Outputs:
-        return np.clip((outputs[:, moving] - centre[moving]) / spread[moving], -_FAR, _FAR)
+        return np.asarray(np.clip((outputs[:, moving] - centre[moving]) / spread[moving], -_FAR, _FAR))
 
     yield "repeated outputs", _repeats(first, second)
     if len(moving) == 0:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import Any
 
-import dask
 import narwhals as nw
 import numpy as np
-from dask.base import get_scheduler
+from dask.base import get_scheduler, persist
 from dask.delayed import Delayed, delayed
 
 from discreet.domain import kind_of_series
@@ -104,7 +103,7 @@ class DaskEngine:
     def _keep_if_it_fits(self, rows: int) -> None:
         """Let the blocks stay where they are from now on."""
         if self._kept is None and self._fits(rows):
-            self._kept = list(reading("the Dask frame", lambda: dask.persist(*self._chunks), _WHY))
+            self._kept = list(reading("the Dask frame", lambda: persist(*self._chunks), _WHY))
 
     @cached_property
     def _chunks(self) -> list[Delayed]:

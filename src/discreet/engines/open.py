@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from typing import Any, Protocol
@@ -52,7 +53,8 @@ def open_table(table: Any, *, keep: bool = False) -> Table:
     if isinstance(table, (str, PathLike, CsvFiles)):
         return _files(table, keep)
     if type(table).__module__.startswith("discreet."):
-        return table
+        ours: Table = table
+        return ours
     classes = [(kind.__module__.split(".")[0].lstrip("_"), kind.__name__) for kind in type(table).__mro__]
     for library, name, module, opener in _KINDS:
         if (library, name) in classes:
@@ -83,10 +85,11 @@ def _is_frame(table: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(table))
 
 
-def _opener(module: str, name: str) -> Any:
+def _opener(module: str, name: str) -> Callable[..., Table]:
     """Imported when first used: each needs a library that is an extra."""
     try:
-        return getattr(import_module(f"discreet.engines.{module}"), name)
+        found: Callable[..., Table] = getattr(import_module(f"discreet.engines.{module}"), name)
+        return found
     except ImportError as error:
         if (error.name or "").split(".")[0] != "pyarrow":
             raise

@@ -35,7 +35,7 @@ def row_ranks(block: Block, width: int) -> Words:
     missing = np.zeros(block.records, dtype=bool)
     for column in columns:
         missing |= np.isnan(column)
-    return np.where(missing, _LAST, np.uint64(0)) | (row_hashes(columns, block.records) >> np.uint64(1))
+    return np.asarray(np.where(missing, _LAST, np.uint64(0)) | (row_hashes(columns, block.records) >> np.uint64(1)))
 
 
 def least_rows(person: NDArray[np.integer[Any]], ranks: Words, limit: int) -> Mask:

@@ -104,7 +104,7 @@ class StreamEngine:
     def rows(self) -> int:
         rows = reading(self._batches.what, self._batches.count)
         self._same.count(rows)
-        return rows
+        return int(rows)
 
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
         """The exact sum of the function over all rows, or over a part of them; a part is read to the end as well."""
@@ -168,7 +168,8 @@ class StreamEngine:
 
     def _cells(self, batch: Any) -> Iterator[Cells]:
         cells = reading(self._batches.what, lambda: batch_cells(self._layout, batch, self._batches.decimal))
-        return cells.blocks(self._block_rows)
+        found: Iterator[Cells] = cells.blocks(self._block_rows)
+        return found
 
 
 def _size(batch: Any, cells: Cells) -> int:

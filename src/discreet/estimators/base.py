@@ -32,7 +32,7 @@ from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 _LEAST_ROWS = 2
 
 
-class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):
+class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
 
     Subclasses store these parameters in their constructors, as scikit-learn wants it.

@@ -20,7 +20,7 @@ from discreet.estimators.tables import check_types, feature_domain, is_frame, re
 Floats = np.ndarray
 
 
-class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):
+class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features in [-1, 1], made of declared bounds and categories alone, for pipelines with private models.
 
     A scaler, encoder or spline of scikit-learn takes its means, categories and knots from the rows that it is fitted

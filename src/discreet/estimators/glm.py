@@ -16,7 +16,7 @@ from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 
 @documented()
-class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):
+class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[misc]
     """A differentially private generalized linear model of any family and link, with standard errors.
 
     Parameters

@@ -40,7 +40,7 @@ class HardThreshold:
         return self.sums / max(self.rows, 1)
 
 
-class _Wide(BaseEstimator):
+class _Wide(BaseEstimator):  # type: ignore[misc]
     """What the checks of wide tables ask of an estimator."""
 
     def __init__(self, neighbours: str = "replace_one") -> None:

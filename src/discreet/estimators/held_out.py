@@ -54,7 +54,8 @@ class Rows:
 
     def engine(self, estimator: Any) -> tuple[Engine, Encoder]:
         """The engine over these rows, and their encoding."""
-        return estimator._rows_engine(self.X, self.y, self.groups, self.exposure)
+        found: tuple[Engine, Encoder] = estimator._rows_engine(self.X, self.y, self.groups, self.exposure)
+        return found
 
     def _cut(self, places: NDArray[np.intp]) -> Rows:
         X, groups, exposure = (

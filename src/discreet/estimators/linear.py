@@ -55,7 +55,7 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 }
 
 
-class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
+class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
@@ -335,7 +335,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):
         array
             One prediction per row.
         """
-        return self._design(X, extrapolate) @ self.coef_ + self.intercept_
+        return np.asarray(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
 
 
 @documented()

@@ -25,7 +25,7 @@ from discreet.privacy import Budget
 
 
 @documented(like=GeneralizedLinearRegressor)
-class LogisticRegression(ClassifierMixin, PrivateGlm):
+class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
     """Differentially private logistic regression, with standard errors.
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
@@ -235,4 +235,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):
         scores = self.decision_function(X, extrapolate=extrapolate)
         if np.isnan(scores).any():
             refuse_to_choose(self._encoder.missing_columns(check_table(self, reduced(self._encoder, X), reset=False)))
-        return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        return np.asarray(
+            self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        )

@@ -32,7 +32,7 @@ class ClassFit:
 
     @property
     def _coefficients(self) -> np.ndarray:
-        return self.fit.coef @ self.turn.T
+        return np.asarray(self.fit.coef @ self.turn.T)
 
     @property
     def coef(self) -> np.ndarray:

@@ -49,7 +49,7 @@ _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 _PRINTED = ("glmtron", "minibatch")
 
 
-class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):
+class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
     solver: str

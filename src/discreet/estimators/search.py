@@ -36,7 +36,7 @@ _FIXED = {
 }
 
 
-class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
@@ -352,7 +352,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         more = {} if exposure is None else {"exposure": exposure}
         return np.asarray(self.best_estimator_.predict(X, extrapolate=extrapolate, **more))
 
-    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))

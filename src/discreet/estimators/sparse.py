@@ -18,7 +18,7 @@ from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
 
 
-class _SparseRegressor(RegressorMixin, SparseModel):
+class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
     def __init__(
         self,
         *,
@@ -230,7 +230,7 @@ class SparseRegressor(_SparseRegressor):
 
 
 @documented(like=SparseLinearRegression)
-class SparseLogisticRegression(ClassifierMixin, SparseModel):
+class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[misc]
     """Differentially private logistic regression on a few of many columns; see SparseLinearRegression.
 
     Parameters
@@ -378,7 +378,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):
             names = list(self.results_.names[1:])
             empty = np.isnan(self._chosen(X, extrapolate)).sum(axis=0).tolist()
             refuse_to_choose({name: count for name, count in zip(names, empty, strict=True) if count})
-        return self.classes_[(eta > 0).astype(int)]
+        return np.asarray(self.classes_[(eta > 0).astype(int)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

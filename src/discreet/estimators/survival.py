@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -211,7 +211,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         engine, rows = self._table_engine(table, target, features, groups, None, event)
         return self._fit_records(engine, rows, groups is not None, job, budget)
 
-    def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Any:
+    def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Self:
         records = PiecewiseEncoder(rows, self._ends())
         source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
         self._fit_source(source, records, budget)  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         super().adopt(results, encoder, feature_names)
         return self._with_baseline(encoder.rows.width)
 
-    def _with_baseline(self, width: int) -> Any:
+    def _with_baseline(self, width: int) -> Self:
         logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
         self.baseline_hazard_ = np.exp(np.clip(logs, -_MOST_LOG, _MOST_LOG))
         return self
@@ -278,7 +278,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         width = design.shape[1]
         logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
         # Whatever noise has made of the coefficients, a hazard is a number.
-        return np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG))
+        return np.asarray(np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG)))
 
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The chance that each row (lines) has had no event until each of these times, up to the last break.
@@ -304,7 +304,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             raise ValueError(f"times must be between 0 and the last break, {breaks[-1]:g}")
         low = np.concatenate([[0.0], breaks[:-1]])
         there = np.clip(moments[:, np.newaxis] - low, 0.0, breaks - low)
-        return np.exp(-self.predict_hazard(X, extrapolate=extrapolate) @ there.T)
+        return np.asarray(np.exp(-self.predict_hazard(X, extrapolate=extrapolate) @ there.T))
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The mean time until the event or the last break, whichever comes first.

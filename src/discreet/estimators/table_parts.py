@@ -51,7 +51,8 @@ class TableRows:
 
     def engine(self, estimator: Any) -> tuple[Engine, Any]:
         """The engine over these rows, and their encoding."""
-        return estimator._table_engine(self.table, **self._asked)
+        found: tuple[Engine, Any] = estimator._table_engine(self.table, **self._asked)
+        return found
 
     @property
     def _asked(self) -> dict[str, Any]:

@@ -108,7 +108,8 @@ def feature_domain(estimator: Any, names: list[str]) -> Domain:
         return Domain.from_bounds(names, estimator.bounds_X, estimator.data_norm)
     if estimator.bounds_X is not None or estimator.data_norm is not None:
         raise DomainError("declare either domain or bounds_X and data_norm, not both")
-    return estimator.domain.select(names)
+    found: Domain = estimator.domain.select(names)
+    return found
 
 
 def named_target(estimator: Any, name: Any) -> Numeric:
@@ -120,7 +121,8 @@ def named_target(estimator: Any, name: Any) -> Numeric:
         column = estimator.domain[name]
         if isinstance(column, Categorical):
             raise DomainError(f"target {name!r} is declared as categorical; a linear model needs a number")
-        return column
+        found: Numeric = column
+        return found
     if estimator.domain is not None and isinstance(name, str):
         known = [column.name for column in estimator.domain.columns]
         raise DomainError(

@@ -116,7 +116,7 @@ def numbers_or_objects(values: Any) -> Cells:
 
 
 def _is_number(kind: type) -> bool:
-    return kind in (int, float, bool) or (issubclass(kind, _NUMBERS) and kind is not np.timedelta64)
+    return kind in (int, float, bool) or (issubclass(kind, _NUMBERS) and not issubclass(kind, np.timedelta64))
 
 
 def rows_of_lists(rows: Any) -> Cells:

@@ -178,7 +178,7 @@ class Softplus(Link):
         return np.asarray(special.expit(np.maximum(floats(eta), -_EXPONENT)))
 
     def curvature(self, eta: ArrayLike) -> Floats:
-        return self.slope(eta) * np.asarray(special.expit(-floats(eta)))
+        return np.asarray(self.slope(eta) * np.asarray(special.expit(-floats(eta))))
 
     def predictor(self, mean: ArrayLike) -> Floats:
         positive = np.maximum(floats(mean), _LEAST_MEAN)

@@ -30,7 +30,7 @@ def predictive_interval(
     distribution = _distribution(family, dispersion)
 
     def mixed(values: Floats) -> Floats:
-        return distribution(values[:, np.newaxis], means) @ weights
+        return np.asarray(distribution(values[:, np.newaxis], means) @ weights)
 
     whole = isinstance(family, (Poisson, NegativeBinomial))
     levels = (alpha / 2, 1 - alpha / 2)
@@ -62,4 +62,4 @@ def _quantile(
         middle = (low + high) / 2
         reached = mixed(middle) >= level
         low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return np.floor(high + 1e-9) if whole else high
+    return np.asarray(np.floor(high + 1e-9) if whole else high)

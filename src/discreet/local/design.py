@@ -106,7 +106,7 @@ def supposed_design(task: Task) -> Floats:
         return supposed_moment(task.columns)
     back = np.linalg.inv(transform)
     moment = back @ back.T
-    return moment / moment[0, 0]
+    return np.asarray(moment / moment[0, 0])
 
 
 def points_of(task: Task, vectors: Floats, public_rows: int) -> Points:
@@ -206,7 +206,7 @@ def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:
 def _repaired(moment: Floats, noise: float) -> Floats:
     """The nearest matrix whose eigenvalues are at least a tenth of the noise, and of the largest times 1e-6."""
     values, vectors = np.linalg.eigh(moment)
-    return (vectors * np.maximum(values, max(noise / 10, 1e-6 * float(values[-1])))) @ vectors.T
+    return np.asarray((vectors * np.maximum(values, max(noise / 10, 1e-6 * float(values[-1])))) @ vectors.T)
 
 
 def _root_ratio(before: Floats, after: Floats) -> Floats:

@@ -209,7 +209,7 @@ def within_support(values: Integers, limit: int) -> Integers:
     if squares <= limit**2:
         return values
     # Rounding towards zero cannot lengthen.
-    return np.trunc(values * (limit / math.sqrt(squares) * (1 - 1e-12))).astype(np.int64)
+    return np.asarray(np.trunc(values * (limit / math.sqrt(squares) * (1 - 1e-12))).astype(np.int64))
 
 
 def gaussian_delta_bound(epsilon: float, mu: float) -> float:

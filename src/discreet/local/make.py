@@ -131,7 +131,7 @@ def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
     if kind == "cross" or common["design"] is None:
         return False
     tried = _with(common, _statistic(kind, transform, math.sqrt(len(transform)), _FLAGS[1], 0.5))
-    return outer_noise(tried) / common["goal"] > _HOPELESS / common["design"].count
+    return bool(outer_noise(tried) / common["goal"] > _HOPELESS / common["design"].count)
 
 
 def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
@@ -238,7 +238,7 @@ def _basis(columns: Sequence[Any], fit_intercept: bool) -> Floats:
             centre, half = (column.centre, column.half_width) if isinstance(column, Numeric) else (0.0, 1.0)
             raw[place, 0], raw[place, place + 1] = centre, half
             place += 1
-    return raw / np.abs(raw).sum(axis=1, keepdims=True)
+    return np.asarray(raw / np.abs(raw).sum(axis=1, keepdims=True))
 
 
 def _whitening(basis: Floats, moment: Floats, rows: int) -> Floats:
@@ -247,4 +247,4 @@ def _whitening(basis: Floats, moment: Floats, rows: int) -> Floats:
     values, vectors = np.linalg.eigh((second + second.T) / 2)
     floor = max(float(values[-1]), 1e-12) * 1e-8 + max(float(np.diag(second).max()), 1e-12) / max(rows, 1)
     # Added, not maximised: a direction that public rows barely show must not dominate a private row's length.
-    return (vectors / np.sqrt(np.maximum(values, 0.0) + floor * (values < 50 * floor))) @ vectors.T
+    return np.asarray((vectors / np.sqrt(np.maximum(values, 0.0) + floor * (values < 50 * floor))) @ vectors.T)

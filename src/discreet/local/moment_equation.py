@@ -139,9 +139,9 @@ def _descend(
 
 def _root(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def _inverse_root(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
+    return np.asarray((vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.columns import Categorical, Numeric, levels_of
+from discreet.domain.columns import Categorical, Numeric
+from discreet.domain.values import levels_of
 from discreet.errors import DomainError
 from discreet.fields import number, text
 
@@ -90,7 +91,7 @@ class Target:
     def encode(self, values: Any) -> Floats:
         """Labels in their own units, NaN where one is missing, odd or undeclared."""
         if not self.values:
-            return Numeric(self.name, self.low, self.high).encode(values, 0.0, 1.0)[0]
+            return np.asarray(Numeric(self.name, self.low, self.high).encode(values, 0.0, 1.0)[0])
         levels = np.array(levels_of(values, self.values))
         return np.where(levels < 0, np.nan, (levels == self.values.index(self.positive)).astype(np.float64))
 

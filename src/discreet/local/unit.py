@@ -160,7 +160,7 @@ class Unit:
         favoured = scores > edge
         ties = np.flatnonzero(scores == edge)  # the smaller numbers are in the top
         favoured[ties[: self.top - int(np.count_nonzero(favoured))]] = True
-        return favoured
+        return np.asarray(favoured)
 
     def decode(self, digest: bytes, identity: bytes, payload: bytes) -> Integers | None:
         """The chosen candidate in units of 2^-20; None if there is no such candidate."""

@@ -157,12 +157,14 @@ class Joint:
     @property
     def offset(self) -> Floats:
         """Each column's released mean, in its own units."""
-        return self.encoder.centre + self.encoder.half_width * np.concatenate([one.centre for one in self.releases])
+        return np.asarray(
+            self.encoder.centre + self.encoder.half_width * np.concatenate([one.centre for one in self.releases])
+        )
 
     @property
     def width(self) -> Floats:
         """Each column's released standard deviation, in its own units."""
-        return self.encoder.half_width * np.concatenate([one.scale for one in self.releases])
+        return np.asarray(self.encoder.half_width * np.concatenate([one.scale for one in self.releases]))
 
     def mixed(self) -> MixedMoments:
         """The releases as one table of standardised mixes, with what is known of their noise.

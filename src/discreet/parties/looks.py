@@ -84,7 +84,7 @@ def kept_shares(query: Kept, answer: Answer, weight: Floats, count: float) -> Fl
     noise = answer.noise_std / (count * weight**2)
     seen = answer.value[0] / (count * weight**2)
     shares = (seen * spread**2 + prior * noise**2) / (spread**2 + noise**2)
-    return np.clip(shares, least - 2 * spread, 1.0)
+    return np.asarray(np.clip(shares, least - 2 * spread, 1.0))
 
 
 def _gaussian_share(columns: int, factor: float) -> float:

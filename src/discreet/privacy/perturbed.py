@@ -83,7 +83,7 @@ class Perturbed:
         chances[0] += ndtr(-_BESIDES_END)
         left = epsilons[:, np.newaxis] - edges[1:] * self.besides_mu - self.besides_mu**2 / 2
         deltas = self._alone(left.ravel()).reshape(left.shape)
-        return np.minimum(1.0, (deltas @ chances + ndtr(-_BESIDES_END)) * _MARGIN)
+        return np.asarray(np.minimum(1.0, (deltas @ chances + ndtr(-_BESIDES_END)) * _MARGIN))
 
     def _alone(self, epsilons: Floats) -> Floats:
         """Without the releases besides. Below 0, by the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e))."""
@@ -107,7 +107,7 @@ class Perturbed:
             return _removed_delta(epsilons, self.gradient_mu, self.curvature, self.smoothing_mu)
         points, table = _removed_table(self.gradient_mu, self.curvature, self.smoothing_mu)
         # A profile is convex in e^epsilon: between two points it is below their chord.
-        return np.interp(np.exp(np.minimum(epsilons, points[-1])), np.exp(points), table)
+        return np.asarray(np.interp(np.exp(np.minimum(epsilons, points[-1])), np.exp(points), table))
 
     def _replaced(self, epsilons: Floats) -> Floats:
         """P(S) <= e^a P0(S) + delta_1 and P0(S) <= e^(epsilon - a) P'(S) + delta_2, with the best a of a few."""

@@ -43,7 +43,7 @@ class Coded:
 
     def map(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         """What the function makes of the cells; it looks at one cell at a time."""
-        return np.asarray(function(self.distinct))[self.codes]
+        return np.asarray(np.asarray(function(self.distinct))[self.codes])
 
 
 _PLAIN = (str, bytes, int, bool, float)

@@ -123,7 +123,9 @@ class LinearMap:
         """The matrix without its first row, in Python's integers: applied to whole records it counts fine units."""
         whole, unit = self._whole
         worth = np.array([int(one * self.fine_scale) for one in unit[1:]], dtype=object)
-        return np.array([[int(entry) for entry in row] for row in whole[1:]], dtype=object) * worth[:, np.newaxis]
+        return np.asarray(
+            np.array([[int(entry) for entry in row] for row in whole[1:]], dtype=object) * worth[:, np.newaxis]
+        )
 
     @property
     def row_bits(self) -> int:

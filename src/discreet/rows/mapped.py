@@ -78,7 +78,7 @@ def mapped_shape(query: MappedQuery) -> tuple[int, int, int]:
 
 def mapped_sum(query: MappedQuery, parts: Parts) -> NDArray[np.object_]:
     """What the parts of all blocks make together, in grid units of ``mapped_grid``."""
-    return query.map.fine_matrix @ exact_sum(parts, _DIGIT_BITS)
+    return np.asarray(query.map.fine_matrix @ exact_sum(parts, _DIGIT_BITS))
 
 
 def mapped_grid(query: MappedQuery) -> tuple[float, float]:

@@ -44,7 +44,7 @@ class WalkedRows:
         size = abs(moved) * float(self.length[row])
         if not size < math.inf:
             return np.zeros(len(theta))
-        return np.trunc(self.short[row] * (moved * (UNITS / max(size, clip))))
+        return np.asarray(np.trunc(self.short[row] * (moved * (UNITS / max(size, clip)))))
 
 
 @dataclass(frozen=True, eq=False)

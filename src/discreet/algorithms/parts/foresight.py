@@ -141,7 +141,7 @@ class Foresight:
             eta = middle[:, np.newaxis] + self.offset + lengths[:, np.newaxis] * _NODES
             below = link.mean(eta) @ _MASSES < mean
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
+        return np.asarray((low + high) / 2)
 
     def _weight(self, eta: Floats) -> Floats:
         return np.clip(self.model.family.weight(eta, self.model.link), 1e-12, 1e12)

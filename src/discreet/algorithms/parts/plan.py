@@ -119,7 +119,7 @@ class Plan:
     def row_length(self, count: float, moved: float) -> float:
         """What rows are shortened to in second moments."""
         growth = (self.budget.mu * count / (100 * self.size * moved)) ** _LENGTH_GROWTH
-        return _LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size)
+        return float(_LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size))
 
     def searches(self, noise: float) -> bool:
         """Whether a line search pays; ``noise``: of the length that it would find, in standard deviations of eta."""
