@@ -194,8 +194,10 @@ class _Means(_Questions):
         span, rows = target.high - target.low, max(float(exposures.sum()), 1e-9)
         total = float(answer.value[:, 1].sum()) * span
         null = float(np.clip(total / rows + base, low, high))
-        # A noisy mean has a larger deviance than the mean itself: by this, to second order.
-        noise = answer.noise_std * math.sqrt(len(exposures)) * span / rows
+        # A noisy mean has a larger deviance than the mean itself: by this, to second order. The noise of a ratio is
+        # that of both sums, the lower one's times the ratio.
+        both = math.hypot(span, (null - base) * profile.largest_exposure)
+        noise = answer.noise_std * math.sqrt(len(exposures)) * both / rows
         found = self._losses(null, rows * noise**2 / max(float(self.family.variance(null)), 1e-300))
         return found | {"calibration": self._calibration(profile, answer, edges, counts, base)}
 
