@@ -57,10 +57,10 @@ class KeptEncoder(Encoder):
             return
         rows, chosen = table.sliced
         if scale not in rows.whole:
-            whole = np.empty((len(rows), out.shape[1]))
+            whole = np.empty((len(out), len(rows)))
             super().write_whole(rows, whole, scale)
             rows.whole[scale] = whole
-        np.copyto(out, rows.whole[scale][chosen])
+        np.copyto(out, rows.whole[scale][:, chosen])
 
 
 @dataclass

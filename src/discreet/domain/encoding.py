@@ -15,7 +15,7 @@ from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.dates import Date, days_of
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
-from discreet.rows import Coded, Columns, WholeBlock, encode_rows, encode_table, scratch, turned
+from discreet.rows import Coded, Columns, WholeBlock, encode_columns, encode_table, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -151,35 +151,40 @@ class Encoder:
 
         ``memory`` keeps the levels of categories for the next time: to look up how a value is spelt takes longest.
         """
-        memory = {} if memory is None else memory
-        if isinstance(table, np.ndarray):
-            if self._all_bounds is not None and table.dtype.kind in "fiub":
-                encode_table(table, *self._all_bounds, self.centre, 1 / self.half_width, out)
+        if not self._write_numbers(table, out):
+            columns: Any
+            if isinstance(table, np.ndarray):
+                columns = table.T
+            elif isinstance(table, Columns):
+                columns = table.arrays
             else:
-                self._write_columns(table.T, out, memory)
-        elif isinstance(table, Columns):
-            if self._all_bounds is not None and isinstance(table.arrays, np.ndarray):
-                encode_table(table.arrays.T, *self._all_bounds, self.centre, 1 / self.half_width, out)
-            else:
-                self._write_columns(table.arrays, out, memory)
-        else:
-            frame = nw.from_native(table, eager_only=True)
-            self._write_columns([frame[column.name] for column in self.domain.columns], out, memory)
+                frame = nw.from_native(table, eager_only=True)
+                columns = [frame[column.name] for column in self.domain.columns]
+            self._write_columns(columns, out, {} if memory is None else memory)
         if self.domain.missing == "centre":
             np.copyto(out, self._encoded_centre[:, np.newaxis], where=np.isnan(out))
 
     def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk in whole numbers into ``out``, as ``WholeBlock`` says."""
-        if isinstance(table, Columns) and isinstance(table.arrays, np.ndarray):
-            table = table.arrays.T
-        if isinstance(table, np.ndarray) and self._all_bounds is not None and table.dtype.kind in "fiub":
-            encode_rows(table, *self._all_bounds, self.centre, 1 / self.half_width, scale, out)
-            if self.domain.missing == "centre":
-                np.copyto(out[:, 1:], np.rint(self._encoded_centre * scale), where=np.isnan(out[:, 1:]))
-            return
-        x = scratch("x before rounding", (self.width, len(table)))
-        self.write(table, x, memory)
-        turned(x, scale, out)
+        out[0], x = scale, out[1:]
+        if not self._write_numbers(table, x, scale):
+            self.write(table, x, memory)
+            whole_numbers(x, scale)
+        elif self.domain.missing == "centre":
+            np.copyto(x, np.rint(self._encoded_centre * scale)[:, np.newaxis], where=np.isnan(x))
+
+    def _write_numbers(self, table: Any, out: Floats, scale: float = 0.0) -> bool:
+        """Encode a table all of whose columns are numbers, as ``encode_table`` says; False if it is not such a one."""
+        if self._all_bounds is None:
+            return False
+        scaling = (*self._all_bounds, self.centre, 1 / self.half_width)
+        if isinstance(table, np.ndarray) and table.dtype.kind in "fiub":
+            encode_table(table, *scaling, out, scale)
+        elif isinstance(table, Columns) and table.floats:
+            encode_columns(table.arrays, *scaling, out, scale)
+        else:
+            return False
+        return True
 
     def _write_columns(self, columns: Any, out: Floats, memory: dict[str, Any]) -> None:
         known: dict[str, NDArray[np.int32]] = memory.setdefault("levels", {})

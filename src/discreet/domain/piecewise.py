@@ -17,7 +17,7 @@ import numpy as np
 from discreet.domain.columns import Numeric
 from discreet.domain.encoding import EncodedBlock, Encoder
 from discreet.domain.values import Floats
-from discreet.rows import WholeBlock, turned
+from discreet.rows import WholeBlock, whole_numbers
 
 # Durations are compared with breaks up to this part of them: who ended at a break ended before the next interval,
 # whatever the encoding has rounded.
@@ -151,6 +151,6 @@ class PiecewiseBlock(WholeBlock):
             out[width + number - 1, part] = 1.0
 
     def write_whole(self, out: Floats, scale: float) -> None:
-        x = np.empty((self._encoder.width, self.records))
-        self.write_x(x)
-        turned(x, scale, out)
+        out[0] = scale
+        self.write_x(out[1:])
+        whole_numbers(out[1:], scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from discreet.engines.person_ids import person_codes
 from discreet.engines.persons import Choice, Mask, Persons, row_ranks
 from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
-from discreet.rows import Coded, Columns, row_hashes, scratch
+from discreet.rows import Coded, Columns, row_hashes
 
 # A block of this many rows and a few dozen columns stays in a core's cache from the first step to the last.
 BLOCK_ROWS = 16384
@@ -103,9 +103,8 @@ class Cells:
             )
 
     def hashes(self) -> NDArray[np.uint64]:
-        columns = self.columns.arrays
-        cells = [columns] if isinstance(columns, np.ndarray) else [_words(column) for column in columns]
-        return row_hashes([*cells, *([] if self.y is None else [_words(self.y)])], len(self))
+        columns = [*self.columns.arrays, *([] if self.y is None else [self.y])]
+        return row_hashes([_words(column) for column in columns], len(self))
 
 
 @dataclass
@@ -117,15 +116,8 @@ class Chunk:
     seen: Seen
 
 
-def chunk(
-    layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask | None = None, *, kept: bool = True
-) -> Chunk:
-    """A block of these rows; ``choice`` says which of them their persons use.
-
-    ``kept``: it may still be used after this thread has made the next one.
-    """
-    columns = cells.columns.stacked(np.empty if kept else partial(scratch, "cells"))
-    cells = Cells(columns, cells.y, cells.persons)
+def chunk(layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask | None = None) -> Chunk:
+    """A block of these rows; ``choice`` says which of them their persons use."""
     block = layout.encode(cells.columns, cells.y)
     if choice is not None and cells.persons is not None:
         used = choice.used(*cells.persons, row_ranks(block, layout.width))

@@ -115,9 +115,10 @@ class StreamEngine:
         keeping = KeptChunks(None if self._keep else self._batches.size, anyhow=self._keep)
         choice = None if self._layout.groups is None else self._persons.begin()
 
-        def of_cells(cells: Cells, size: int) -> PassSum:
-            made = chunk(self._layout, cells, choice, kept=keeping.complete)
-            keeping.add(made, size)
+        def of_cells(cells: Cells, batch: Any) -> PassSum:
+            made = chunk(self._layout, cells, choice)
+            if keeping.complete:
+                keeping.add(made, _size(batch, cells))
             return chunk_sum(function, made)
 
         found = self._pass(of_cells, part)
@@ -131,14 +132,14 @@ class StreamEngine:
         """Which rows each person uses, found in a pass of its own."""
         persons = Persons(self._layout.rows_per_person)
 
-        def look(cells: Cells, size: int) -> PassSum:
+        def look(cells: Cells, batch: Any) -> PassSum:
             look_at_persons(self._layout, cells, persons)
             return PassSum(np.zeros(1, dtype=np.int64), Seen(len(cells)))
 
         self._same.count(self._pass(look, None).seen.rows)
         return persons
 
-    def _pass(self, of_cells: Callable[[Cells, int], PassSum], part: Residues | None) -> PassSum:
+    def _pass(self, of_cells: Callable[[Cells, Any], PassSum], part: Residues | None) -> PassSum:
         self._passes += 1
         progress = Progress(self._passes, self._batches.rows_ahead)
         compile_if_it_pays(self._batches.rows_ahead or 0)
@@ -153,12 +154,13 @@ class StreamEngine:
                 if self._batches.rows_ahead is None:
                     compile_if_it_pays(batch.num_rows)
                 for cells in self._cells(rows):
-                    added = of_cells(cells, _size(rows, cells))
+                    added = of_cells(cells, rows)
                     total = added if total is None else total.add(added)
                 progress.advance(batch.num_rows)
             if total is None:  # of no rows, an empty block gives the sum its shape
-                (empty,) = self._cells(self._batches.empty(self._layout.read))
-                total = of_cells(empty, 0)
+                nothing = self._batches.empty(self._layout.read)
+                (empty,) = self._cells(nothing)
+                total = of_cells(empty, nothing)
             return total
 
         pieces = read_on(self._batches.what, self._batches.pieces(self._layout.read, self._batch_rows, self._workers))

@@ -17,10 +17,10 @@ from discreet.rows.hashing import row_hashes
 from discreet.rows.kernels import (
     column_norms,
     compile_kernels,
-    encode_rows,
+    encode_columns,
     encode_table,
     scratch,
-    turned,
+    whole_numbers,
 )
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
@@ -83,7 +83,7 @@ __all__ = [
     "candidates",
     "column_norms",
     "compile_kernels",
-    "encode_rows",
+    "encode_columns",
     "encode_table",
     "exact_sum",
     "grid_norm",
@@ -101,7 +101,7 @@ __all__ = [
     "row_hashes",
     "scratch",
     "several_parts",
-    "turned",
     "weight_of",
+    "whole_numbers",
     "wide_block_rows",
 ]

@@ -19,6 +19,12 @@ def carried(runs: NDArray[np.float64]) -> Parts:
     return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
 
 
+def shifted(whole: Parts, bits: int) -> Parts:
+    """Numbers of up to 53 bits times 2^bits, of up to 26, as a pair."""
+    rest = _CARRY_BITS - bits
+    return np.stack([whole >> rest, (whole & (2**rest - 1)) << bits])
+
+
 def exact_sum(parts: Parts, worth_bits: int = HALF_BITS) -> NDArray[np.object_]:
     """The parts put together, as unbounded Python integers in grid units of the two factors.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,23 +58,19 @@ def _key(cell: Any, row: int) -> Any:
 
 
 class Columns:
-    """Some rows as one array (or Coded column, or series) per column, as files store them.
+    """Some rows as one array (or Coded column, or series) per column, as files store them."""
 
-    Columns that are all float64 may be the lines of one array: they are then encoded in one go.
-    """
-
-    def __init__(self, arrays: Sequence[Any] | NDArray[np.float64], records: int) -> None:
+    def __init__(self, arrays: Sequence[Any], records: int) -> None:
         self.arrays = arrays
         self._records = records
 
-    def stacked(self, out: Callable[[tuple[int, int]], NDArray[np.float64]]) -> Columns:
-        """The same columns as lines of the array that ``out`` gives for their shape, where all are float64."""
-        if not all(isinstance(array, np.ndarray) and array.dtype == np.float64 for array in self.arrays):
-            return self
-        lines = out((len(self.arrays), len(self)))
-        for line, array in zip(lines, self.arrays, strict=True):
-            line[:] = array
-        return Columns(lines, len(self))
+    @cached_property
+    def floats(self) -> bool:
+        """Whether each column is an array of float64 that lies in one piece."""
+        return all(
+            isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous
+            for array in self.arrays
+        )
 
     def __len__(self) -> int:
         return self._records

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from discreet.rows.histograms import cell_of, one_hot
-from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
-from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 from discreet.rows.scores import Labels
 
 # Elementwise in labels, eta and the length of z.
@@ -58,7 +57,7 @@ class GradientSum:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedMoment:
+class WeightedMoment(WeightedRows):
     """The second moment of weight z, each row cut to the norm ``clip``.
 
     Privacy: a sum of squares w w^T with |w| <= clip, so a replaced row moves it by at most sqrt(2) clip^2.
@@ -83,13 +82,10 @@ class WeightedMoment:
     def shape(self) -> tuple[int, int]:
         return self.map.outputs - 1, self.map.outputs - 1
 
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
+    def weighted_rows(self, block: Block) -> tuple[Floats, Floats, None]:
         mapped, length = self.map.seen(block)
         weight = self.weight(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
-        weight = weight * (self.clip / np.maximum(np.abs(weight) * length, self.clip))
-        row = scratch("factor", (self.map.outputs - 1, block.records))
-        np.multiply(mapped[1:], weight, out=row)
-        return row, row
+        return mapped[1:], weight * (self.clip / np.maximum(np.abs(weight) * length, self.clip)), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +111,7 @@ class SizeHistogram:
     def factors(self, block: Block) -> tuple[Any, Floats]:
         mapped, length = self.map.seen(block)
         size = self.size(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
-        return cell_of(size, self.edges), np.ones((1, block.records))
+        return cell_of(size, self.edges), ones(block.records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +173,7 @@ class BoundedSum:
         mapped, length = self.map.seen(block)
         value = self.value(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
         middled = np.minimum(value, self.bound) - self.bound / 2
-        return middled[np.newaxis], np.ones((1, block.records))
+        return middled[np.newaxis], ones(block.records)
 
     def mean(self, total: float, count: float) -> float:
         """The mean that a released sum over so many rows stands for."""

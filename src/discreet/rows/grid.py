@@ -21,11 +21,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum
-from discreet.rows.kernels import column_norms, place, scratch
+from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum, shifted
+from discreet.rows.kernels import TILE_ROWS, column_norms, place, scratch, square_sums
 from discreet.rows.linear_map import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
-from discreet.rows.query import Block, Floats, Query, weight_of
+from discreet.rows.query import Block, Floats, Query, WeightedRows, is_ones, weight_of
 from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
@@ -96,30 +96,78 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
 def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -> Parts:
     if query.geometry == "mapped":
         return mapped_parts(cast(MappedQuery, query), block, used)
-    left, right = query.factors(block)
     weight = weight_of(block)
+    square = query.geometry in ("square", "printed_square")
+    if isinstance(query, WeightedRows) and weight is None:
+        return _square_parts(query, *query.weighted_rows(block), used)
+    left, right = query.factors(block)
     if query.geometry == "cells":
         return _counted_parts(query, left, block.records, used, weight)
-    square = query.geometry in ("square", "printed_square")
     if (len(left), len(right)) != query.shape or (square and left is not right):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
     if query.geometry == "signs":
         return _signed_parts(query, left, right, used)
+    of_ones = is_ones(left), is_ones(right)
+    left, right = (left, left) if square else (_own(left), _own(right))
     if query.geometry == "nonnegative":
         np.maximum(left, 0.0, out=left)
         np.maximum(right, 0.0, out=right)
     if weight is not None:
         weigh(query, left, weight)
     if square:
-        _on_grid(left, query.left_norm, left_grid(query)[0], np.zeros(block.records))
-    else:
-        left_seed = _finite(column_norms(left)) * (math.sqrt(3) / query.left_norm)
-        right_norms = _on_grid(right, query.right_norm, right_grid(query)[0], left_seed)
-        right_seed = right_norms * (math.sqrt(3) / query.right_norm)
-        _on_grid(left, query.left_norm, left_grid(query)[0], right_seed)
+        return _square_parts(query, left, np.ones(block.records), None, used)
+    left_seed = _finite(column_norms(left)) * (math.sqrt(3) / query.left_norm)
+    right_norms = _on_grid(right, query.right_norm, right_grid(query)[0], left_seed)
+    right_seed = right_norms * (math.sqrt(3) / query.right_norm)
+    _on_grid(left, query.left_norm, left_grid(query)[0], right_seed)
     if used is not None:
-        left[:, ~used] = 0.0
+        (right if of_ones[0] else left)[:, ~used] = 0.0
+    if of_ones[1]:
+        return _sums(left, right, right_grid(query)[0])[:, :, np.newaxis]
+    if of_ones[0] and weight is None:
+        return _sums(right, left, left_grid(query)[0])[:, np.newaxis, :]
     return _product_of_halves(left, right)
+
+
+def _square_parts(
+    query: Query, rows: Floats, weight: Floats, last: Floats | None, used: NDArray[np.bool_] | None
+) -> Parts:
+    """The sum of squares of weighted records, so few at a time that they stay in the cache."""
+    entries = len(rows) + (last is not None)
+    if query.shape != (entries, entries):
+        raise TypeError(f"query {query.label!r} gives other factors than it declares")
+    total = np.zeros(parts_shape(query), dtype=np.int64)
+    for start in range(0, len(weight), TILE_ROWS):
+        some = slice(start, start + TILE_ROWS)
+        tile = scratch("square tile", (entries, len(weight[some])))
+        np.multiply(rows[:, some], weight[some], out=tile[: len(rows)])
+        if last is not None:
+            tile[-1] = last[some]
+        _on_grid(tile, query.left_norm, left_grid(query)[0], np.zeros(tile.shape[1]))
+        if used is not None:
+            tile[:, ~used[some]] = 0.0
+        total += _product_of_halves(tile, tile)
+    return total
+
+
+def _sums(factor: Floats, one: Floats, grid: float) -> Parts:
+    """``_product_of_halves`` of a factor and one that is 1: the grid's 1 is a power of two.
+
+    Rounding of the dither makes it one unit more in a few records; these are multiplied.
+    """
+    odd = np.flatnonzero(one[0] != grid)
+    # Whole numbers of 22 bits: float64 is exact up to 2^30 records, in any order.
+    sums, rest = _halves(factor).sum(axis=1), _halves(factor[:, odd]) @ (one[0, odd] - grid)
+    whole, more = (part.astype(np.int64).reshape(-1, len(factor)) for part in (sums, rest))
+    nothing = np.zeros((1, len(factor)), dtype=np.int64)
+    high = [shifted(half, int(math.log2(grid)) - HALF_BITS) for half in (*whole, *nothing)]
+    low = [shifted(half, 0) for half in (*nothing, *more)]
+    return np.concatenate([one + other for one, other in zip(high, low, strict=True)])
+
+
+def _own(factor: Floats) -> Floats:
+    """A factor that may be written to."""
+    return np.array(factor) if is_ones(factor) else factor
 
 
 def parts_shape(query: Query) -> tuple[int, int, int]:
@@ -235,7 +283,8 @@ def _halves(factor: Floats) -> Floats:
 
 def _finite(norms: Floats) -> Floats:
     """Norms as seeds for the other factor: one that is no number must not make the other one such."""
-    return np.where(np.isfinite(norms), norms, 0.0)
+    finite = np.isfinite(norms)
+    return norms if finite.all() else np.where(finite, norms, 0.0)
 
 
 def _exact_product(left: Floats, right: Floats) -> Parts:
@@ -243,6 +292,9 @@ def _exact_product(left: Floats, right: Floats) -> Parts:
 
     Each run is split before runs are added, so that a block of any size fits.
     """
+    squares = square_sums(left) if left is right else None
+    if squares is not None:
+        return np.stack(squares)
     rows = left.shape[1]
     whole_runs = rows // _EXACT_ROWS * _EXACT_ROWS
     total = carried((left[:, whole_runs:] @ right[:, whole_runs:].T)[np.newaxis])

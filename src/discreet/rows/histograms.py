@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import column_norms
+from discreet.rows.kernels import cells_between, column_norms
 from discreet.rows.linear_map import LinearMap
-from discreet.rows.query import Block, Floats, Geometry, silence
+from discreet.rows.query import Block, Floats, Geometry, ones, silence
 from discreet.rows.scores import Labels
 
 Function = Callable[[Floats], Floats]
@@ -28,9 +28,7 @@ def one_hot(values: Floats, edges: Floats, out: Floats) -> None:
 
 def cell_of(values: Floats, edges: Floats) -> NDArray[np.int64]:
     """In which cell each value is, as ``one_hot`` marks it, on one line; -1 for NaN."""
-    cell = np.searchsorted(edges, values, side="left").astype(np.int64, copy=False)
-    cell[np.isnan(values)] = -1
-    return cell[np.newaxis]
+    return cells_between(values, edges)[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,7 @@ class Look:
             block.write_x(x)
             one_hot(column_norms(x), self.norm_edges, row[cells:])
         row += silent
-        return row, np.ones((1, block.records))
+        return row, ones(block.records)
 
     def read(self, counts: Floats) -> tuple[Floats, Floats]:
         """The two histograms of a released answer."""
@@ -109,7 +107,7 @@ class ResidualHistogram:
         return len(self.edges) + 1, 1
 
     def factors(self, block: Block) -> tuple[Any, Floats]:
-        return cell_of(self.residuals.sizes(block), self.edges), np.ones((1, block.records))
+        return cell_of(self.residuals.sizes(block), self.edges), ones(block.records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,4 +135,4 @@ class ResidualCounts:
         sizes = self.residuals.sizes(block)
         row = np.less_equal(sizes, self.edges[:, np.newaxis]) - 0.5
         row[:, np.isnan(sizes)] = 0.0
-        return row, np.ones((1, block.records))
+        return row, ones(block.records)

@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 
 _TILE = 128  # records whose entries stay in the first cache from the first step to the last
+# Loops that add up whole numbers, so small that every sum of any of them is exact: they may be added in any order.
+IN_ANY_ORDER = ("digit_sums", "square_sums")
 
 
-def encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+def encode_table(
+    table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, whole: bool, out: Any
+) -> None:
     records, columns = table.shape
     tile = 32
     for start in range(0, records, tile):
@@ -26,62 +30,25 @@ def encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, ou
                 value = np.float64(rows[i, column])
                 value = least if value < least else value
                 value = most if value > most else value
-                target[i] = (value - middle) * worth
+                target[i] = (value - middle) * worth * scale
+            if whole:
+                for i in range(len(target)):
+                    target[i] = np.rint(target[i])
 
 
-def encode_lines(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
-    for column in range(len(lines)):
-        line, target = lines[column], out[column]
-        least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
+def encode_column(
+    cells: Any, low: float, high: float, centre: float, per_unit: float, scale: float, whole: bool, out: Any
+) -> None:
+    for start in range(0, len(out), 8 * _TILE):
+        line, target = cells[start : start + 8 * _TILE], out[start : start + 8 * _TILE]
         for i in range(len(target)):
             value = line[i]
-            value = least if value < least else value
-            value = most if value > most else value
-            target[i] = (value - middle) * worth
-
-
-def encode_lines_whole(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
-    # So few records that what is written of them stays in the first cache while every column is written to it.
-    tile = 64
-    whole = np.empty(tile)
-    for start in range(0, len(out), tile):
-        rows = out[start : start + tile]
-        for i in range(len(rows)):
-            rows[i, 0] = scale
-        for column in range(len(lines)):
-            line = lines[column, start : start + tile]
-            least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
-            for i in range(len(line)):
-                value = line[i]
-                value = least if value < least else value
-                value = most if value > most else value
-                whole[i] = np.rint((value - middle) * worth * scale)
-            for i in range(len(line)):
-                rows[i, column + 1] = whole[i]
-
-
-def turned(x: Any, scale: float, out: Any) -> None:
-    # So few records that their lines stay in the first cache while every entry is written to them.
-    tile = 32
-    for start in range(0, x.shape[1], tile):
-        lines = out[start : start + tile]
-        for i in range(len(lines)):
-            lines[i, 0] = scale
-        for entry in range(x.shape[0]):
-            values = x[entry, start : start + tile]
-            for i in range(len(values)):
-                lines[i, entry + 1] = np.rint(values[i] * scale)
-
-
-def encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
-    for record in range(len(table)):
-        row, target = table[record], out[record]
-        target[0] = scale
-        for i in range(len(row)):
-            value = np.float64(row[i])
-            value = low[i] if value < low[i] else value
-            value = high[i] if value > high[i] else value
-            target[i + 1] = np.rint((value - centre[i]) * per_unit[i] * scale)
+            value = low if value < low else value
+            value = high if value > high else value
+            target[i] = (value - centre) * per_unit * scale
+        if whole:
+            for i in range(len(target)):
+                target[i] = np.rint(target[i])
 
 
 def shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
@@ -127,38 +94,111 @@ def place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -
                 factor[:, start + i] = 0.0
 
 
-def weighted_sum(
-    rows: Any, weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, total: Any
+def weight_digits(
+    weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, digits: Any
 ) -> None:
-    high, middle, low = total[0], total[1], total[2]
-    for i in range(len(rows)):
+    high, middle, low = digits[0], digits[1], digits[2]
+    for i in range(len(weight)):
         norm, value = length[i], weight[i]
         most = bound / (shortest if norm < shortest else norm)
         value = -most if value < -most else value
         value = most if value > most else value
         value = np.trunc(value * scale)
-        if not (np.isfinite(value) and np.isfinite(norm)):
-            continue
+        value = value if np.isfinite(value) and np.isfinite(norm) else 0.0
         above = np.floor(value * (1 / digit))
         highest = np.floor(above * (1 / digit))
-        above, value = above - highest * digit, value - above * digit
-        row = rows[i]
-        for j in range(len(row)):
-            high[j] += row[j] * highest
-            middle[j] += row[j] * above
-            low[j] += row[j] * value
+        high[i], middle[i], low[i] = highest, above - highest * digit, value - above * digit
 
 
-def scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
-    for start in range(0, factor.shape[1], _TILE):
-        squares = norms[start : start + _TILE]
-        for entry in range(factor.shape[0]):
-            values = factor[entry, start : start + _TILE]
+def digit_sums(lines: Any, digits: Any, total: Any) -> None:
+    tile = 8 * _TILE  # of which the digits stay in the first cache while every line goes by
+    for start in range(0, lines.shape[1], tile):
+        first, second, third = (
+            digits[0, start : start + tile],
+            digits[1, start : start + tile],
+            digits[2, start : start + tile],
+        )
+        for entry in range(len(lines)):
+            values = lines[entry, start : start + tile]
+            high = middle = low = 0.0
             for i in range(len(values)):
-                values[i] *= unit[entry]
-            if entry >= skipped:
-                for i in range(len(values)):
-                    squares[i] += values[i] * values[i]
+                value = values[i] if values[i] == values[i] else 0.0  # a record with a NaN has no weight
+                high += value * first[i]
+                middle += value * second[i]
+                low += value * third[i]
+            total[0, entry] += high
+            total[1, entry] += middle
+            total[2, entry] += low
+
+
+def square_sums(factor: Any, high: Any, low: Any) -> None:
+    """Squares of 4 x 4 entries at a time, from the diagonal to the right; the last ones overlap those before."""
+    size, records = factor.shape
+    sums = np.empty((size, size))
+    for start in range(0, records, 512):
+        stop = min(start + 512, records)
+        for step in range(0, size, 4):
+            row = min(step, size - 4)
+            a0, a1 = factor[row, start:stop], factor[row + 1, start:stop]
+            a2, a3 = factor[row + 2, start:stop], factor[row + 3, start:stop]
+            for other in range(row, size, 4):
+                column = min(other, size - 4)
+                b0, b1 = factor[column, start:stop], factor[column + 1, start:stop]
+                b2, b3 = factor[column + 2, start:stop], factor[column + 3, start:stop]
+                s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
+                s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
+                for i in range(len(a0)):
+                    u0, u1, u2, u3 = a0[i], a1[i], a2[i], a3[i]
+                    v0, v1, v2, v3 = b0[i], b1[i], b2[i], b3[i]
+                    s00 += u0 * v0
+                    s01 += u0 * v1
+                    s02 += u0 * v2
+                    s03 += u0 * v3
+                    s10 += u1 * v0
+                    s11 += u1 * v1
+                    s12 += u1 * v2
+                    s13 += u1 * v3
+                    s20 += u2 * v0
+                    s21 += u2 * v1
+                    s22 += u2 * v2
+                    s23 += u2 * v3
+                    s30 += u3 * v0
+                    s31 += u3 * v1
+                    s32 += u3 * v2
+                    s33 += u3 * v3
+                sums[row, column : column + 4] = s00, s01, s02, s03
+                sums[row + 1, column : column + 4] = s10, s11, s12, s13
+                sums[row + 2, column : column + 4] = s20, s21, s22, s23
+                sums[row + 3, column : column + 4] = s30, s31, s32, s33
+        for row in range(size):
+            for column in range(row, size):
+                whole = np.int64(sums[row, column])
+                high[row, column] += whole >> 26
+                low[row, column] += whole & (2**26 - 1)
+    for row in range(size):
+        for column in range(row):
+            high[row, column], low[row, column] = high[column, row], low[column, row]
+
+
+def cells_between(values: Any, edges: Any, cells: Any) -> None:
+    tile = 8 * _TILE
+    for start in range(0, len(values), tile):
+        some, found = values[start : start + tile], cells[start : start + tile]
+        for i in range(len(some)):
+            found[i] = 0 if some[i] == some[i] else -1
+        for edge in edges:
+            for i in range(len(some)):
+                found[i] += edge < some[i]
+
+
+def column_norms(factor: Any, first: int, norms: Any) -> None:
+    for start in range(0, len(norms), _TILE):
+        squares = norms[start : start + _TILE]
+        begin = first + start
+        for entry in range(factor.shape[0]):
+            values = factor[entry, begin : begin + len(squares)]
+            for i in range(len(values)):
+                squares[i] += values[i] * values[i]
         for i in range(len(squares)):
             squares[i] = np.sqrt(squares[i])
 

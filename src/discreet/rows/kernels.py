@@ -7,8 +7,9 @@ Neither version may reorder an operation: sums must not depend on which one ran,
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,39 +18,44 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# So many records with a few dozen entries stay in a core's own cache from one step to the next.
+TILE_ROWS = 2048
 
-def encode_table(table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, out: Floats) -> None:
-    """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous."""
+
+def encode_table(
+    table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, out: Floats, scale: float = 0.0
+) -> None:
+    """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous.
+
+    With a ``scale``, a power of two, it is multiplied by that and rounded to the nearest whole number.
+    """
     # numba knows no half or extended precision and no foreign byte order.
     kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
-    if _by_column(table):
-        kernels.encode_lines(table.T, low, high, centre, per_unit, out)
+    if table.dtype == np.float64 and table.dtype.isnative and table.strides[0] == table.itemsize:
+        encode_columns(list(table.T), low, high, centre, per_unit, out, scale)
     else:
-        kernels.encode_table(table, low, high, centre, per_unit, out)
+        kernels.encode_table(table, low, high, centre, per_unit, scale or 1.0, scale != 0.0, out)
 
 
-def encode_rows(
-    table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, scale: float, out: Floats
+def encode_columns(
+    columns: Sequence[Floats],
+    low: Floats,
+    high: Floats,
+    centre: Floats,
+    per_unit: Floats,
+    out: Floats,
+    scale: float = 0.0,
 ) -> None:
-    """The same in whole numbers, each record's entries side by side: out[:, 1:] is what encode_table says times scale.
-
-    Rounded to nearest; out[:, 0] is the scale, a whole number. The scale is a power of two.
-    """
-    kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
-    if _by_column(table):
-        kernels.encode_lines_whole(table.T, low, high, centre, per_unit, scale, out)
-    else:
-        kernels.encode_rows(table, low, high, centre, per_unit, scale, out)
+    """The same of a table that is held column by column, each in one piece."""
+    bounds = zip(low.tolist(), high.tolist(), centre.tolist(), per_unit.tolist(), strict=True)
+    for cells, some, target in zip(columns, bounds, out, strict=True):
+        _kernels.encode_column(cells, *some, scale or 1.0, scale != 0.0, target)
 
 
-def _by_column(table: NDArray[Any]) -> bool:
-    """Whether each column lies in one piece, as numbers that need no cast."""
-    return table.dtype == np.float64 and table.dtype.isnative and table.strides[0] == table.itemsize
-
-
-def turned(x: Floats, scale: float, out: Floats) -> None:
-    """What ``encode_rows`` writes, from entries that are encoded already, one line per entry."""
-    _kernels.turned(x, scale, out)
+def whole_numbers(x: Floats, scale: float) -> None:
+    """x * scale, rounded to the nearest whole numbers, in place."""
+    np.multiply(x, scale, out=x)
+    np.rint(x, out=x)
 
 
 def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:
@@ -72,34 +78,47 @@ def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floa
 
 
 def weighted_sum(
-    rows: Floats, weight: Floats, length: Floats, bound: float, shortest: float, scale: float, digit: float
+    lines: Floats, weight: Floats, length: Floats, bound: float, shortest: float, scale: float, digit: float
 ) -> Floats:
-    """The sum of whole rows, each times its weight, which is cut to bound / length and put on a grid.
+    """The sum of whole records, each times its weight, which is cut to bound / length and put on a grid.
 
     The weight becomes trunc(weight * scale), which three digits to the base ``digit`` spell: one line of the answer for
-    each, the highest, which has the sign, first. A row whose weight or length is not a finite number counts as 0.
+    each, the highest, which has the sign, first. A record whose weight or length is not a finite number counts as 0;
+    one with a NaN has no length.
     """
-    total = np.zeros((3, rows.shape[1]))
-    _kernels.weighted_sum(rows, weight, length, bound, shortest, scale, digit, total)
+    digits = np.empty((3, lines.shape[1]))
+    _kernels.weight_digits(weight, length, bound, shortest, scale, digit, digits)
+    total = np.zeros((3, len(lines)))
+    _kernels.digit_sums(lines, digits, total)
     return total
 
 
-def scaled_norms(factor: Floats, unit: Floats, skipped: int) -> Floats:
-    """Each row of the factor times its unit, in place; returns the records' norms, without the skipped first rows."""
-    norms = np.zeros(factor.shape[1])
-    _kernels.scaled_norms(factor, unit, skipped, norms)
-    return norms
+def square_sums(factor: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """factor @ factor.T of whole numbers of 22 bits, as ``carried`` gives it; None where BLAS is faster."""
+    if _kernels is _NUMPY or len(factor) < 4:
+        return None
+    high, low = np.zeros((2, len(factor), len(factor)), dtype=np.int64)
+    _kernels.square_sums(factor, high, low)
+    return high, low
+
+
+def cells_between(values: Floats, edges: Floats) -> NDArray[np.int64]:
+    """How many edges are below each value; -1 for NaN."""
+    cells = np.empty(len(values), dtype=np.int64)
+    _kernels.cells_between(values, edges, cells)
+    return cells
 
 
 def column_norms(factor: Floats) -> Floats:
     """Each record's norm, summed entry by entry: a BLAS or pairwise sum could round differently by the block's size."""
-    total = np.zeros(factor.shape[1])
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        square = np.empty_like(total)
-        for entry in factor:
-            np.multiply(entry, entry, out=square)
-            np.add(total, square, out=total)
-        return np.asarray(np.sqrt(total, out=total))
+    norms = np.zeros(factor.shape[1])
+    (_kernels if factor.flags.c_contiguous else _NUMPY).column_norms(factor, 0, norms)
+    return norms
+
+
+def norms_from(factor: Floats, start: int, norms: Floats) -> None:
+    """The same of the records from ``start`` on, into ``norms``, which are 0."""
+    _kernels.column_norms(factor, start, norms)
 
 
 def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
@@ -119,9 +138,10 @@ def scratch(role: str, shape: tuple[int, ...]) -> Floats:
     It holds what it holds until the thread asks for the same role again, so only a block's own steps may use it.
     """
     held: dict[str, Floats] = _of_thread.__dict__
-    if role not in held or held[role].shape != shape:
-        held[role] = np.empty(shape)
-    return held[role]
+    size = math.prod(shape)
+    if role not in held or held[role].size < size:
+        held[role] = np.empty(size)
+    return held[role][:size].reshape(shape)
 
 
 _of_thread = threading.local()
@@ -138,36 +158,26 @@ def compile_kernels() -> None:
         _kernels = _compiled(numba)
 
 
-def _encode_table(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
+def _encode_table(
+    table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, whole: bool, out: Any
+) -> None:
     with np.errstate(invalid="ignore"):  # a signalling NaN, as R's missing numbers are, would warn that it is there
         np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
         out -= centre[:, np.newaxis]
         out *= per_unit[:, np.newaxis]
+        if whole:
+            whole_numbers(out, scale)
 
 
-def _encode_lines(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, out: Any) -> None:
-    _encode_table(lines.T, low, high, centre, per_unit, out)
-
-
-def _encode_lines_whole(lines: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
-    _encode_rows(lines.T, low, high, centre, per_unit, scale, out)
-
-
-def _turned(x: Any, scale: float, out: Any) -> None:
-    out[:, 0] = scale
-    np.multiply(x.T, scale, out=out[:, 1:])
-    np.rint(out[:, 1:], out=out[:, 1:])
-
-
-def _encode_rows(table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, out: Any) -> None:
-    out[:, 0] = scale
-    x = out[:, 1:]
+def _encode_column(
+    cells: Any, low: float, high: float, centre: float, per_unit: float, scale: float, whole: bool, out: Any
+) -> None:
     with np.errstate(invalid="ignore"):
-        np.clip(table, low, high, out=x)
-        x -= centre
-        x *= per_unit
-        x *= scale
-        np.rint(x, out=x)
+        np.clip(cells, low, high, out=out)
+        out -= centre
+        out *= per_unit
+        if whole:
+            whole_numbers(out, scale)
 
 
 def _shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
@@ -189,23 +199,39 @@ def _place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) 
     factor[:, ~np.isfinite(norms)] = 0.0
 
 
-def _weighted_sum(
-    rows: Any, weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, total: Any
+def _weight_digits(
+    weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, digits: Any
 ) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         most = bound / np.maximum(length, shortest)
         whole = np.trunc(np.clip(weight, -most, most) * scale)
-        counted = np.isfinite(whole) & np.isfinite(length)
-    if not counted.all():  # no number times 0 is no number
-        rows, whole = rows[counted], whole[counted]
+        whole[~(np.isfinite(whole) & np.isfinite(length))] = 0.0
     above = np.floor(whole * (1 / digit))
-    highest = np.floor(above * (1 / digit))
-    total += np.stack([highest, above - highest * digit, whole - above * digit]) @ rows
+    digits[0] = np.floor(above * (1 / digit))
+    digits[1] = above - digits[0] * digit
+    digits[2] = whole - above * digit
 
 
-def _scaled_norms(factor: Any, unit: Any, skipped: int, norms: Any) -> None:
-    factor *= unit[:, np.newaxis]
-    norms[:] = column_norms(factor[skipped:])
+def _digit_sums(lines: Any, digits: Any, total: Any) -> None:
+    sums = digits @ lines.T
+    if np.isnan(sums).any():  # no number times 0 is no number
+        numbers = ~np.isnan(lines).any(axis=0)
+        sums = digits[:, numbers] @ lines[:, numbers].T
+    total += sums
+
+
+def _cells_between(values: Any, edges: Any, cells: Any) -> None:
+    cells[:] = np.searchsorted(edges, values, side="left")
+    cells[np.isnan(values)] = -1
+
+
+def _column_norms(factor: Any, start: int, norms: Any) -> None:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        square = np.empty_like(norms)
+        for entry in factor[:, start : start + len(norms)]:
+            np.multiply(entry, entry, out=square)
+            np.add(norms, square, out=norms)
+        np.sqrt(norms, out=norms)
 
 
 # Odd constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell moves every bit of the hash.
@@ -232,14 +258,13 @@ def _fold_words(state: Any, words: Any) -> None:
 
 _NUMPY = SimpleNamespace(
     encode_table=_encode_table,
-    encode_lines=_encode_lines,
-    encode_lines_whole=_encode_lines_whole,
-    turned=_turned,
-    encode_rows=_encode_rows,
+    encode_column=_encode_column,
     shorten=_shorten,
     place=_place,
-    weighted_sum=_weighted_sum,
-    scaled_norms=_scaled_norms,
+    weight_digits=_weight_digits,
+    digit_sums=_digit_sums,
+    column_norms=_column_norms,
+    cells_between=_cells_between,
     fold_floats=_fold_floats,
     fold_words=_fold_words,
 )
@@ -249,23 +274,13 @@ _kernels = _NUMPY
 def _compiled(numba: Any) -> SimpleNamespace:
     from discreet.rows import kernel_loops
 
-    # No fastmath: contraction and reordering would change bits.
-    def jit(function: Callable[..., None]) -> Any:
+    def jit(name: str) -> Any:
+        # Contraction and reordering would change bits, but for sums of whole numbers that float64 holds exactly.
+        loose = {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
+        options = {"nogil": True, "error_model": "numpy", "fastmath": loose}
         try:
-            return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+            return numba.njit(cache=True, **options)(getattr(kernel_loops, name))
         except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
-            return numba.njit(nogil=True, error_model="numpy")(function)
+            return numba.njit(**options)(getattr(kernel_loops, name))
 
-    return SimpleNamespace(
-        encode_table=jit(kernel_loops.encode_table),
-        encode_lines=jit(kernel_loops.encode_lines),
-        encode_lines_whole=jit(kernel_loops.encode_lines_whole),
-        turned=jit(kernel_loops.turned),
-        encode_rows=jit(kernel_loops.encode_rows),
-        shorten=jit(kernel_loops.shorten),
-        place=jit(kernel_loops.place),
-        weighted_sum=jit(kernel_loops.weighted_sum),
-        scaled_norms=jit(kernel_loops.scaled_norms),
-        fold_floats=jit(kernel_loops.fold_floats),
-        fold_words=jit(kernel_loops.fold_words),
-    )
+    return SimpleNamespace(**{name: jit(name) for name in (*vars(_NUMPY), "square_sums")})

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import scaled_norms, scratch, turned
+from discreet.rows.kernels import TILE_ROWS, norms_from, scratch, whole_numbers
 from discreet.rows.query import Block, Floats, WholeBlock
 
 _EXACT_BITS = 53
@@ -65,43 +65,60 @@ class LinearMap:
         whole, unit = self._whole
         return whole * unit[:, np.newaxis] * 2.0 ** self._bits[0]
 
+    @cached_property
+    def _scaled(self) -> Floats:
+        """The whole matrix in units of the outputs, which are powers of two: products are as exact as before."""
+        whole, unit = self._whole
+        return np.asarray(whole * unit[:, np.newaxis])
+
     def apply(self, block: Block) -> Floats:
         """One row per output, one column per record; scratch memory, good until this thread's next ``apply``."""
-        out, unit = self._product(block)
-        out *= unit[:, np.newaxis]
-        return out
+        return self.with_norms(block)[0]
 
     def with_norms(self, block: Block, skipped: int = 0) -> tuple[Floats, Floats]:
         """The same, and the norm of each record's outputs but the first ones that are skipped, in one go."""
-        out, unit = self._product(block)
-        return out, scaled_norms(out, unit, skipped)
+        _look.mapped = None
+        lines = self._whole_lines(block)
+        out, norms = scratch("mapped", (self.outputs, block.records)), np.zeros(block.records)
+        for start in range(0, block.records, TILE_ROWS):
+            some = slice(start, start + TILE_ROWS)
+            np.matmul(self._scaled, lines[:, some], out=out[:, some])
+            norms_from(out[skipped:], start, norms[some])
+        return out, norms
 
     def seen(self, block: Block) -> tuple[Floats, Floats]:
         """``with_norms`` without the first output, but only to be read.
 
         Several queries of one pass see a block through the same map: it is applied once for all of them.
         """
-        if _look.block is block and _look.mapped is not None and _look.mapped[0] == self._key:
-            return _look.mapped[1:]
+        already = self._mapped_already(block)
+        if already is not None:
+            return already
         mapped, length = self.with_norms(block, skipped=1)
         mapped.flags.writeable = False
         if _look.block is block:
             _look.mapped = self._key, mapped, length
         return mapped, length
 
+    def _mapped_already(self, block: Block) -> tuple[Floats, Floats] | None:
+        known = _look.mapped if _look.block is block else None
+        return None if known is None or known[0] != self._key else known[1:]
+
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """The records (1, x) in whole numbers (scratch memory), their first output with offset, the others' norm.
+        """The records (1, x) in whole numbers (scratch memory), one column each, their first output with offset, the
+        others' norm.
 
         Lengths stay the same while only the first output changes, so the rows' holder remembers them.
         """
-        whole, unit = self._whole
         memory = block.memory if isinstance(block, WholeBlock) else {}
         known, length = memory.get("lengths", (None, None))
         if known != self._length_key:
             length = self.seen(block)[1]
             memory["lengths"] = self._length_key, length
-        rows = self._whole_rows(block)
-        return rows, with_offset((rows @ whole[0]) * unit[0], block), length
+        lines = self._whole_lines(block)
+        mapped = self._mapped_already(block)
+        eta = self._scaled[0] @ lines if mapped is None else mapped[0][0]
+        return lines, with_offset(eta, block), length
 
     @cached_property
     def _key(self) -> bytes:
@@ -132,28 +149,20 @@ class LinearMap:
         """Whole records count units of 2^-row_bits."""
         return self._bits[0]
 
-    def _whole_rows(self, block: Block) -> Floats:
-        """The records (1, x), one per line."""
-        rows, scale = scratch("rows in whole numbers", (block.records, self.matrix.shape[1])), 2.0**self.row_bits
+    def _whole_lines(self, block: Block) -> Floats:
+        """The records (1, x), one per column."""
+        lines, scale = scratch("rows in whole numbers", (self.matrix.shape[1], block.records)), 2.0**self.row_bits
         if _look.block is block and _look.rows == scale:
-            return rows
+            return lines
         _look.rows = None
         if isinstance(block, WholeBlock):
-            block.write_whole(rows, scale)
+            block.write_whole(lines, scale)
         else:
-            x = scratch("x before rounding", (self.matrix.shape[1] - 1, block.records))
-            block.write_x(x)
-            turned(x, scale, rows)
+            lines[0] = scale
+            block.write_x(lines[1:])
+            whole_numbers(lines[1:], scale)
         _look.rows = scale if _look.block is block else None
-        return rows
-
-    def _product(self, block: Block) -> tuple[Floats, Floats]:
-        whole, unit = self._whole
-        _look.mapped = None
-        out = scratch("mapped", (self.outputs, block.records))
-        out.flags.writeable = True
-        np.matmul(whole, self._whole_rows(block).T, out=out)
-        return out, unit
+        return lines
 
 
 class _Look(threading.local):

@@ -58,15 +58,15 @@ class MappedQuery(Protocol):
 
 def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | None) -> Parts:
     """The block's exact sum of whole rows times whole weights; ``mapped_sum`` applies the map to it."""
-    rows, eta, length = query.map.predictor_and_length(block)
+    lines, eta, length = query.map.predictor_and_length(block)
     weight = query.weights(block, eta, length)
     if (row_weight := weight_of(block)) is not None:
         weight = weigh_cut(weight, length, query.left_norm, _shortest(query), row_weight)
     if used is not None:
         weight = np.where(used, weight, 0.0)
     grid = query.left_norm, _shortest(query), _weight_scale(query), 2.0**_DIGIT_BITS
-    runs = (slice(start, start + _EXACT_ROWS) for start in range(0, max(len(rows), 1), _EXACT_ROWS))
-    sums = [weighted_sum(rows[run], weight[run], length[run], *grid) for run in runs]
+    runs = (slice(start, start + _EXACT_ROWS) for start in range(0, max(lines.shape[1], 1), _EXACT_ROWS))
+    sums = [weighted_sum(np.ascontiguousarray(lines[:, run]), weight[run], length[run], *grid) for run in runs]
     digits, inputs = sums[0].shape
     return carried(np.stack(sums)).swapaxes(0, 1).reshape(2 * digits, inputs, 1)
 

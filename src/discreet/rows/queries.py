@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.rows.kernels import column_norms, scratch, shorten
-from discreet.rows.query import Block, Floats, Geometry, silence
+from discreet.rows.query import Block, Floats, Geometry, ones, silence
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PowerSums:
             right[3] = column_norms(right[4:]) ** 2 / self.x_radius - self.x_radius / 2
         if not self.with_x or block.offset is not None:
             right[0] += silence(block, self.width)
-        return np.ones((1, block.records)), right
+        return ones(block.records), right
 
     def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:
         """Means from the released sums; a count that drowns in noise counts as the noise.

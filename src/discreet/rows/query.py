@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
-from discreet.rows.kernels import scratch
+from discreet.rows.kernels import column_norms, scratch
 
 Floats = NDArray[np.float64]
 
@@ -63,11 +63,19 @@ def silence(block: Block, width: int) -> Floats:
 
     A query that needs a part of each row only must not speak of other rows than the queries beside it.
     """
-    x, silent = scratch("silence", (width, block.records)), np.zeros(block.records)
+    x = scratch("silence", (width, block.records))
     block.write_x(x)
-    for cells in x if block.offset is None else (*x, block.offset):
-        silent += 0.0 * cells
-    return silent
+    silent = 0.0 * column_norms(x)  # encoded numbers lie in [-1, 1], or are NaN
+    return silent if block.offset is None else silent + 0.0 * block.offset
+
+
+def ones(records: int) -> Floats:
+    """A factor of one entry, which is 1 in every record: it takes no memory, and its products are plain sums."""
+    return np.broadcast_to(np.ones(1), (1, records))
+
+
+def is_ones(factor: Floats) -> bool:
+    return factor.strides == (0, 0) and factor.shape[0] == 1 and bool((factor[:, :1] == 1.0).all())
 
 
 def weight_of(block: Any) -> Floats | None:
@@ -84,7 +92,7 @@ class WholeBlock(ABC):
 
     @abstractmethod
     def write_whole(self, out: Floats, scale: float) -> None:
-        """Write each record's (1, x) times the scale, a power of two, rounded to nearest: one record per line."""
+        """Write each record's (1, x) times the scale, a power of two, rounded to nearest: one record per column."""
 
 
 class Query(Protocol):
@@ -113,6 +121,19 @@ class Query(Protocol):
         They are clipped in place, so they must be the query's own arrays. Of "cells" the left one is one line.
         """
         ...
+
+
+class WeightedRows(ABC):
+    """A square query whose factor is a weight times an array that it shares with others, and perhaps a last line."""
+
+    @abstractmethod
+    def weighted_rows(self, block: Block) -> tuple[Floats, Floats, Floats | None]:
+        """The array, one column per record, which nobody writes to, the weights, and the last line."""
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        rows, weight, last = self.weighted_rows(block)
+        factor = rows * weight if last is None else np.vstack([rows * weight, last])
+        return factor, factor
 
 
 def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1) -> float:

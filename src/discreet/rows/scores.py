@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
-from discreet.rows.query import Block, Floats, Geometry
+from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 
 # Elementwise: the derivative in eta of a row's loss, from its label and eta ...
 Score = Callable[[Floats, Floats], Floats]
@@ -116,7 +116,7 @@ class CurvatureSum:
 
 
 @dataclass(frozen=True, eq=False)
-class MappedMoment:
+class MappedMoment(WeightedRows):
     """The second moment of (z, v), v a label centred, scaled and cut to +-``y_bound``; far rows are shortened."""
 
     map: LinearMap
@@ -139,14 +139,11 @@ class MappedMoment:
     def shape(self) -> tuple[int, int]:
         return self.map.outputs + 1, self.map.outputs + 1
 
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
+    def weighted_rows(self, block: Block) -> tuple[Floats, Floats, Floats]:
         z, length = self.map.with_norms(block)
         shrink = self.radius / np.maximum(length, self.radius)
-        row = scratch("factor", (self.map.outputs + 1, block.records))
-        np.multiply(z, shrink, out=row[:-1])
-        np.clip((self.labels.of(block) - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound, out=row[-1])
-        row[-1] *= self.y_weight * shrink
-        return row, row
+        label = np.clip((self.labels.of(block) - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound)
+        return z, shrink, label * (self.y_weight * shrink)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +160,7 @@ class ExposureSum:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         if block.offset is None:
             raise TypeError("these rows have no exposure")
-        return np.ones((1, block.records)), np.exp(block.offset)[np.newaxis] / self.largest
+        return ones(block.records), np.exp(block.offset)[np.newaxis] / self.largest
 
 
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:

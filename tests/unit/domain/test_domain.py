@@ -119,9 +119,9 @@ def test_encoded_numbers_round_to_at_most_one_on_the_grid_of_sums(low, width, va
     for cell in (low, high, value):
         for table in (np.array([[cell]]), np.array([[cell]], dtype=object)):
             assert abs(encoder.encode(table).x[0, 0]) <= 1 + 2**-25 + 2**-50
-            whole = np.empty((1, 2))
+            whole = np.empty((2, 1))
             encoder.write_whole(table, whole, 2.0**23)
-            assert abs(whole[0, 1]) <= 2**23
+            assert abs(whole[1, 0]) <= 2**23
 
 
 def test_bounds_beyond_the_norm_are_refused():

@@ -102,9 +102,9 @@ def test_design_and_encoding_agree_under_every_declaration(norm, missing):
     np.testing.assert_allclose(encoder.design(table).T, units, atol=1e-14)
     assert np.isfinite(encoded).all() == (missing == "centre")
     numbers = Encoder(domain.select(["a", "b"]))
-    array, whole = table.select("a", "b").to_numpy(), np.empty((4, 3))
+    array, whole = table.select("a", "b").to_numpy(), np.empty((3, 4))
     numbers.write_whole(array, whole, 2.0**23)
-    np.testing.assert_array_equal(whole[:, 1:].T, np.rint(numbers.encode(array).x * 2.0**23))
+    np.testing.assert_array_equal(whole[1:], np.rint(numbers.encode(array).x * 2.0**23))
 
 
 def test_a_norm_scales_every_column_alike():
@@ -210,9 +210,9 @@ def test_a_signalling_nan_is_a_missing_number_without_a_warning(dtype, kind):
     cells[3] = SIGNALLING[dtype]
     encoder = Encoder(Domain((Numeric("a", -1, 3), Numeric("b", -1, 3))), Numeric("y", -1, 3))
     block = encoder.encode(cells if kind == "array" else pl.DataFrame(cells, schema=["a", "b"]), cells[:, 0])
-    whole = np.empty((5, 3))
+    whole = np.empty((3, 5))
     block.write_whole(whole, 2.0**23)
-    for encoded in (block.x[0], block.x[1], block.y, whole[:, 1]):
+    for encoded in (block.x[0], block.x[1], block.y, whole[1]):
         np.testing.assert_array_equal(np.isnan(encoded), [False, False, False, True, False])
 
 

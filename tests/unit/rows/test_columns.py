@@ -1,4 +1,4 @@
-"""Columns as files store them: put into one array where all are numbers, and left alone otherwise."""
+"""Columns as files store them, and columns of objects by their different cells."""
 
 from __future__ import annotations
 
@@ -7,19 +7,11 @@ import numpy as np
 from discreet.rows.columns import Coded, Columns
 
 
-def test_columns_of_numbers_become_the_lines_of_one_array():
-    arrays = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
-    stacked = Columns(arrays, 3).stacked(np.empty)
-    assert np.array_equal(stacked.arrays, arrays)
-    assert isinstance(stacked.arrays, np.ndarray)
-    assert len(stacked) == 3
-
-
-def test_columns_of_other_types_stay_apart():
-    mixed = Columns([np.array([1.0, 2.0]), np.array(["a", "b"])], 2)
-    whole = Columns([np.array([1.0, 2.0]), np.array([1, 2])], 2)
-    assert mixed.stacked(np.empty) is mixed
-    assert whole.stacked(np.empty) is whole
+def test_only_columns_of_floats_in_one_piece_count_as_such():
+    floats = np.array([1.0, 2.0])
+    assert Columns([floats, floats], 2).floats
+    others = (np.array(["a", "b"]), np.array([1, 2]), np.arange(4.0)[::2], Coded.of(["a", "b"]))
+    assert not any(Columns([floats, other], 2).floats for other in others)
 
 
 def test_missing_cells_are_one_value_and_cells_that_are_spelt_otherwise_are_not():

@@ -41,7 +41,7 @@ from discreet.rows.grid import (
     several_parts,
 )
 from discreet.rows.hashing import row_hashes
-from discreet.rows.kernels import column_norms, encode_rows, encode_table, fold_cells, scratch, shorten, turned
+from discreet.rows.kernels import column_norms, encode_table, fold_cells, scratch, shorten, whole_numbers
 from discreet.rows.linear_map import with_offset
 from discreet.rows.logistic_loss import WholeTheta
 from discreet.rows.loss_ranking import LossBlock, LossRanking
@@ -278,7 +278,7 @@ def test_a_map_gives_outputs_and_lengths_without_the_first():
         assert mapped.tolist() == expected.tolist()
         np.testing.assert_allclose(length, np.linalg.norm(expected[skipped:], axis=0), rtol=1e-15)
     rows, eta, length = linear.predictor_and_length(block)
-    assert rows.tolist() == (np.vstack([np.ones(30), x]).T * 2.0**linear.row_bits).tolist()
+    assert rows.tolist() == (np.vstack([np.ones(30), x]) * 2.0**linear.row_bits).tolist()
     assert eta.tolist() == (expected[0] + block.offset).tolist()
     np.testing.assert_allclose(length, np.linalg.norm(expected[1:], axis=0), rtol=1e-15)
     first = expected[0]
@@ -441,12 +441,11 @@ def test_encoding_clips_centres_and_scales():
         out = np.empty((2, 3))
         encode_table(one, low, high, centre, per_unit, out)
         assert out.tolist() == expected
-        whole = np.empty((3, 3))
-        encode_rows(one, low, high, centre, per_unit, 4.0, whole)
-        assert whole.tolist() == [[4.0, *(4 * entry for entry in row)] for row in np.array(expected).T.tolist()]
-    lines = np.empty((3, 3))
-    turned(np.array(expected) / 3, 8.0, lines)
-    assert lines.tolist() == [[8.0, *np.rint(np.array(row) * 8 / 3).tolist()] for row in np.array(expected).T.tolist()]
+        encode_table(one, low, high, centre, per_unit, out, 4.0)
+        assert out.tolist() == (4 * np.array(expected)).tolist()
+    lines = np.array(expected) / 3
+    whole_numbers(lines, 8.0)
+    assert lines.tolist() == np.rint(np.array(expected) * 8 / 3).tolist()
 
 
 def test_rows_are_shortened_to_the_radius():
@@ -457,12 +456,14 @@ def test_rows_are_shortened_to_the_radius():
     assert column_norms(x).tolist() == [5.0, 1.0]
 
 
-def test_scratch_memory_is_used_again_for_the_same_role_and_shape():
-    first = scratch("a test", (2, 3))
-    assert scratch("a test", (2, 3)) is first
-    assert scratch("another test", (2, 3)) is not first
-    assert scratch("a test", (3, 3)).shape == (3, 3)
-    assert scratch("a test", (2, 3)) is not first
+def test_scratch_memory_is_used_again_for_the_same_role():
+    first = scratch("a test", (3, 3))
+    assert np.shares_memory(scratch("a test", (3, 3)), first)
+    assert np.shares_memory(scratch("a test", (2, 3)), first)
+    assert not np.shares_memory(scratch("another test", (3, 3)), first)
+    larger = scratch("a test", (4, 3))
+    assert (larger.shape, larger.flags.c_contiguous) == ((4, 3), True)
+    assert np.shares_memory(scratch("a test", (3, 3)), larger)
 
 
 def test_walked_rows_are_cut_to_whole_units():

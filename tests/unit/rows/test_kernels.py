@@ -88,34 +88,53 @@ def test_both_kernels_encode_every_type_and_layout_alike(seed, width, n, kind):
         table = np.array(table, order="F" if layout == "F" else "C")
     table.flags.writeable = layout != "read only"
     low, high = np.linspace(-2, -1, width), np.linspace(1, 3, width)
-    results = []
+    results, whole = [], []
     for kernel in (NUMPY, COMPILED):
-        out = np.empty((width, n))
-        kernel.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), out)
-        results.append(out + 0.0)
+        for scale, found in ((0.0, results), (2.0**23, whole)):
+            out = np.empty((width, n))
+            kernel.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), scale or 1.0, scale > 0, out)
+            found.append(out + 0.0)
     assert same_bits(*results)
-    if layout != "F":  # one more layout to compile for
-        whole = []
-        for kernel in (NUMPY, COMPILED):
-            rows = np.empty((n, width + 1))
-            kernel.encode_rows(table, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, rows)
-            whole.append(rows + 0.0)
-        assert same_bits(*whole)
-        assert same_bits(whole[0][:, 1:].T.copy(), np.rint(results[0] * 2.0**23) + 0.0)
-        assert (whole[0][:, 0] == 2.0**23).all()
+    assert same_bits(*whole)
+    assert same_bits(whole[0], np.rint(results[0] * 2.0**23) + 0.0)
 
 
 @settings(max_examples=60, deadline=None)
-@given(seeds, widths, records)
-def test_both_kernels_scale_and_measure_alike(seed, width, n):
+@given(seeds, widths, records, st.integers(0, 40))
+def test_both_kernels_measure_alike(seed, width, n, start):
+    factor, start = values(seed, (width, n)), min(start, n)
     results = []
     for kernel in (NUMPY, COMPILED):
-        factor, norms = values(seed, (width, n)), np.zeros(n)
-        with np.errstate(all="ignore"):
-            kernel.scaled_norms(factor, 2.0 ** np.arange(width), seed % 2, norms)
-        results.append((factor, norms))
-    assert same_bits(results[0][0], results[1][0])
-    assert same_bits(results[0][1], results[1][1])
+        norms = np.zeros(n - start)
+        kernel.column_norms(factor, start, norms)
+        results.append(norms)
+    assert same_bits(*results)
+    with np.errstate(all="ignore"):
+        assert same_bits(results[0], kernels.column_norms(factor)[start:])
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, records, st.integers(1, 40))
+def test_both_kernels_find_the_same_cells(seed, n, edges):
+    rng = np.random.default_rng(seed)
+    numbers, bounds = values(seed, (1, n))[0], np.unique(np.round(rng.standard_normal(edges), 1))
+    numbers[: n // 3] = np.resize(bounds, n // 3)  # on the edges themselves
+    cells = [np.empty(n, dtype=np.int64) for _ in range(2)]
+    for kernel, found in zip((NUMPY, COMPILED), cells, strict=True):
+        kernel.cells_between(numbers, bounds, found)
+    assert np.array_equal(*cells)
+    assert cells[0].tolist() == [-1 if np.isnan(one) else int((bounds < one).sum()) for one in numbers]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(4, 23), st.sampled_from([0, 1, 511, 512, 513, 1100]))
+def test_squares_are_summed_exactly(seed, entries, n):
+    factor = np.floor(np.random.default_rng(seed).uniform(-1, 1, (entries, n)) * 2.0**22)
+    high, low = np.zeros((2, entries, entries), dtype=np.int64)
+    COMPILED.square_sums(factor, high, low)
+    whole = factor.astype(np.int64).astype(object)
+    assert np.array_equal(high.astype(object) * 2**26 + low, whole @ whole.T)
+    assert low.min(initial=0) >= 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,14 +144,15 @@ def test_both_kernels_sum_weighted_rows_alike_and_exactly(seed, width, n, bound)
     rows = np.rint(rng.uniform(-1, 1, (n, width)) * 2.0**23)
     weight, length = values(seed, (2, n))
     length = np.abs(length)
-    rows[~np.isfinite(length), 0] = np.nan  # whose length is no number is no number itself
+    rows[~np.isfinite(length), width // 2] = np.nan  # whose length is no number is no number itself
     shortest = 2.0**-12
     scale = 2.0 ** np.floor(np.log2(2.0**47 * shortest / bound))
     totals = []
     for kernel in (NUMPY, COMPILED):
-        total = np.zeros((3, width))
+        digits, total = np.empty((3, n)), np.zeros((3, width))
         with np.errstate(all="ignore"):
-            kernel.weighted_sum(rows, weight, length, bound, shortest, scale, 2.0**16, total)
+            kernel.weight_digits(weight, length, bound, shortest, scale, 2.0**16, digits)
+            kernel.digit_sums(np.ascontiguousarray(rows.T), digits, total)
         totals.append(total + 0.0)
     assert same_bits(*totals)
     exact = [0] * width
@@ -155,21 +175,21 @@ def test_types_that_numba_does_not_know_are_encoded_too(dtype, monkeypatch):
 
 
 @settings(max_examples=60, deadline=None)
-@given(seeds, widths, records)
-def test_both_kernels_encode_and_turn_columns_as_they_do_tables(seed, width, n):
+@given(seeds, widths, records, st.sampled_from([0.0, 2.0**23]))
+def test_columns_are_encoded_as_tables_are(seed, width, n, scale):
     x = values(seed, (width, n))
-    table, low, high = x.T.copy(), np.linspace(-2, -1, width), np.linspace(1, 3, width)
-    expected, whole = np.empty((width, n)), np.empty((n, width + 1))
-    NUMPY.encode_table(table, low, high, (low + high) / 2, 2 / (high - low), expected)
-    NUMPY.encode_rows(table, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, whole)
+    low, high = np.linspace(-2, -1, width), np.linspace(1, 3, width)
+    bounds = low, high, (low + high) / 2, 2 / (high - low)
+    expected = np.empty((width, n))
+    NUMPY.encode_table(x.T.copy(), *bounds, scale or 1.0, scale > 0, expected)
     for kernel in (NUMPY, COMPILED):
-        encoded, turned, at_once = np.empty((width, n)), np.empty((n, width + 1)), np.empty((n, width + 1))
-        kernel.encode_lines(x, low, high, (low + high) / 2, 2 / (high - low), encoded)
-        kernel.turned(encoded, 2.0**23, turned)
-        kernel.encode_lines_whole(x, low, high, (low + high) / 2, 2 / (high - low), 2.0**23, at_once)
-        assert same_bits(encoded + 0.0, expected + 0.0)
-        assert same_bits(at_once + 0.0, whole + 0.0)
-        assert same_bits(turned + 0.0, whole + 0.0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kernels, "_kernels", kernel)
+            by_column, as_table = np.empty((2, width, n))
+            kernels.encode_columns(list(x), *bounds, by_column, scale)
+            kernels.encode_table(x.T, *bounds, as_table, scale)
+        assert same_bits(by_column + 0.0, expected + 0.0)
+        assert same_bits(as_table + 0.0, expected + 0.0)
 
 
 @settings(max_examples=60, deadline=None)

@@ -50,8 +50,8 @@ class GlmBlock(WholeBlock):
         out[:] = self.x
 
     def write_whole(self, out: np.ndarray, scale: float) -> None:
-        out[:, 0] = scale
-        out[:, 1:] = np.rint(self.x.T * scale)
+        out[0] = scale
+        out[1:] = np.rint(self.x * scale)
 
     def part(self, rows) -> GlmBlock:
         return GlmBlock(self.x[:, rows], self.y[rows], None if self.offset is None else self.offset[rows])

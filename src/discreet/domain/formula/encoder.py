@@ -15,7 +15,7 @@ from discreet.domain.domain import Domain
 from discreet.domain.encoding import EncodedBlock, Encoder, cells_of, column_numbers
 from discreet.domain.formula.parse import Design, parse_formula
 from discreet.domain.values import Floats
-from discreet.rows import Coded, Columns, scratch, turned
+from discreet.rows import Coded, Columns, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class FormulaEncoder(Encoder):
         np.clip(lines, -1.0, 1.0, out=out)
 
     def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
-        x = scratch("x before rounding", (self.width, len(table)))
-        self.write(table, x, memory)
-        turned(x, scale, out)
+        out[0] = scale
+        self.write(table, out[1:], memory)
+        whole_numbers(out[1:], scale)
 
     def offset_of(self, table: Any) -> Floats | None:
         """What the formula's offset adds to the linear predictor, within its bounds."""
