@@ -267,6 +267,7 @@ class _Descent(Approach):
         fitted_away = frame.count / max(frame.count - frame.size, 1.0)
         dispersion = frame.dispersion * (fitted_away if self.plan.dispersion else 1.0)
         model = self.inverse @ self.expected_meat @ self.inverse * dispersion / frame.dispersion
+        used = self.scaling.used(self.source.public_rows)
         return GlmFit(
             coef=turn @ self._prediction(goal, free, public),
             estimate=turn @ estimate,
@@ -276,8 +277,8 @@ class _Descent(Approach):
             sampling_covariance=turn @ self.spread.sampling @ turn.T * fitted_away,
             model_covariance=turn @ model @ turn.T / frame.count,
             dispersion=dispersion,
-            used=self.scaling.used(self.source.public_rows),
-            signal=signal(estimate[first:], noise[first:, first:]),
+            used=used,
+            signal=signal(estimate[first:], noise[first:, first:], used),
         )
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:

@@ -127,14 +127,17 @@ class Curator:
         return GridNoise.covering(query, cost, self._neighbours, self._rows_per_person * self._records)
 
     @property
-    def public_rows(self) -> int | None:
-        """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped.
+    def table_rows(self) -> int | None:
+        """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped."""
+        return self._engine.rows if self._neighbours == "replace_one" and not self._grouped else None
 
-        None where rows have weights or several records: what sums are divided by is then private.
+    @property
+    def public_rows(self) -> int | None:
+        """What sums over the rows are divided by, where it is public: the number of rows.
+
+        None where rows have weights or several records: the sum of these is private.
         """
-        plain = not self._weighted and self._records == 1
-        public = self._neighbours == "replace_one" and not self._grouped and plain
-        return self._engine.rows if public else None
+        return None if self._weighted or self._records > 1 else self.table_rows
 
     @property
     def one_row_each(self) -> bool:
@@ -349,7 +352,7 @@ class Curator:
         and the first one stored is the one handed out; parts of the rows were paid for when they were made.
         """
         if not self._releases:
-            self._accountant.warn_if_weak(self.public_rows)
+            self._accountant.warn_if_weak(self.table_rows)
         place, split = str(len(self._releases)), planned[0].split
         if split is None:
             paid = [(release.label, release.cost) for release in planned]

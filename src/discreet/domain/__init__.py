@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         kind_of_series,
         name_of_dtype,
     )
+    from discreet.domain.names import check_bounds_names, check_declared, check_header, frame_of, is_number, lacking
     from discreet.domain.public import Public
     from discreet.domain.values import as_floats, levels_of, objects, spelling, unmasked
 
@@ -46,6 +47,9 @@ _HOMES = {
     "Design": "formula",
     "FormulaEncoder": "formula",
     "parse_formula": "formula",
+    **dict.fromkeys(
+        ("check_bounds_names", "check_declared", "check_header", "frame_of", "is_number", "lacking"), "names"
+    ),
     "Public": "public",
     "Kind": "kinds",
     "check_kind": "kinds",
@@ -77,6 +81,9 @@ __all__ = [
     "as_floats",
     "cells",
     "check_bounds",
+    "check_bounds_names",
+    "check_declared",
+    "check_header",
     "check_kind",
     "check_label_kind",
     "check_numbers",
@@ -85,8 +92,11 @@ __all__ = [
     "columns_toml",
     "days_of",
     "declared_columns",
+    "frame_of",
+    "is_number",
     "kind_of_dtype",
     "kind_of_series",
+    "lacking",
     "levels_of",
     "name_of_dtype",
     "named_tables",

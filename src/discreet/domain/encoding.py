@@ -243,6 +243,11 @@ class EncodedBlock(WholeBlock):
         weight = self._encoder.weight
         return None if weight is None else weight.encode(self._y[:, -1], 0.0, weight.high)[0]
 
+    @property
+    def weight_as_given(self) -> Floats | None:
+        """What stands in the place of weights, as it is."""
+        return None if self._encoder.weight is None else np.asarray(self._y[:, -1], dtype=np.float64)
+
     def write_x(self, out: Floats) -> None:
         self._encoder.write(self._table, out, self.memory)
 

@@ -66,23 +66,27 @@ def _kind_of_categories(native: Any) -> Kind:
     return "text"
 
 
-def check_kind(column: Column, kind: Kind, shown: object) -> None:
-    """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls the type."""
+def check_kind(column: Column, kind: Kind, shown: object, called: str | None = None) -> None:
+    """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls the type.
+
+    called: how the message calls the column, if not by its name.
+    """
+    called = repr(column.name) if called is None else called
     if isinstance(column, Date):
         if kind not in ("date", "text", "objects"):
             raise DomainError(
-                f"column {column.name!r} is declared as a Date but holds {shown}: store dates, times without a zone, "
+                f"column {called} is declared as a Date but holds {shown}: store dates, times without a zone, "
                 "or texts such as '2020-01-31'"
             )
     elif isinstance(column, Numeric):
         if kind not in ("number", "truth", "objects"):
             raise DomainError(
-                f"column {column.name!r} is declared with bounds but holds {shown}: convert it to numbers, or declare "
-                f"its values, as Categorical({column.name!r}, [...]) in a domain"
+                f"column {called} is declared with bounds but holds {shown}: convert it to numbers, or declare its "
+                "values, as Categorical(name, [...]) in a domain"
             )
     elif not _can_match(column.values, kind):
         raise DomainError(
-            f"column {column.name!r} is declared with the values {_few(column.values)}, but holds {shown}, "
+            f"column {called} is declared with the values {_few(column.values)}, but holds {shown}, "
             "which cannot be one of them"
         )
 

@@ -26,7 +26,7 @@ _SLACK = 1 + 2.0**-30
 # is beyond all that a record can be expected to have.
 _MOST_EVENTS = 8.0
 # A time at risk counts as no less than this part of the last break: its logarithm must be finite.
-_LEAST_PART = 1e-4
+LEAST_PART = 1e-4
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class PiecewiseEncoder:
     @property
     def exposures(self) -> tuple[float, float]:
         """The shortest and the longest time at risk in an interval."""
-        return _LEAST_PART * self.breaks[-1], max(high - low for low, high in self.intervals)
+        return LEAST_PART * self.breaks[-1], max(high - low for low, high in self.intervals)
 
     def offset_of(self, table: Any) -> None:
         return None
@@ -121,8 +121,9 @@ class PiecewiseBlock(WholeBlock):
 
         Not every question looks at exposures, so who was no longer there has no label either.
         """
-        duration, event = self._duration, self._block.weight
-        happened = np.ones_like(duration) if event is None else np.where(np.isnan(event), np.nan, event > 0.5)
+        duration, event = self._duration, self._block.weight_as_given
+        # Events are 0 or 1. Of another code (1 and 2, say) nobody knows what it means: such a row has no label.
+        happened = np.ones_like(duration) if event is None else np.where((event == 0) | (event == 1), event, np.nan)
         ended = [duration <= high * _SLACK for _, high in self._encoder.intervals]
         parts = [
             np.where((duration > low * _SLACK) | (number == 0), happened * over, np.nan)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from dask.base import get_scheduler, persist
 from dask.delayed import Delayed, delayed
 
-from discreet.domain import kind_of_series
+from discreet.domain import frame_of, kind_of_series
 from discreet.engines.blas import one_thread_per_block
 from discreet.engines.changes import SameRows
 from discreet.engines.engine import Engine, Function
@@ -48,7 +47,7 @@ class DaskTable:
     def engine(self, layout: Layout) -> Engine:
         check_names(layout, list(self._frame.columns), "the Dask frame")
         if self._decimal is None:
-            meta = nw.from_native(self._frame._meta, eager_only=True)
+            meta = frame_of(self._frame._meta)
             # Without what a type says about its categories: these may be cells.
             kinds = {name: (kind_of_series(meta[name]), type(meta[name].dtype).__name__) for name in layout.read}
             check_kinds(layout, kinds)
@@ -72,7 +71,7 @@ class DaskEngine:
     @property
     def types(self) -> dict[str, str]:
         """The columns that are read and the names of their types."""
-        meta = nw.from_native(self._frame._meta, eager_only=True)
+        meta = frame_of(self._frame._meta)
         return {name: type(meta[name].dtype).__name__ for name in self._layout.read}
 
     @cached_property

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from discreet.domain import cells, kind_of_series, objects
+from discreet.domain import cells, frame_of, kind_of_series, objects
 from discreet.engines.engine import Engine
 from discreet.engines.layout import Layout, check_kinds, check_names
 from discreet.engines.memory import Arrays
@@ -42,7 +41,7 @@ class FrameTable:
     """A frame in this process's memory."""
 
     def __init__(self, frame: Any) -> None:
-        self._frame = nw.from_native(frame, eager_only=True)
+        self._frame = frame_of(frame)
 
     @property
     def names(self) -> list[str]:

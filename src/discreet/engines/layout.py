@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Column, Date, Kind, check_kind, spelling
+from discreet.domain import Column, Date, Kind, check_kind, lacking, spelling
 from discreet.engines.engine import Function
 from discreet.engines.person_ids import person_codes
 from discreet.engines.persons import Choice, Mask, Persons, row_ranks
@@ -43,6 +43,8 @@ class Layout:
     declared: tuple[Column, ...] = ()
     # Refuses labels of a type that cannot hold what is declared about them.
     check_labels: Callable[[Kind, object], None] | None = None
+    # Columns whose names the table itself gave, and nobody has written: messages call them by their position.
+    unwritten: frozenset[str] = frozenset()
     # How many numbers an encoded row has: what ``write_x`` fills.
     width: int = 0
     block_rows: int | None = None
@@ -55,12 +57,16 @@ class Layout:
         names = [*self.columns, self.target, self.groups, *self.keys]
         return list(dict.fromkeys(name for name in names if name is not None))
 
+    def called(self, name: str) -> str:
+        """How a message calls a column."""
+        return f"{self.read.index(name) + 1} of the features" if name in self.unwritten else repr(name)
+
 
 def check_names(layout: Layout, present: Sequence[Any], what: str, known: str | None = None) -> None:
     """A DomainError for a column that is not there, or is there twice; ``known``: what is said of those there are."""
     for name in layout.read:
         if name not in present:
-            raise DomainError(f"{what} has no column {name!r}; {known or 'it has ' + ', '.join(map(str, present))}")
+            raise DomainError(f"{what} has no column {name!r}; {known or lacking(name, present, layout.read)}")
         if list(present).count(name) > 1:
             raise DomainError(f"{what} has more than one column {name!r}")
 
@@ -70,9 +76,10 @@ def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> Non
     dates = {column.name for column in layout.declared if isinstance(column, Date)}
     for name, (kind, shown) in kinds.items():
         if kind in ("date", "other") and name not in dates:
-            raise DomainError(f"column {name!r} has the type {shown}; store it as a number, a text or a boolean")
+            called = layout.called(name)
+            raise DomainError(f"column {called} has the type {shown}; store it as a number, a text or a boolean")
     for column in layout.declared:
-        check_kind(column, *kinds[column.name])
+        check_kind(column, *kinds[column.name], layout.called(column.name))
     if layout.target is not None and layout.check_labels is not None:
         layout.check_labels(*kinds[layout.target])
 

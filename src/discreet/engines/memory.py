@@ -29,6 +29,8 @@ class Arrays:
     table: Any
     y: Any = None
     groups: NDArray[Any] | None = None
+    # How the types of what stands beside the table are called.
+    beside: tuple[str | None, ...] = ()
 
     def engine(self, layout: Layout) -> MemoryEngine:
         return MemoryEngine(
@@ -36,6 +38,7 @@ class Arrays:
             self.table,
             self.y,
             groups=self.groups,
+            beside=self.beside,
             rows_per_person=layout.rows_per_person,
             width=layout.width,
             block_rows=layout.block_rows or BLOCK_ROWS,
@@ -59,6 +62,7 @@ class MemoryEngine:
         y: Any = None,
         *,
         groups: NDArray[Any] | None = None,
+        beside: tuple[str | None, ...] = (),
         rows_per_person: int = 1,
         width: int = 0,
         block_rows: int = BLOCK_ROWS,
@@ -68,6 +72,7 @@ class MemoryEngine:
         self._table = table
         self._y = y
         self._groups = groups
+        self._beside = beside
         self._rows_per_person = rows_per_person
         self._width = width
         self._block_rows = block_rows
@@ -82,7 +87,7 @@ class MemoryEngine:
     @property
     def types(self) -> Any:
         """The columns and their types, as far as the table tells."""
-        return types_of(self._table)
+        return types_of(self._table), self._beside
 
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
         """The exact sum of the function over all rows, or over a part of them."""

@@ -23,8 +23,17 @@ from discreet.estimators.formula import formula_columns, formula_encoder, formul
 from discreet.estimators.job import job_key
 from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.table_input import table_features, table_layout
-from discreet.estimators.tables import check_table, check_types, feature_domain, feature_names, named_target
-from discreet.estimators.vectors import check_groups, check_target, check_vector
+from discreet.estimators.tables import (
+    check_table,
+    check_types,
+    feature_domain,
+    feature_names,
+    is_frame,
+    label_name,
+    named_target,
+    names_are_written,
+)
+from discreet.estimators.vectors import check_groups, check_target, check_vector, type_name
 from discreet.noise import Bits, SeededBits
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
@@ -52,6 +61,8 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
     fit_intercept: bool
     random_state: Any
     formula: str | None = None
+    # Whether candidates of this kind have a loss to be compared by.
+    _searchable = True
     # What the last column beside the labels is called in messages.
     _beside = "sample_weight"
 
@@ -94,13 +105,13 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
 
         name: that of a y without one.
         """
-        target = self._target(getattr(y, "name", None) or name)
+        target = self._target(label_name(self, y) or name)
         labels, kind, shown = check_target(self, table, y)
         self._check_label_kind(kind, shown)
         numbers = self._label_numbers(labels, target)
         if exposure is None:
             return target, None, numbers
-        declared = self._exposure(getattr(exposure, "name", None))
+        declared = self._exposure(label_name(self, exposure))
         times, kind, shown = check_vector(table, exposure, "exposure")
         check_numbers("exposure", kind, shown)
         return target, declared, np.column_stack([numbers, as_floats(times)])
@@ -130,15 +141,16 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         target, declared, labels = self._read_labels(table, y, exposure, named)
         weight = None
         if sample_weight is not None:
-            weight = self._weight(getattr(sample_weight, "name", None))
+            weight = self._weight(label_name(self, sample_weight))
             cells, kind, shown = check_vector(table, sample_weight, self._beside)
             check_numbers(self._beside, kind, shown)
             labels = np.column_stack([labels, as_floats(cells)])
         encoder = self._make_encoder(feature_names(self), target, declared, weight)
-        check_types(table, encoder.domain)
+        check_types(table, encoder.domain, written=names_are_written(self) or not is_frame(X))
         ids = check_groups(groups, len(labels))
         layout = Layout(encoder.encode, rows_per_person=self.rows_per_person, width=encoder.width)
-        return open_engine(Arrays(table, labels, ids), layout), encoder
+        beside = tuple(map(type_name, (y, exposure, sample_weight, groups)))
+        return open_engine(Arrays(table, labels, ids, beside), layout), encoder
 
     def _make_encoder(
         self,
@@ -214,7 +226,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
 
     def _enough_rows(self, source: Curator) -> Curator:
         """The source, unless it is known in public to have too few rows."""
-        rows = self._public_rows = source.public_rows
+        rows = self._public_rows = source.table_rows
         if rows is not None and rows < _LEAST_ROWS:
             raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
         return source
@@ -252,7 +264,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         elif target is None:
             raise ValueError("target= must name the column to predict")
         else:
-            names = table_features(self.domain, opened.names, target, features, groups, exposure, sample_weight)
+            names = table_features(self, opened.names, target, features, groups, exposure, sample_weight)
         column = self._target(target)
         declared = None if exposure is None else self._exposure(exposure)
         weight = None if sample_weight is None else self._weight(sample_weight)
@@ -264,6 +276,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             rows_per_person=self.rows_per_person,
             text_labels=self._label_texts(target),
             check_labels=self._without_secrets()._check_label_kind,
+            unwritten=() if features is not None or names_are_written(self) else names,
         )
         engine = opened.engine(layout)
         self.n_features_in_ = len(names)

@@ -15,7 +15,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.domain import Column, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
 from discreet.errors import DomainError
 from discreet.estimators.doc_link import LinkedToDocs
-from discreet.estimators.tables import check_types, feature_domain, is_frame, read_table
+from discreet.estimators.tables import (
+    check_types,
+    check_written,
+    feature_domain,
+    is_frame,
+    names_are_written,
+    read_table,
+)
 
 Floats = np.ndarray
 
@@ -104,8 +111,10 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         """
         table = read_table(X)
         names = _names(table)
+        if is_frame(X) and self.formula is None:
+            check_written(names, self.domain, self.bounds_X)
         self._plan(names)
-        check_types(table, self._declared(names))
+        check_types(table, self._declared(names), written=names_are_written(self))
         self.n_features_in_ = len(names)
         if is_frame(X):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -130,7 +139,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         names = _names(table)
         self._check_seen(names, framed=is_frame(X))
         domain, plan = self._declared(names), self._plan(names)
-        check_types(table, domain)
+        check_types(table, domain, written=names_are_written(self))
         if self.formula is None:
             encoded = np.clip(Encoder(domain).encode(table).x, -1.0, 1.0)
             columns = [feature.of(encoded) for feature in plan]
@@ -192,7 +201,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         assert self.formula is not None
         declared = formula_domain(self, names)
         domain = declared.select([name for name in names if name in declared])
-        plan = parse_formula(self.formula, domain)
+        plan = parse_formula(self.formula, domain, listed=names_are_written(self))
         if plan.offset is not None:
             raise DomainError("a transformer has no place for offset(...): give it to the model's formula")
         return FormulaEncoder(domain, plan=plan)

@@ -12,7 +12,9 @@ from discreet.estimators.base import PrivateEstimator, open_ledger, seeded_bits
 from discreet.estimators.evaluation_questions import ask
 from discreet.estimators.formula import reduced
 from discreet.estimators.tables import check_table
+from discreet.estimators.units import warn_of_none
 from discreet.report.evaluation import Evaluation
+from discreet.rows import RowsUsed
 
 
 class EvaluatedMethods(PrivateEstimator):
@@ -144,7 +146,7 @@ class EvaluatedMethods(PrivateEstimator):
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
         if list(encoder.names) != list(self.coef_names_):
-            raise ValueError(f"these rows have the features {', '.join(encoder.names)}, not those of the fit")
+            raise ValueError(f"these rows have other features than the fit, which has {', '.join(self.coef_names_)}")
         if opener.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs groups: without ids nobody knows whose a row is")
         curator = Curator(
@@ -155,9 +157,13 @@ class EvaluatedMethods(PrivateEstimator):
             accountant=Accountant(open_ledger(ledger), asked=budget, label=f"evaluation of {type(self).__name__}"),
             bits=seeded_bits(seed),
         )
-        self._enough_rows(curator)
+        opener._enough_rows(curator)
         found = ask(self, curator, encoder, budget, alpha)
+        used = RowsUsed.seen(found["rows"], found["rows_std"], opener._public_rows)
+        warn_of_none(used)
+        found["measures"] = {name: one.within(used) for name, one in found["measures"].items()}
         return Evaluation(
+            used=used,
             model=type(self).__name__,
             target=encoder.target.name,
             alpha=alpha,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from discreet.domain import Design, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
+from discreet.domain import Design, Domain, Encoder, FormulaEncoder, Numeric, frame_of, lacking, parse_formula
 from discreet.errors import DomainError
-from discreet.estimators.tables import feature_domain, is_frame, read_table
+from discreet.estimators.tables import feature_domain, is_frame, names_are_written, read_table
 
 
 def formula_domain(estimator: Any, names: Sequence[str]) -> Domain:
@@ -27,7 +26,7 @@ def parsed(estimator: Any, names: Sequence[str]) -> tuple[Design, Domain]:
     ``names`` are those that bounds for all columns are meant for; the target is not among them.
     """
     domain = formula_domain(estimator, names)
-    return parse_formula(estimator.formula, domain), domain
+    return parse_formula(estimator.formula, domain, listed=names_are_written(estimator)), domain
 
 
 def formula_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, str | None]:
@@ -90,10 +89,12 @@ def used_columns(design: Design, domain: Domain) -> list[str]:
 
 def select_columns(X: Any, names: Sequence[str]) -> Any:
     """These columns of a frame."""
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     for name in names:
         if name not in frame.columns:
-            raise DomainError(f"the formula reads column {name!r}, and the table has {', '.join(frame.columns)}")
+            raise DomainError(
+                f"the formula reads column {name!r}, which is not there; {lacking(name, frame.columns, names)}"
+            )
     return frame.select(list(names)).to_native()
 
 

@@ -10,6 +10,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,29 @@ from sklearn.utils import get_tags
 
 from discreet.errors import PrivacyLeakWarning
 
+# Models around a model that choose or learn by exact scores and labels of private rows.
+_SCORERS = (
+    *("BaseSearchCV", "CalibratedClassifierCV", "TunedThresholdClassifierCV", "RFECV", "SequentialFeatureSelector"),
+    *("StackingRegressor", "StackingClassifier"),
+)
+_SCORING = ("cross_validate", "learning_curve", "validation_curve")
 # Steps that learn nothing of the rows but their number of columns, though they say that they must be fitted.
 _WIDTH_ONLY = ("PolynomialFeatures",)
 
 
 def warn_of_fitted_steps(estimator: Any) -> tuple[str, ...]:
-    """The steps before this estimator that were fitted to the rows, with a warning if there are any."""
-    steps = tuple(dict.fromkeys(_steps_of_callers()))
+    """What has learnt from the same rows before or around this estimator, with a warning if anything has."""
+    frames = list(_frames_of_callers())
+    steps = tuple(dict.fromkeys(step for frame in frames for step in _steps(frame)))
+    scorers = tuple(dict.fromkeys(scorer for frame in frames for scorer in _scorers(frame)))
+    if scorers:
+        warnings.warn(
+            f"{', '.join(scorers)} computes scores of private rows, and no noise covers these, nor what is chosen or "
+            f"learnt by them; each fit of {type(estimator).__name__} costs its whole epsilon. Take "
+            "discreet.PrivateGridSearchCV or evaluate(), or see docs/howto/pipelines.md",
+            PrivacyLeakWarning,
+            stacklevel=4,
+        )
     if steps:
         warnings.warn(
             f"{', '.join(steps)} learnt from the private rows before {type(estimator).__name__} saw them, and no noise "
@@ -32,23 +49,43 @@ def warn_of_fitted_steps(estimator: Any) -> tuple[str, ...]:
             PrivacyLeakWarning,
             stacklevel=4,
         )
-    return steps
+    return (*steps, *scorers)
 
 
-def _steps_of_callers() -> Iterator[str]:
+def _frames_of_callers() -> Iterator[FrameType]:
+    frame = inspect.currentframe()
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _steps(frame: FrameType) -> Iterator[str]:
+    """The steps of a pipeline that is being fitted here, if there is one."""
+    if not frame.f_code.co_name.startswith("fit"):
+        return
     # Where scikit-learn's module was never imported nobody has one.
     pipeline = getattr(sys.modules.get("sklearn.pipeline"), "Pipeline", ())
     target = getattr(sys.modules.get("sklearn.compose"), "TransformedTargetRegressor", ())
-    frame = inspect.currentframe()
-    while frame is not None:
-        if frame.f_code.co_name.startswith("fit"):
-            owner = frame.f_locals.get("self")
-            if isinstance(owner, pipeline):
-                for _, step in owner.steps[:-1]:
-                    yield from fitted_parts(step)
-            elif isinstance(owner, target) and owner.transformer is not None:
-                yield from fitted_parts(owner.transformer)
-        frame = frame.f_back
+    owner = frame.f_locals.get("self")
+    if isinstance(owner, pipeline):
+        for _, step in owner.steps[:-1]:
+            yield from fitted_parts(step)
+    elif isinstance(owner, target) and owner.transformer is not None:
+        yield from fitted_parts(owner.transformer)
+
+
+def _scorers(frame: FrameType) -> Iterator[str]:
+    """The search or other model of scikit-learn that is being fitted here around this one, if there is one."""
+    name, module = frame.f_code.co_name, str(frame.f_globals.get("__name__", ""))
+    if not module.startswith("sklearn."):
+        return
+    if name in _SCORING:
+        yield name
+    elif name.startswith("fit") and (owner := frame.f_locals.get("self")) is not None:
+        # A last model that is private itself adds nothing that is not covered.
+        private = hasattr(getattr(owner, "final_estimator", None), "epsilon")
+        if not private and any(kind.__name__ in _SCORERS for kind in type(owner).__mro__):
+            yield type(owner).__name__
 
 
 def fitted_parts(step: Any) -> Iterator[str]:
@@ -57,6 +94,7 @@ def fitted_parts(step: Any) -> Iterator[str]:
         if hasattr(step, attribute):
             for part in getattr(step, attribute):
                 yield from fitted_parts(part[1])
+            yield from fitted_parts(getattr(step, "remainder", None))
             return
     if step is None or isinstance(step, str) or _learns_nothing(step):
         return

@@ -18,13 +18,14 @@ from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.doc_link import LinkedToDocs
+from discreet.estimators.formula import formula_rows
 from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
 from discreet.estimators.table_parts import TableRows
-from discreet.estimators.tables import check_table
-from discreet.estimators.vectors import NamedCells, check_target
+from discreet.estimators.tables import check_table, label_name
+from discreet.estimators.vectors import NamedCells, check_target, type_name
 from discreet.privacy import Budget, Guarantee, joint, picks_within
 from discreet.report.methods import ReportMethods
 from discreet.rows.loss_ranking import LossRanking
@@ -32,7 +33,7 @@ from discreet.rows.loss_ranking import LossRanking
 # What decides how rows look, or what they cost, is the same for all candidates.
 _FIXED = {
     *("epsilon", "delta", "bounds_X", "bounds_y", "data_norm", "domain", "classes", "neighbours", "ledger"),
-    *("rows_per_person", "random_state", "bounds_exposure"),
+    *("rows_per_person", "random_state", "bounds_exposure", "bounds_weight", "formula"),
 }
 
 
@@ -162,8 +163,10 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         """
         budget, candidates = self._check()
         if exposure is not None:
-            self.estimator._exposure(getattr(exposure, "name", None))  # refuses where there is none, or none declared
-        return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job)
+            # Refuses where there is none, or none declared.
+            self.estimator._exposure(label_name(self.estimator, exposure))
+        # Parts of the rows have no types, so what the labels have is told here.
+        return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job, type_name(y))
 
     def fit_table(
         self,
@@ -209,8 +212,15 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         rows.engine(clone(self.estimator))  # refuses columns that are not there, or not as declared
         return self._search(rows, budget, candidates, job)
 
-    def _search(self, rows: Rows | TableRows, budget: Budget, candidates: list[dict[str, Any]], job: str | None) -> Any:
-        accountant = self._accountant(budget, job, rows)
+    def _search(
+        self,
+        rows: Rows | TableRows,
+        budget: Budget,
+        candidates: list[dict[str, Any]],
+        job: str | None,
+        labels: str | None = None,
+    ) -> Any:
+        accountant = self._accountant(budget, job, rows, labels)
         if self.verbose > 0:
             from discreet.estimators.search_price import price_of_search
 
@@ -247,6 +257,8 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
     def _check(self) -> tuple[Budget, list[dict[str, Any]]]:
         if not (isinstance(self.estimator, PrivateEstimator) and hasattr(self.estimator, "_model")):
             raise TypeError(f"estimator must be a linear model of discreet, got {type(self.estimator).__name__}")
+        if not self.estimator._searchable:
+            raise TypeError(f"PrivateGridSearchCV has no loss to compare {type(self.estimator).__name__} models by")
         if len(getattr(self.estimator, "classes", (0, 1))) > 2:
             raise ValueError("PrivateGridSearchCV compares two-class models only")
         candidates = list(ParameterGrid(self.param_grid))
@@ -267,7 +279,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         check_comparable(made, self.loss_bound)
         return budget, candidates
 
-    def _accountant(self, budget: Budget, job: str | None, rows: Rows | TableRows) -> Accountant:
+    def _accountant(self, budget: Budget, job: str | None, rows: Rows | TableRows, labels: str | None) -> Accountant:
         """Who pays for the search: all of it at once, before its first look at a row."""
         ledger = open_ledger(self.estimator.ledger)
         if ledger is None and job is not None:
@@ -277,7 +289,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
             engine, encoder = rows.engine(opener)
             source = opener._curator(engine, encoder, rows.groups is not None, f"{job}/search")
             # Another grid or other shares are another search: what was stored for this one does not answer it.
-            asked = (self.param_grid, self.held_out, tuple(self.shares), self.loss_bound)
+            asked = (self.param_grid, self.held_out, tuple(self.shares), self.loss_bound, labels)
             seeded = self.random_state is not None or self.estimator.random_state is not None
             job = job_key(str(source.job), asked, seeded)
         return Accountant(ledger, job=job, asked=budget, label=f"search of {type(self.estimator).__name__}")
@@ -293,12 +305,14 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
 
         What their types show is checked here. Parts are then cells without a type, as one of a part must not change it.
         """
-        opener = clone(self.estimator)
+        opener, named = clone(self.estimator), None
+        if opener.formula is not None:  # it may have the labels among the columns
+            X, y, named = formula_rows(opener, X, y)
         table = check_table(opener, X, reset=True)
-        opener._read_labels(table, y)
+        opener._read_labels(table, y, name=named)
         labels = check_target(opener, table, y)[0]
         untyped = as_floats(labels) if labels.dtype.kind in "fiub" else labels.astype(object)
-        return table if isinstance(table, np.ndarray) else X, NamedCells.of(untyped, getattr(y, "name", None))
+        return table if isinstance(table, np.ndarray) else X, NamedCells.of(untyped, label_name(opener, y) or named)
 
     def _candidate(self, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
         made = clone(self.estimator).set_params(**params, ledger=accountant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.tables import check_types, read_table
+from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
 from discreet.privacy import Budget, Guarantee
@@ -119,9 +120,11 @@ def private_second_moment(
         raise ValueError(f"eta must be between 0 and 1, and is for calibration='paper' alone, got {eta!r}")
     table = read_table(X)
     names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
+    if is_frame(X):
+        check_written(names, domain, bounds_X)
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
     encoder = Encoder(declared)
-    check_types(table, declared)
+    check_types(table, declared, written=domain is not None or isinstance(bounds_X, Mapping))
     curator = Curator(
         open_engine(Arrays(table), Layout(encoder.encode)),
         neighbours=neighbours,

@@ -27,9 +27,9 @@ from discreet.estimators.pipelines import warn_of_fitted_steps
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
-from discreet.estimators.tables import feature_domain, feature_names, named_target
+from discreet.estimators.tables import feature_domain, feature_names, named_target, names_are_written
 from discreet.estimators.units import linear_result, store_facts, units
-from discreet.estimators.vectors import check_groups
+from discreet.estimators.vectors import check_groups, type_name
 from discreet.glm import Family, Link
 from discreet.privacy import Budget
 from discreet.results import Results
@@ -111,9 +111,10 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
             width=len(names),
             block_rows=wide_block_rows(len(names)),
         )
-        arrays = Arrays(table, labels, check_groups(groups, len(labels)))
+        beside = tuple(map(type_name, (y, groups)))
+        arrays = Arrays(table, labels, check_groups(groups, len(labels)), beside)
         engine, encoder = open_engine(arrays, layout), Encoder(domain, target)
-        source = self._curator(engine, encoder, groups is not None, job)
+        source = self._enough_rows(self._curator(engine, encoder, groups is not None, job))
         return self._fit_source(source, encoder, budget)
 
     def _open_table(
@@ -133,7 +134,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         if target is None:
             raise ValueError("target= must name the column to predict")
         opened = open_table(table)
-        names = table_features(self.domain, opened.names, target, features, groups)
+        names = table_features(self, opened.names, target, features, groups)
         self._check_sparsity(len(names))
         domain, column = feature_domain(self, names), self._target(target)
         low, high = wide_bounds(domain)
@@ -147,6 +148,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
             texts=frozenset([target]) if self._label_texts(target) else frozenset(),
             declared=domain.columns,
             check_labels=self._without_secrets()._check_label_kind,
+            unwritten=frozenset() if features is not None or names_are_written(self) else frozenset(names),
             width=len(names),
             block_rows=wide_block_rows(len(names)),
         )

@@ -20,7 +20,7 @@ from discreet.domain import (
     numbers,
 )
 from discreet.errors import DomainError
-from discreet.estimators.tables import check_table
+from discreet.estimators.tables import check_table, names_are_written
 from discreet.rows import Coded, Columns, SparseRows, WideEncoding
 from discreet.rows.wide import EncodedRows
 
@@ -31,8 +31,9 @@ def check_wide(estimator: Any, X: Any, *, reset: bool) -> Any:
         return _check_sparse(estimator, X, reset=reset)
     table = check_table(estimator, X, reset=reset)
     if not isinstance(table, np.ndarray):
-        for name in table.columns:
-            what, series = f"sparse models take numeric columns only: {name!r}", table[name]
+        for place, name in enumerate(table.columns, start=1):
+            called = repr(name) if names_are_written(estimator) else f"column {place}"
+            what, series = f"sparse models take numeric columns only: {called}", table[name]
             check_numbers(what, kind_of_series(series), type(series.dtype).__name__)
         columns = [numbers(table[name]) for name in table.columns]
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))

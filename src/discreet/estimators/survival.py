@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
-from discreet.domain import Encoder, Numeric
-from discreet.domain.piecewise import PiecewiseEncoder
+from discreet.domain import Encoder, Numeric, frame_of, lacking
+from discreet.domain.piecewise import LEAST_PART, PiecewiseEncoder
 from discreet.engines import Expanded
 from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
@@ -100,6 +100,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     # What the other models may be told and this one may not.
     _beside = "event"
+    _searchable = False
     calibration = "tight"
     solver = "auto"
     public = None
@@ -129,6 +130,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         rising = all(low < high for low, high in zip((0.0, *breaks), breaks, strict=False))
         if not breaks or not rising or not math.isfinite(breaks[-1]):
             raise DomainError(f"breaks must be rising numbers > 0, the ends of intervals, got {self.breaks!r}")
+        if min(high - low for low, high in zip((0.0, *breaks), breaks, strict=False)) < LEAST_PART * breaks[-1]:
+            raise DomainError(
+                f"breaks must be at least 1 / {1 / LEAST_PART:,.0f} of the last one apart, got {self.breaks!r}"
+            )
         return breaks
 
     def _target(self, name: str | None) -> Numeric:
@@ -136,6 +141,13 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return Numeric(str(name or "duration"), 0.0, self._ends()[-1] * (1 + 2.0**-10))
 
     def _weight(self, name: str | None) -> Numeric:
+        if self.domain is not None and name is not None and name in self.domain:
+            column = self.domain[name]
+            bounds = (column.low, column.high) if isinstance(column, Numeric) else column.values
+            if not {0, 1}.issuperset(bounds):
+                raise DomainError(
+                    f"event {name!r} is declared with {', '.join(map(repr, bounds))}: events are 0 (censored) and 1"
+                )
         return Numeric(str(name or "event"), 0.0, 1.0)
 
     def _check_offset(self) -> None:
@@ -158,7 +170,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             rows.
         event : vector, or the name of a column of X
             1 (or true) where the event happened at the end, 0 where the row was censored; all
-            happened if None.
+            happened if None. A row with any other value is not used.
         job : str, optional
             A name for this fit in the ledger, as for LinearRegression.
 
@@ -214,7 +226,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Self:
         records = PiecewiseEncoder(rows, self._ends())
         source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
-        self._fit_source(source, records, budget)  # type: ignore[arg-type]
+        self._fit_source(self._enough_rows(source), records, budget)  # type: ignore[arg-type]
         return self._with_baseline(rows.width)
 
     def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
@@ -380,7 +392,7 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
 
     if not nw.dependencies.is_into_dataframe(X):
         raise DomainError(f"event={name!r} names a column, and X has no names: pass the events themselves")
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     if name not in frame.columns:
-        raise DomainError(f"the table has no column {name!r} for event; it has {', '.join(frame.columns)}")
+        raise DomainError(f"the table has no column {name!r} for event; {lacking(name, frame.columns)}")
     return frame.drop(name).to_native(), frame[name].to_native()

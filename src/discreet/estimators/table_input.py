@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from discreet.domain import Categorical, Date, Domain, Encoder, Kind, Numeric, numbers
+from discreet.domain import Categorical, Date, Encoder, Kind, Numeric, lacking, numbers
 from discreet.engines import Layout
 from discreet.errors import DomainError
+from discreet.estimators.tables import check_written
 from discreet.rows import Coded, Columns
 
 
 def table_features(
-    domain: Domain | None,
+    estimator: Any,
     present: Sequence[str],
     target: str,
     features: Sequence[str] | None,
@@ -26,16 +27,16 @@ def table_features(
 
     more: the exposure and the weight.
     """
-    others = {target, groups, *more}
+    domain, others = estimator.domain, {target, groups, *more}
     if features is not None:
         names = list(features)
     elif domain is not None:
         names = [column.name for column in domain.columns if column.name not in others]
     else:
-        # What there is in its place is not shown: a file without a header line has its first record there.
         for name in others - {None, *present}:
-            raise DomainError(f"the table has no column {name!r}")
+            raise DomainError(f"the table has no column {name!r}; {lacking(str(name), present)}")
         names = [name for name in present if name not in others]
+        check_written(names, domain, estimator.bounds_X)
     if not names:
         raise DomainError(f"there is no column besides the target {target!r}")
     if others & set(names) or len(set(names)) != len(names):
@@ -51,6 +52,7 @@ def table_layout(
     rows_per_person: int = 1,
     text_labels: bool = False,
     check_labels: Callable[[Kind, object], None] | None = None,
+    unwritten: Sequence[str] = (),
 ) -> Layout:
     """How the columns of a table become blocks; ``labels`` turns labels, perhaps texts, into numbers."""
     columns = [column.name for column in encoder.domain.columns]
@@ -72,6 +74,7 @@ def table_layout(
         texts=frozenset(texts),
         declared=tuple(declared),
         check_labels=check_labels,
+        unwritten=frozenset(unwritten),
         width=encoder.width,
     )
 

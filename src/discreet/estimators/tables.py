@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -15,9 +16,15 @@ from discreet.domain import (
     Domain,
     Numeric,
     check_bounds,
+    check_bounds_names,
+    check_declared,
+    check_header,
     check_kind,
+    frame_of,
+    is_number,
     kind_of_dtype,
     kind_of_series,
+    lacking,
     name_of_dtype,
     unmasked,
 )
@@ -30,13 +37,15 @@ def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns; numbered ones (as of ``pd.DataFrame(array)``) make it an array."""
     if isinstance(X, np.ndarray) or not nw.dependencies.is_into_dataframe(X):
         return False
-    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
+    return all(isinstance(name, str) for name in frame_of(X).columns)
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a frame (untouched) or a 2-d array; shapes, names and types may raise, values never do."""
     table = read_table(X)
     if is_frame(X):
+        if reset:
+            check_written(list(table.columns), estimator.domain, estimator.bounds_X)
         _check_names(estimator, list(table.columns), reset=reset)
         return table
     if isinstance(table, np.ndarray):
@@ -50,7 +59,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 def read_table(X: Any) -> Any:
     """A frame with named columns, those without names being x0, x1, ..., or a 2-d array as X is."""
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X if is_frame(X) else _named(X), eager_only=True)
+        return frame_of(X if is_frame(X) else _named(X))
     return as_table(X)
 
 
@@ -79,6 +88,28 @@ def as_table(X: Any) -> NDArray[Any]:
     return array
 
 
+def names_are_written(estimator: Any) -> bool:
+    """Whether the user has declared the columns by their names; else a table's own names are taken."""
+    return estimator.domain is not None or isinstance(estimator.bounds_X, Mapping)
+
+
+def check_written(names: list[str], domain: Domain | None, bounds: Any) -> None:
+    """Hold the names that a table has against those that were declared; see domain/names.py."""
+    if domain is not None:
+        check_declared(names, [column.name for column in domain.columns], "the domain")
+    elif isinstance(bounds, Mapping):
+        check_bounds_names(names, bounds)
+    else:
+        check_header(names)
+
+
+def label_name(estimator: Any, y: Any) -> str | None:
+    """What a column of labels is called; a number that nobody declared may be a cell, and is no name."""
+    name = getattr(y, "name", None)
+    declared = estimator.domain is not None and isinstance(name, str) and name in estimator.domain
+    return name if isinstance(name, str) and (declared or not is_number(name)) else None
+
+
 def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
     if reset:
         estimator.n_features_in_ = len(names)
@@ -91,9 +122,10 @@ def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
             )
         before = list(estimator.feature_names_in_)
         place = next(i for i, (old, new) in enumerate(zip(before, names, strict=True)) if old != new)
+        now = repr(names[place]) if names[place] in before else "another"
         raise ValueError(
             "the feature names should match those that were passed during fit, in the same order: column "
-            f"{place + 1} is {names[place]!r}, and was {before[place]!r}"
+            f"{place + 1} is {now}, and was {before[place]!r}"
         )
 
 
@@ -126,7 +158,7 @@ def named_target(estimator: Any, name: Any) -> Numeric:
     if estimator.domain is not None and isinstance(name, str):
         known = [column.name for column in estimator.domain.columns]
         raise DomainError(
-            f"target {name!r} is not declared; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
+            f"the target is not declared by its name; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
         )
     raise DomainError(
         "no range was declared for y: pass bounds_y=(low, high), the smallest and largest value that y can take, "
@@ -134,16 +166,21 @@ def named_target(estimator: Any, name: Any) -> Numeric:
     )
 
 
-def check_types(table: Any, domain: Domain) -> None:
-    """Refuse columns whose type cannot hold what was declared, before anything is paid for."""
-    for column in domain.columns:
+def check_types(table: Any, domain: Domain, *, written: bool = True) -> None:
+    """Refuse columns whose type cannot hold what was declared, before anything is paid for.
+
+    written: the user has written the columns' names, so that messages may say them.
+    """
+    for place, column in enumerate(domain.columns, start=1):
         if isinstance(table, np.ndarray):
             check_kind(column, kind_of_dtype(table.dtype), name_of_dtype(table.dtype))
         elif column.name not in table.columns:
-            raise DomainError(f"the table has no column {column.name!r}; it has {', '.join(table.columns)}")
+            wanted = [one.name for one in domain.columns]
+            raise DomainError(f"the table has no column {column.name!r}; {lacking(column.name, table.columns, wanted)}")
         else:
             series = table[column.name]
-            check_kind(column, kind_of_series(series), type(series.dtype).__name__)
+            called = None if written else f"{place} of the features"
+            check_kind(column, kind_of_series(series), type(series.dtype).__name__, called)
 
 
 def refuse_to_choose(missing: dict[str, int]) -> None:

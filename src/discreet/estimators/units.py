@@ -65,6 +65,11 @@ def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None
         elif hasattr(estimator, name):
             delattr(estimator, name)
     estimator._used = used
+    warn_of_none(used)
+
+
+def warn_of_none(used: RowsUsed | None) -> None:
+    """Say so where the noisy count of rows used says that there was none."""
     if used is not None and used.none:
         warn_user(
             f"rows used, by a noisy count: {used}. Look at what is declared: types, units, categories as they are "

@@ -63,6 +63,16 @@ def read_vector(values: Any, what: str) -> tuple[Cells, Kind, str]:
     return array, kind, name_of_dtype(array.dtype)
 
 
+def type_name(values: Any) -> str | None:
+    """How the type of labels, exposures, weights or ids is called, as far as their library gives them one."""
+    if values is None:
+        return None
+    series = as_series(values)
+    if series is not None:
+        return type(series.dtype).__name__.lower()  # as numpy writes it, so that the same numbers have one name
+    return name_of_dtype(values.dtype) if isinstance(values, np.ndarray) else type(values).__name__
+
+
 def check_groups(groups: Any, n: int) -> Cells | None:
     """One person id per row, exactly as they are; None when every row is a person of its own.
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
+
+from discreet.rows import RowsUsed
 
 Floats = np.ndarray
 
@@ -28,6 +30,11 @@ class Measure:
 
     def __float__(self) -> float:
         return self.value
+
+    def within(self, used: RowsUsed) -> Measure:
+        """The same with a value that it can have; NaN where it is noise over noise, which has none."""
+        unknown = used.none or used.unclear or math.isinf(self.low)
+        return replace(self, value=math.nan if unknown else min(max(self.value, self.low), self.high))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.domain.columns import Categorical, Column, Numeric
 from discreet.domain.dates import Date
+from discreet.domain.names import lacking
 from discreet.errors import DomainError
 
 Floats = NDArray[np.float64]
@@ -94,7 +95,8 @@ def encoded_columns(domain: HasColumns, columns: Mapping[str, Any], records: int
     parts = [np.ones((1, records))]
     for column in domain.columns:
         if column.name not in columns:
-            raise DomainError(f"column {column.name!r} is missing; there are {', '.join(map(str, columns))}")
+            wanted = [one.name for one in domain.columns]
+            raise DomainError(f"column {column.name!r} is missing; {lacking(column.name, columns, wanted)}")
         values = columns[column.name]
         if len(values) != records:
             raise DomainError(f"column {column.name!r} has {len(values)} values, there are {records} records")

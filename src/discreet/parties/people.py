@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Categorical, Domain, EncodedBlock, Encoder
+from discreet.domain import Categorical, Domain, EncodedBlock, Encoder, frame_of
 from discreet.engines import Engine, Layout, open_engine
 from discreet.errors import DomainError
 from discreet.parties.signs import Words, person_states
@@ -59,7 +59,7 @@ class KeyedBlock:
 def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: int | None = None) -> Engine:
     """The engine over Parquet or CSV files, or over a frame with named columns."""
     if not isinstance(data, (str, PathLike)):
-        data = nw.from_native(data, eager_only=True).to_native()  # keys are looked at on this machine
+        data = frame_of(data).to_native()  # keys are looked at on this machine
     encoder = Encoder(domain)
     texts = [
         column.name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.inference.evaluation import CalibrationRow, Measure
 from discreet.privacy import Guarantee
+from discreet.rows import RowsUsed
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Evaluation:
     calibration : tuple of CalibrationRow
         Groups of rows by what was predicted, and what was seen.
     rows : float
-        The noisy number of rows that were used.
+        The noisy number of rows that were used; ``used`` says what it tells.
     alpha : float
         One minus the level of all intervals.
     cut : dict of float
@@ -37,6 +39,7 @@ class Evaluation:
     calibration: tuple[CalibrationRow, ...]
     rows: float
     rows_std: float
+    used: RowsUsed
     alpha: float
     privacy: Guarantee
     epsilon: float
@@ -51,7 +54,7 @@ class Evaluation:
         raise AttributeError(f"this evaluation has no {name!r}; it has {', '.join(measures)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, ready for JSON."""
+        """Plain numbers, ready for JSON; None for what is not finite, which JSON cannot say."""
         return {
             "model": self.model,
             "target": self.target,
@@ -59,9 +62,10 @@ class Evaluation:
             "rows_noise_std": self.rows_std,
             "level": 1 - self.alpha,
             "measures": {
-                one.name: {"value": one.value, "low": one.low, "high": one.high} for one in self.measures.values()
+                one.name: {"value": _plain(one.value), "low": _plain(one.low), "high": _plain(one.high)}
+                for one in self.measures.values()
             },
-            "calibration": [vars(row) for row in self.calibration],
+            "calibration": [{name: _plain(value) for name, value in vars(row).items()} for row in self.calibration],
             "cut": dict(self.cut),
             "guarantee": {
                 "epsilon": float(self.privacy.epsilon(self.delta)),
@@ -78,11 +82,16 @@ class Evaluation:
 
         return calibration_figure(self, path)
 
+    def _rows(self) -> str:
+        if self.used.none or self.used.unclear:
+            return str(self.used)
+        return f"{self.rows:.0f} (noisy, std err {self.rows_std:.3g})"
+
     def __str__(self) -> str:
         level = f"{100 * (1 - self.alpha):g} % noise interval"
         lines = [
             f"Private evaluation of {self.model} for {self.target}",
-            f"rows       {self.rows:.0f} (noisy, std err {self.rows_std:.3g})",
+            f"rows       {self._rows()}",
             f"guarantee  epsilon {self.privacy.epsilon(self.delta):.4g} at delta {self.delta:.3g}, beside the fit's",
             f"           {self.privacy.in_words}",
             "",
@@ -96,6 +105,10 @@ class Evaluation:
             seen = f"{_shown(row.predicted):>12}{_shown(row.observed):>12}"
             lines.append(f"{row.rows:>8.0f}{seen}   {_shown(row.observed_low)} to {_shown(row.observed_high)}")
         return "\n".join(lines)
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _shown(value: float) -> str:

@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 from scipy.interpolate import BSpline
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
-from sklearn.model_selection import cross_val_score
+from sklearn.ensemble import StackingRegressor
+from sklearn.feature_selection import RFE
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -142,7 +145,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 def test_other_columns_are_refused():
     encoder = DomainEncoder(DOMAIN)
-    with pytest.raises(DomainError, match="column 'height' is not declared"):
+    with pytest.raises(DomainError, match="column 1 of the table is not declared"):
         encoder.fit(pd.DataFrame({"height": [1.0]}))
     encoder.fit(pd.DataFrame(CELLS))
     with pytest.raises(ValueError, match="same order"):
@@ -225,6 +228,13 @@ LEAKS = {
         "StandardScaler learnt",
     ),
     "before a classifier": (make_pipeline(StandardScaler(), LogisticRegression(**PRIVATE)), "StandardScaler learnt"),
+    "the remaining columns": (
+        make_pipeline(ColumnTransformer([("a", FunctionTransformer(), [0])], remainder=StandardScaler()), linear()),
+        "StandardScaler learnt",
+    ),
+    "scores decide": (GridSearchCV(linear(), {"fit_intercept": [True, False]}, cv=2), "GridSearchCV computes scores"),
+    "labels decide": (StackingRegressor([("a", linear())], cv=2), "StackingRegressor computes scores"),
+    "calibrated": (CalibratedClassifierCV(LogisticRegression(**PRIVATE), cv=2), "CalibratedClassifierCV computes"),
 }
 SAFE = {
     "no pipeline": linear(),
@@ -234,6 +244,8 @@ SAFE = {
     "given knots": make_pipeline(SplineTransformer(knots=np.array([[-1.0, -1], [0, 0], [1, 1]])), linear()),
     "nothing at all": make_pipeline("passthrough", linear()),
     "a fixed function of labels": TransformedTargetRegressor(linear(), func=np.tanh, inverse_func=np.arctanh),
+    "coefficients decide": RFE(linear(), n_features_to_select=1),
+    "private from end to end": StackingRegressor([("a", linear())], final_estimator=linear(), cv=2),
 }
 
 
@@ -241,7 +253,7 @@ SAFE = {
 def test_a_step_that_learns_from_private_rows_is_told(what):
     model, message = LEAKS[what]
     with pytest.warns(PrivacyLeakWarning, match=message):
-        clone(model).fit(X, (Y > 0).astype(int) if what == "before a classifier" else Y)
+        clone(model).fit(X, (Y > 0).astype(int) if what in ("before a classifier", "calibrated") else Y)
 
 
 @pytest.mark.parametrize("what", SAFE)
@@ -260,5 +272,14 @@ def test_the_summary_says_what_is_not_covered():
 
 
 def test_folds_are_told_as_well():
-    with pytest.warns(PrivacyLeakWarning):
+    with pytest.warns(PrivacyLeakWarning) as told:
         cross_val_score(make_pipeline(StandardScaler(), linear()), X, Y, cv=2)
+    said = " ".join(str(one.message) for one in told)
+    assert "StandardScaler learnt" in said
+    assert "cross_validate computes scores of private rows" in said
+
+
+def test_a_model_that_scores_have_chosen_says_so():
+    with pytest.warns(PrivacyLeakWarning):
+        found = GridSearchCV(linear(), {"fit_intercept": [True, False]}, cv=2).fit(X, Y)
+    assert "NOT COVERED  GridSearchCV, fitted to the same rows" in str(found.best_estimator_.summary())

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from discreet import BudgetError, Ledger, LinearRegression, LogisticRegression, PoissonRegressor
+from discreet import BudgetError, Ledger, LinearRegression, LogisticRegression, PoissonRegressor, UnusableRowsWarning
 from discreet.audit import replay
 from discreet.audit.functions import EvaluatedClasses, EvaluatedMeans, known_model
 from discreet.glm import Poisson
@@ -197,6 +197,20 @@ def test_the_interval_of_a_ratio_holds_where_noise_leans_to_one_side(squared):
     low, high = np.array(ends).T
     assert 0.935 < np.mean((low <= 0.9) & (high >= 0.9)) < 0.975
     assert max(np.mean(low > 0.9), np.mean(high < 0.9)) < 0.045
+
+
+@pytest.mark.parametrize("kind", ["linear", "binary"])
+def test_no_usable_row_is_told_and_no_number_is_made_of_noise(kind, rows):
+    model, labels = models()[kind], np.full(ROWS, np.nan)
+    with pytest.warns(UnusableRowsWarning, match="no row was usable"):
+        found = model.evaluate(rows["X"], labels, **USUAL)
+    assert "no row was usable" in str(found)
+    assert all(np.isnan(one.value) for one in found.measures.values() if one.name != "auc")
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["measures"]
+    few = model.evaluate(rows["X"][:30], rows[kind][:30], **USUAL)
+    assert "too noisy to tell" in str(few)
+    assert all(not abs(one.value) > 1e3 for one in few.measures.values())
+    assert model._public_rows is None  # a model does not take the evaluation's rows for its own
 
 
 def test_parts_of_the_arithmetic():

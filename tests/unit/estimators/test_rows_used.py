@@ -10,6 +10,7 @@ import pytest
 
 import discreet
 from discreet import Categorical, Domain, Numeric, Public, UnusableRowsWarning
+from discreet.algorithms.parts.shrink import signal
 from discreet.curator import listening
 from discreet.rows import RowsUsed
 
@@ -75,6 +76,17 @@ def test_features_that_are_always_missing_are_told(make):
     assert model.n_used_ == pytest.approx(0.0, abs=1e-6)
     if hasattr(model, "results_"):
         assert "no row was usable" in str(model.summary())
+
+
+def test_nothing_is_clear_where_no_row_was_usable():
+    """Once in twenty fits or so noise alone looked like a signal."""
+    none, some = RowsUsed.seen(5.0, 10.0, 1000), RowsUsed.seen(900.0, 10.0, 1000)
+    slopes, noise = np.array([100.0, 100.0]), np.eye(2)
+    assert signal(slopes, noise) == signal(slopes, noise, some) == "clear"
+    assert signal(slopes, noise, none) == "drowned"
+    with pytest.warns(UnusableRowsWarning):
+        fits = [discreet.LogisticRegression(**COMMON).fit(X, np.full(N, np.nan)) for _ in range(20)]
+    assert {fit.signal_ for fit in fits} == {fit.results_.signal for fit in fits} == {"drowned"}
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)

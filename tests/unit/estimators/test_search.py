@@ -11,9 +11,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from discreet import (
+    Domain,
     Ledger,
     LinearRegression,
     LogisticRegression,
+    Numeric,
+    PiecewiseExponentialRegressor,
     PoissonRegressor,
     PrivateGridSearchCV,
     Ridge,
@@ -87,6 +90,7 @@ def test_a_ledger_pays_once_for_everything_or_refuses_before_the_first_release(t
         ({"epsilon": [1.0, 2.0]}, "must not vary epsilon"),
         ({"bounds_X": [(-1, 1), (-2, 2)]}, "must not vary bounds_X"),
         ({"alpha": [1.0, -1.0]}, "alpha must be finite"),
+        ({"formula": ["x0", "x0 + x1"]}, "must not vary formula"),
     ],
 )
 def test_a_wrong_grid_is_refused_before_anything_is_spent(grid, message, tmp_path):
@@ -94,6 +98,27 @@ def test_a_wrong_grid_is_refused_before_anything_is_spent(grid, message, tmp_pat
     with pytest.raises(ValueError, match=message):
         PrivateGridSearchCV(ridge(ledger=str(tmp_path / "budget")), grid).fit(*rows(100))
     assert not Ledger(tmp_path / "budget").history
+
+
+def test_survival_models_have_no_loss_to_compare(tmp_path):
+    ledger = Ledger.create(tmp_path / "budget", epsilon=5.0, delta=1e-6)
+    model = PiecewiseExponentialRegressor(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), breaks=(1, 2), ledger=ledger)
+    X, y = rows(100)
+    with pytest.raises(TypeError, match="no loss to compare PiecewiseExponentialRegressor"):
+        PrivateGridSearchCV(model, {"alpha": [0.1, 1.0]}).fit(X, np.abs(y))
+    assert not ledger.history
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+def test_a_formula_may_have_the_labels_among_the_columns(neighbours):
+    X, y = rows(500)
+    frame = pd.DataFrame({"a": X[:, 0].clip(-3, 3), "b": X[:, 1].clip(-3, 3), "y": y.clip(-5, 5)})
+    domain = Domain([Numeric("a", -3, 3), Numeric("b", -3, 3), Numeric("y", -5, 5)])
+    made = Ridge(epsilon=1.0, delta=1e-6, domain=domain, formula="y ~ a * b", neighbours=neighbours)
+    found = PrivateGridSearchCV(made, {"alpha": [0.1, 1.0]}).fit(frame)
+    assert found.results_.target == "y"
+    assert list(found.results_.names) == ["const", "a", "b", "a:b"]
+    assert found.predict(frame).shape == (500,)
 
 
 def test_parts_depend_on_one_row_at_a_time():

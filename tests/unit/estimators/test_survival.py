@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from discreet import Categorical, DiscreetError, Domain, DomainError, Numeric, PiecewiseExponentialRegressor, load
+from discreet import (
+    Categorical,
+    DiscreetError,
+    Domain,
+    DomainError,
+    Numeric,
+    PiecewiseExponentialRegressor,
+    WeakGuaranteeWarning,
+    load,
+)
 from discreet.audit import replay
 from discreet.domain import Encoder
 from discreet.domain.piecewise import PiecewiseEncoder
@@ -55,6 +64,37 @@ def test_a_huge_budget_gives_the_poisson_fit(fitted, poisson):
     assert np.allclose(ratios["hazard_ratio"], np.exp(poisson.params[1:3]), rtol=0.01)
     assert np.allclose(np.log(fitted.baseline_hazard_[0]), poisson.params[0], atol=0.01)
     assert fitted.n_used_ == pytest.approx(poisson.nobs, rel=1e-3)
+
+
+def test_events_are_0_or_1_and_rows_with_another_code_are_not_used(rows):
+    """As 1 and 2, for instance, of which both would be events if they were moved into the bounds."""
+    X, duration, event = rows
+    made = PiecewiseExponentialRegressor(**{**USUAL, "epsilon": 1e4})
+    one_two = made.fit(X, duration, event=event + 1)
+    only_ones = made.fit(X[~event], duration[~event])
+    assert np.allclose(one_two.results_.estimates, only_ones.results_.estimates, atol=0.02)
+    assert one_two.n_used_ == pytest.approx(only_ones.n_used_, rel=0.01)
+
+
+@pytest.mark.parametrize("declared", [Numeric("dead", 1, 2), Categorical("dead", ("no", "yes"))])
+def test_events_that_are_declared_otherwise_are_refused(rows, declared):
+    X, duration, event = rows
+    frame = pd.DataFrame({"x": X[:, 0], "time": duration, "dead": event.astype(int)})
+    domain = Domain((Numeric("x", -1, 1), Numeric("time", 0, 24), declared))
+    made = PiecewiseExponentialRegressor(epsilon=1, delta=1e-6, breaks=BREAKS, domain=domain)
+    with pytest.raises(DomainError, match="events are 0"):
+        made.fit_table(frame, target="time", event="dead", features=["x"])
+    with pytest.raises(DomainError, match="events are 0"):
+        made.fit(frame[["x", "dead"]], duration, event="dead")
+
+
+def test_the_number_of_rows_is_public_where_a_row_is_replaced(rows):
+    X, duration, event = rows
+    with pytest.warns(WeakGuaranteeWarning, match="not below one over the number of rows"):
+        fitted = PiecewiseExponentialRegressor(**{**USUAL, "delta": 1e-3}).fit(X, duration, event=event)
+    assert "4,000 rows (public); counted by weight or record" in str(fitted.summary()).replace("\n             ", " ")
+    with pytest.raises(ValueError, match="needs at least 2 rows"):
+        PiecewiseExponentialRegressor(**USUAL).fit(X[:1], duration[:1])
 
 
 def test_a_saved_model_is_the_same(fitted, rows, tmp_path):
@@ -170,6 +210,8 @@ def test_what_is_wrong_is_said(rows, fitted):
     for breaks in ((), (6, 3), (0, 6), "ab", (6, np.inf)):
         with pytest.raises(DomainError, match="breaks must be rising numbers > 0"):
             PiecewiseExponentialRegressor(**{**USUAL, "breaks": breaks}).fit(X, duration)
+    with pytest.raises(DomainError, match="at least 1 / 10,000 of the last one apart"):
+        PiecewiseExponentialRegressor(**{**USUAL, "breaks": (1, np.nextafter(1, 2), 24)}).fit(X, duration)
     with pytest.raises(ValueError, match="X and event differ in length"):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event=event[:-1])
     with pytest.raises(DomainError, match="has no names"):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from discreet.rows import Floats
+from discreet.rows import Floats, RowsUsed
 
 _LADDER = np.geomspace(1e-6, 1e4, 61)
 # "clear" from so many standard deviations of a chi-square beyond its mean, "faint" from so many.
@@ -50,8 +50,13 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
     return result
 
 
-def signal(slopes: Floats, noise: Floats) -> str:
-    """Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned", from released quantities alone."""
+def signal(slopes: Floats, noise: Floats, used: RowsUsed | None = None) -> str:
+    """Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned", from released quantities alone.
+
+    Where the count of rows used says that there was none, there is nothing that could stand out.
+    """
+    if used is not None and used.none:
+        return "drowned"
     size = len(slopes)
     if size == 0:
         return "clear"

@@ -80,5 +80,5 @@ def kept_columns(fit: GlmFit, keep: Indices) -> GlmFit:
         noise_covariance=noise,
         sampling_covariance=turn @ fit.sampling_covariance @ turn.T,
         model_covariance=turn @ inverse @ turn.T,
-        signal=signal(estimate[1:], noise[1:, 1:]),
+        signal=signal(estimate[1:], noise[1:, 1:], fit.used),
     )

@@ -16,6 +16,7 @@ from discreet.domain.domain import Domain
 from discreet.domain.formula.expressions import FUNCTIONS, Apply, Cell, Constant, DatePart
 from discreet.domain.formula.factors import LevelFactor, NumberFactor, PolynomialFactor, SplineFactor
 from discreet.domain.formula.interval import Interval
+from discreet.domain.names import lacking
 from discreet.domain.values import spelling
 from discreet.errors import DomainError
 
@@ -42,6 +43,7 @@ class Reader:
     """Reads factors of one formula against a declared domain."""
 
     domain: Domain
+    listed: bool = True
 
     def factor(self, text: str, *, column: bool = False) -> Any:
         """What this factor is; ``column``: it is the name of a column and nothing else."""
@@ -59,8 +61,9 @@ class Reader:
 
     def _column(self, name: str, text: str) -> Any:
         if name not in self.domain:
-            declared = ", ".join(column.name for column in self.domain.columns)
-            raise DomainError(f"formula term {text!r}: column {name!r} is not declared; the domain has {declared}")
+            known = [column.name for column in self.domain.columns]
+            there = f"the domain has {', '.join(known)}" if self.listed else lacking(name, known)
+            raise DomainError(f"formula term {text!r}: column {name!r} is not declared; {there}")
         column = self.domain[name]
         if isinstance(column, Numeric):
             return NumberFactor(text, Cell(name, Interval(column.low, column.high)))

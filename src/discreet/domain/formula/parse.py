@@ -124,12 +124,15 @@ class Design:
         return sum(term.norm_square for term in self.terms)
 
 
-def parse_formula(text: str, domain: Domain) -> Design:
-    """The design that a formula describes, from the text and what is declared; a DomainError names what is wrong."""
+def parse_formula(text: str, domain: Domain, *, listed: bool = True) -> Design:
+    """The design that a formula describes, from the text and what is declared; a DomainError names what is wrong.
+
+    listed: the user has written the domain's names, so that a message may list them.
+    """
     if domain.data_norm is not None:
         raise DomainError("a formula needs bounds of every column: data_norm= bounds whole rows, not single terms")
     target, found = _terms(text, [column.name for column in domain.columns])
-    reader = Reader(domain)
+    reader = Reader(domain, listed)
     read: list[tuple[str, tuple[Any, ...]]] = []
     offset: Any = None
     intercept = False
