@@ -206,7 +206,9 @@ def test_bad_input_is_refused_in_one_line(folder):
 
 
 def test_plan_commands_explain(folder):
-    assert "stands at every party" in run("parties", "plan", "show", str(folder / "plan.toml"))
+    shown = run("parties", "plan", "show", str(folder / "plan.toml"))
+    assert "stands at every party" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80, "lines fit into a usual terminal"
     assert "the plan is valid" in run("parties", "plan", "check", str(folder / "plan.toml"))
     new = ["parties", "plan", "new", str(folder / "new.toml"), "--name", "n", "--key", "id", "--people", "10"]
     new += ["--epsilon", "1", "--delta", "1e-6", "--party", "a=x,y", "--party", "b=z"]
@@ -215,7 +217,8 @@ def test_plan_commands_explain(folder):
     assert "File exists" in refused(*new)
     printed = [str(folder / "printed.toml") if word == str(folder / "new.toml") else word for word in new]
     run(*printed, "--method", "dgm", "--calibration", "paper")
-    assert "who is in the data is public" in run("parties", "plan", "show", str(folder / "printed.toml"))
+    said = run("parties", "plan", "show", str(folder / "printed.toml"))
+    assert "who is in the data is public" in " ".join(said.split())
 
 
 def test_align_counts_shared_people_without_showing_keys(folder):

@@ -77,8 +77,8 @@ def verify(path: str) -> None:
     with clean_errors():
         ledger = Ledger(path)
         entries = ledger.verify()
-        click.echo(f"intact     {entries} entries, their links, and the totals after each of them")
-        click.echo(f"spent      {ledger.spent} of {ledger.total}")
+        echo_fact("intact", f"{entries} entries, their links, and the totals after each of them")
+        echo_fact("spent", f"{ledger.spent} of {ledger.total}")
 
 
 @budget.command()
@@ -88,15 +88,15 @@ def repair(path: str) -> None:
     with clean_errors():
         found = Ledger.repair(path)
         for mended in found.mended:
-            click.echo(f"mended     {mended}")
+            echo_fact("mended", f"{mended}")
         for left in found.left:
-            click.echo(f"not mended {left}", err=True)
+            echo_fact("not mended", f"{left}", err=True)
         if found.left:
             raise click.exceptions.Exit(1)
         if not found.mended:
             click.echo("nothing had to be mended")
         ledger = Ledger(path)
-        click.echo(f"remaining  {ledger.remaining} of {ledger.total}")
+        echo_fact("remaining", f"{ledger.remaining} of {ledger.total}")
 
 
 @budget.command()
@@ -109,14 +109,14 @@ def sign(path: str) -> None:
     """
     with clean_errors():
         Ledger.sign(path)
-        click.echo(f"signed     the marks of {path}; without the key it cannot be charged")
+        echo_fact("signed", f"the marks of {path}; without the key it cannot be charged")
 
 
 def _opened(path: str) -> Ledger:
     """A ledger to look at; why it could not be charged is said on stderr."""
     ledger = Ledger.read_only(path)
     if ledger.doubts:
-        click.echo(f"warning    this ledger cannot be charged: {ledger.doubts}", err=True)
+        echo_fact("warning", f"this ledger cannot be charged: {ledger.doubts}", err=True)
     return ledger
 
 

@@ -139,14 +139,14 @@ def _plot(folder: Path, model: Any, table: Any) -> None:
         )
     except ImportError:
         return
-    click.echo(f"plot       {paths[0]} and .svg (its other epsilons are free only because the data are synthetic)")
+    echo_fact("plot", f"{paths[0]} and .svg (its other epsilons are free only because the data are synthetic)")
 
 
 def _what_next(folder: Path, epsilon: float) -> None:
     words = [_program(), "fit", f"{folder / 'data.parquet'}", "--domain", f"{folder / 'domain.toml'}"]
     words += ["--target", "cost", "--epsilon", f"{epsilon:g}", "--delta", f"{_DELTA:g}"]
     words += ["--ledger", f"{folder / 'budget.ledger'}", "--out", f"{folder / 'model.json'}"]
-    click.echo(f"files      {folder}: data.parquet, domain.toml, budget.ledger, model.json")
+    echo_fact("files", f"{folder}: data.parquet, domain.toml, budget.ledger, model.json")
     click.echo("\nDo the same yourself (--dry-run shows the price first):\n")
     click.echo(f"  {shlex.join(words)}")
 

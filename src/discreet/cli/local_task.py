@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_fact, echo_table
 from discreet.cli.store_place import StorePlace, optional_store_options
 
 
@@ -159,11 +159,11 @@ def show(path: str) -> None:
 
         loaded = Task.load(path)
         click.echo(f"task       {loaded.name}, {loaded.digest}")
-        click.echo(f"asks for   {loaded.target.name} and {', '.join(column.name for column in loaded.columns)}")
+        echo_fact("asks for", f"{loaded.target.name} and {', '.join(column.name for column in loaded.columns)}")
         what = f"{loaded.statistic.kind}, {loaded.report_entries} numbers"
-        click.echo(f"report     {what}, randomizer {loaded.randomizer.name}, {loaded.body_size} bytes")
+        echo_fact("report", f"{what}, randomizer {loaded.randomizer.name}, {loaded.body_size} bytes")
         click.echo(f"closes     {loaded.closes}, planned {loaded.goal:,}")
-        click.echo(f"promise    {in_words(loaded)}")
+        echo_fact("promise", in_words(loaded))
         _echo_advice(loaded)
         _echo_shuffled(loaded)
         facts = forecast(loaded, loaded.goal)
@@ -173,7 +173,7 @@ def show(path: str) -> None:
         if not pilot:
             error = facts["squared_relative_error"]
             click.echo(f"squared relative error at effects of standard deviation 1: {error:.3g}")
-        click.echo(f"supposing  {facts['supposes']}")
+        echo_fact("supposing", str(facts["supposes"]))
 
 
 @task.command()
@@ -184,9 +184,10 @@ def check(path: str) -> None:
         from discreet.local.task import Task
 
         loaded = Task.load(path)
-        click.echo(
-            f"ok         {loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
-            f"randomizer {loaded.randomizer.name}"
+        echo_fact(
+            "ok",
+            f"{loaded.digest}: epsilon {loaded.epsilon:g}, delta {loaded.delta:g} for the whole record, "
+            f"randomizer {loaded.randomizer.name}",
         )
 
 
@@ -196,7 +197,7 @@ def _echo_advice(made: Any) -> None:
         return
     from discreet.local.pilot import planned_people, two_rounds_advice
 
-    click.echo(f"advice     no public rows: {two_rounds_advice(made.columns, made.epsilon, planned_people(made))}")
+    echo_fact("advice", f"no public rows: {two_rounds_advice(made.columns, made.epsilon, planned_people(made))}")
 
 
 def _write(made: Any, out: str) -> None:
@@ -216,11 +217,12 @@ def _echo_shuffled(task: Any) -> None:
     try:
         epsilon = shuffled_epsilon(task, task.goal, delta)
     except GuaranteeError as error:
-        click.echo(f"shuffling  not counted: {error}")
+        echo_fact("shuffling", f"not counted: {error}")
         return
-    click.echo(
-        f"shuffling  not part of the promise: a trusted shuffler of {task.goal:,} reports would make it epsilon "
-        f"{epsilon:.3g} at delta {delta:g} towards everybody behind it ({SHUFFLE_THEOREM})"
+    echo_fact(
+        "shuffling",
+        f"not part of the promise: a trusted shuffler of {task.goal:,} reports would make it epsilon "
+        f"{epsilon:.3g} at delta {delta:g} towards everybody behind it ({SHUFFLE_THEOREM})",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors
+from discreet.cli.printing import clean_errors, echo_fact
 
 _FILE = click.Path(dir_okay=False)
 
@@ -61,20 +61,21 @@ def _echo_origin(joint: Any, agreed: bool) -> None:
     told = "the one given" if agreed else "as the releases say: compare its hash with the parties', or give --plan"
     click.echo(f"plan       {plan.name!r}, hash {plan.hash}, {told}")
     names = " and ".join(one.party for one in joint.releases)
-    click.echo(f"signature  {'of ' + names + ', by their keys in the plan' if plan.signed else signed_or_not(plan)}")
+    echo_fact("signature", f"{'of ' + names + ', by their keys in the plan' if plan.signed else signed_or_not(plan)}")
 
 
 def _echo_guarantees(joint: Any) -> None:
     delta = joint.plan.delta
     for one in joint.releases:
-        click.echo(
-            f"guarantee  {one.party}'s release alone: epsilon {one.privacy.epsilon(delta):.4g} at delta {delta:.3g}"
+        echo_fact(
+            "guarantee", f"{one.party}'s release alone: epsilon {one.privacy.epsilon(delta):.4g} at delta {delta:.3g}"
         )
-    click.echo(
-        f"guarantee  one person across all {len(joint.releases)} releases: "
-        f"epsilon {joint.privacy.epsilon(delta):.4g} at delta {delta:.3g}"
+    echo_fact(
+        "guarantee",
+        f"one person across all {len(joint.releases)} releases: "
+        f"epsilon {joint.privacy.epsilon(delta):.4g} at delta {delta:.3g}",
     )
     if any(one.roster is not None for one in joint.releases):
-        click.echo("guarantee  about a person's values; who is in the data is public with this method")
+        echo_fact("guarantee", "about a person's values; who is in the data is public with this method")
     if joint.privacy.seeded:
         click.echo("NOT PRIVATE: the noise came from random_state and can be computed again")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors
+from discreet.cli.printing import clean_errors, echo_text
 
 _FILE = click.Path(dir_okay=False)
 
@@ -90,8 +90,8 @@ def new(
                 file.write(content)
         except FileExistsError:
             raise ValueError(f"{path} exists already (File exists); a plan is never overwritten") from None
-        click.echo(f"wrote {path}: now declare each column's low and high, or its values, and run plan check")
-        click.echo(signed_or_not(made))
+        echo_text(f"wrote {path}: now declare each column's low and high, or its values, and run plan check")
+        echo_text(signed_or_not(made))
 
 
 @plan.command("show")
@@ -102,7 +102,7 @@ def show(path: str) -> None:
         from discreet.parties.plan import Plan
         from discreet.parties.plan_text import explained
 
-        click.echo(explained(Plan.from_toml(path)))
+        echo_text(explained(Plan.from_toml(path)))
 
 
 @plan.command("check")
@@ -124,7 +124,7 @@ def check(paths: tuple[str, ...]) -> None:
                     f"{paths[0]} and {path}: {told}"
                 )
         click.echo("the plan is valid")
-        click.echo(signed_or_not(plans[0]))
+        echo_text(signed_or_not(plans[0]))
 
 
 @click.group()
@@ -140,7 +140,7 @@ def new_key(path: str) -> None:
         from discreet.parties.signing import SigningKey
 
         _echo_public(SigningKey.create(path))
-        click.echo(f"{path} is the private key: keep it to yourself, and a copy of it in a safe place")
+        echo_text(f"{path} is the private key: keep it to yourself, and a copy of it in a safe place")
 
 
 @key.command("show")

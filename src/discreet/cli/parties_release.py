@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table
+from discreet.cli.printing import clean_errors, echo_fact, echo_table
 from discreet.cli.watching import watched
 
 _FILE = click.Path(dir_okay=False)
@@ -51,11 +51,11 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
         released.save(out)
         again = account.spent == spent
         click.echo(f"released   {out}" + (": the stored release of this plan, given again at no cost" if again else ""))
-        click.echo(
-            f"guarantee  epsilon {released.privacy.epsilon(agreed.delta):.4g} at delta {agreed.delta:.3g}, per person"
+        echo_fact(
+            "guarantee", f"epsilon {released.privacy.epsilon(agreed.delta):.4g} at delta {agreed.delta:.3g}, per person"
         )
         click.echo(f"ledger     {account.path}: {account.remaining} left")
-        click.echo(f"signature  {'with ' + signing.public_key if signing is not None else signed_or_not(agreed)}")
+        echo_fact("signature", f"{'with ' + signing.public_key if signing is not None else signed_or_not(agreed)}")
 
 
 def _ledger_for(plan: Any, party: str, data: str, named: str | None, key: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table, needs
+from discreet.cli.printing import clean_errors, echo_fact, echo_table, needs
 
 
 @click.command()
@@ -64,9 +64,10 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         if forecast.solved is not None:
             value = f"{forecast.n:,} people" if forecast.solved == "n" else f"epsilon {forecast.epsilon:.3g}"
             click.echo(f"needed     {value}")
-        click.echo(f"plan       {headline(forecast)}")
+        echo_fact("plan", headline(forecast))
         doubt = "" if forecast.sharp else ", which is not sharp for so few people: take it as a guess"
-        click.echo(f"forecast   by {forecast.method}{doubt}; no data was read and nothing was spent\n")
+        echo_fact("forecast", f"by {forecast.method}{doubt}; no data was read and nothing was spent")
+        click.echo()
         echo_table(["", "private", "not private", "no method below"], error_rows(forecast))
         click.echo("\nWhat the model would lose")
         for sentence in model_sentences(forecast):

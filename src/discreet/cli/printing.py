@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from discreet.errors import DiscreetError
-from discreet.text import hanging, terminal_width
+from discreet.text import hanging, terminal_width, wrapped
 
 # No column is made narrower than this.
 _LEAST = 14
@@ -91,6 +91,13 @@ def _say(label: str, message: str, colour: str) -> None:
 def echo_fact(label: str, text: str, *, err: bool = False) -> None:
     """A label and a text beside it, wrapped with a hanging indent."""
     click.echo(hanging(label, text, 11, terminal_width()), err=err)
+
+
+def echo_text(text: str) -> None:
+    """Lines of prose, each wrapped on its own; what goes on is indented further than its first line."""
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        click.echo(wrapped(line.strip(), terminal_width(), indent, indent + "  "))
 
 
 def typed_command() -> str:
