@@ -1,6 +1,6 @@
 """Families, links and the repair of noisy matrices."""
 
-from discreet.glm.clipping import ClippedScore
+from discreet.glm.clipping import ClippedRows, ClippedScore
 from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, Tweedie, family
 from discreet.glm.family_base import CumulantBounds, Family
 from discreet.glm.link_base import CanonicalLink, Link
@@ -13,6 +13,7 @@ from discreet.glm.plain import fit_plain
 __all__ = [
     "Bernoulli",
     "CanonicalLink",
+    "ClippedRows",
     "ClippedScore",
     "Cloglog",
     "CumulantBounds",

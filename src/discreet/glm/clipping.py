@@ -12,6 +12,7 @@ Where a family has no formula for the mean, the score is only cut.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -43,42 +44,26 @@ class ClippedScore:
         """What the bound is compared with."""
         return self.family.size(y, eta, self.link)
 
-    def score(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
-        """The bounded score, whose mean is 0 under the model."""
-        expected = self._expected(eta, bound)
-        if expected is not None:
-            return self._centred(y, *expected)
-        score = self.family.score(y, eta, self.link)
-        size = self.family.size(y, eta, self.link)
-        return np.asarray(score * np.minimum(1.0, bound / np.maximum(size, 1e-300)))
+    def at(self, y: Floats, eta: Floats, bound: Floats) -> ClippedRows:
+        """Score and slope of some rows, from what both need, computed once."""
+        return ClippedRows(self, y, eta, bound)
 
-    def between(self, y: Floats, eta: Floats, bottom: Floats, top: Floats) -> Floats:
-        """What a larger bound lets pass more than a smaller one."""
-        return self.score(y, eta, top) - self.score(y, eta, bottom)
+    def score(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
+        return self.at(y, eta, bound).score
 
     def slope(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
-        """How steeply the expected score rises with eta: the row's weight in the information."""
-        expected = self._expected(eta, bound)
-        if expected is None:
-            weight = self.family.weight(eta, self.link)
-            return np.asarray(weight * self.family.kept(self.family.size(y, eta, self.link), bound))
-        # At the true model E score = 0 whatever eta, so its slope is that of the clipped label's mean in eta.
-        mean, gain, centre, low, high, _ = expected
-        step = _STEP * mean
-        rise = self._clipped_mean(mean + step, centre, low, high) - self._clipped_mean(mean - step, centre, low, high)
-        slope = gain * self.link.slope(eta) * rise / (2 * step)
-        return np.asarray(np.clip(slope, 0.0, self.family.weight(eta, self.link)))
+        return self.at(y, eta, bound).slope
 
     def shift(self, eta: Floats, bound: Floats, dispersion: float) -> Floats:
         """The mean of the bounded score at the true coefficients, if the dispersion is not the one that was guessed."""
-        expected = self._expected(eta, bound)
+        expected = self.expected(eta, bound)
         if expected is None or dispersion == self.dispersion:
             return np.zeros_like(eta)
         mean, gain, centre, low, high, guessed = expected
-        true = replace(self, dispersion=dispersion)._clipped_mean(mean, centre, low, high)
+        true = replace(self, dispersion=dispersion).clipped_mean(mean, centre, low, high)
         return np.asarray(gain * (guessed - true))
 
-    def _expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
+    def expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
         """Mean, gain, centre, how far below and above it labels count, and E clip(Y - centre); None without formula.
 
         The centre is the mean, or the end of the range next to it: a mean beyond all labels must not make them all
@@ -91,15 +76,15 @@ class ClippedScore:
         reach = np.minimum(bound / np.maximum(gain, 1e-300), 1e15)
         centre = np.clip(mean, self.y_low, self.y_high)
         lowest, highest = centre - self.y_low, self.y_high - centre
-        expected = self._clipped_mean(mean, centre, np.minimum(lowest, reach), np.minimum(highest, reach))
+        expected = self.clipped_mean(mean, centre, np.minimum(lowest, reach), np.minimum(highest, reach))
         # A cut that is moved by what it takes leaves scores that lie within the bound once that is given back.
         taken = np.where(np.abs(expected) > _NOTICED * reach, np.clip(expected, -reach, reach), 0.0)
         low, high = np.minimum(lowest, reach - taken), np.minimum(highest, reach + taken)
         again = taken != 0
-        expected[again] = self._clipped_mean(mean[again], centre[again], low[again], high[again])
+        expected[again] = self.clipped_mean(mean[again], centre[again], low[again], high[again])
         return mean, gain, centre, low, high, expected
 
-    def _clipped_mean(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
+    def clipped_mean(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
         """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is costly, and often not needed."""
         shift = mean - centre
         spread = np.sqrt(self.dispersion * self.family.variance(mean))
@@ -113,14 +98,48 @@ class ClippedScore:
             result[cut] += part
         return result
 
-    def _centred(
-        self, y: Floats, mean: Floats, gain: Floats, centre: Floats, low: Floats, high: Floats, expected: Floats
-    ) -> Floats:
-        """-gain (clip(y - centre) - E clip(Y - centre)), for labels that are cut to their declared range first."""
-        return np.asarray(gain * (expected - np.clip(y - centre, -low, high)))
-
     def _mean_and_gain(self, eta: Floats) -> tuple[Floats, Floats]:
         """Means within sense, and gains that do not vanish far beyond the largest label."""
         raw, gain = self.link.mean(eta), self.family.gain(eta, self.link)
         mean = np.clip(raw, 1e-12, self.family.largest_mean(self.y_high))
         return mean, gain * np.maximum(raw / mean, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ClippedRows:
+    """Rows with these labels, predictors and bounds."""
+
+    law: ClippedScore
+    y: Floats
+    eta: Floats
+    bound: Floats
+
+    @cached_property
+    def _expected(self) -> tuple[Floats, ...] | None:
+        return self.law.expected(self.eta, self.bound)
+
+    @cached_property
+    def _size(self) -> Floats:
+        return self.law.size(self.y, self.eta)
+
+    @cached_property
+    def score(self) -> Floats:
+        """The bounded score, whose mean is 0 under the model; only to be read."""
+        if self._expected is None:
+            score = self.law.family.score(self.y, self.eta, self.law.link)
+            return np.asarray(score * np.minimum(1.0, self.bound / np.maximum(self._size, 1e-300)))
+        # -gain (clip(y - centre) - E clip(Y - centre)), for labels that are cut to their declared range first.
+        _, gain, centre, low, high, expected = self._expected
+        return np.asarray(gain * (expected - np.clip(self.y - centre, -low, high)))
+
+    @cached_property
+    def slope(self) -> Floats:
+        """How steeply the expected score rises with eta: the row's weight in the information; only to be read."""
+        law, weight = self.law, self.law.family.weight(self.eta, self.law.link)
+        if self._expected is None:
+            return np.asarray(weight * law.family.kept(self._size, self.bound))
+        # At the true model E score = 0 whatever eta, so its slope is that of the clipped label's mean in eta.
+        mean, gain, centre, low, high, _ = self._expected
+        step = _STEP * mean
+        rise = law.clipped_mean(mean + step, centre, low, high) - law.clipped_mean(mean - step, centre, low, high)
+        return np.asarray(np.clip(gain * law.link.slope(self.eta) * rise / (2 * step), 0.0, weight))

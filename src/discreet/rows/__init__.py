@@ -22,7 +22,7 @@ from discreet.rows.kernels import (
     scratch,
     whole_numbers,
 )
-from discreet.rows.linear_map import LinearMap
+from discreet.rows.linear_map import LinearMap, shared
 from discreet.rows.logistic_loss import LogisticLoss
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
 from discreet.rows.query import Block, Floats, Geometry, Query, WholeBlock, reach, weight_of
@@ -101,6 +101,7 @@ __all__ = [
     "row_hashes",
     "scratch",
     "several_parts",
+    "shared",
     "weight_of",
     "whole_numbers",
     "wide_block_rows",

@@ -136,14 +136,14 @@ def _square_parts(
     entries = len(rows) + (last is not None)
     if query.shape != (entries, entries):
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
-    total = np.zeros(parts_shape(query), dtype=np.int64)
+    total, scale = np.zeros(parts_shape(query), dtype=np.int64), left_grid(query)[0]
     for start in range(0, len(weight), TILE_ROWS):
         some = slice(start, start + TILE_ROWS)
         tile = scratch("square tile", (entries, len(weight[some])))
         np.multiply(rows[:, some], weight[some], out=tile[: len(rows)])
         if last is not None:
             tile[-1] = last[some]
-        _on_grid(tile, query.left_norm, left_grid(query)[0], np.zeros(tile.shape[1]))
+        place(tile, query.left_norm, scale, np.zeros(tile.shape[1]))
         if used is not None:
             tile[:, ~used[some]] = 0.0
         total += _product_of_halves(tile, tile)
@@ -294,7 +294,7 @@ def _exact_product(left: Floats, right: Floats) -> Parts:
     """
     squares = square_sums(left) if left is right else None
     if squares is not None:
-        return np.stack(squares)
+        return squares
     rows = left.shape[1]
     whole_runs = rows // _EXACT_ROWS * _EXACT_ROWS
     total = carried((left[:, whole_runs:] @ right[:, whole_runs:].T)[np.newaxis])

@@ -93,13 +93,13 @@ def weighted_sum(
     return total
 
 
-def square_sums(factor: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def square_sums(factor: Floats) -> NDArray[np.int64] | None:
     """factor @ factor.T of whole numbers of 22 bits, as ``carried`` gives it; None where BLAS is faster."""
     if _kernels is _NUMPY or len(factor) < 4:
         return None
-    high, low = np.zeros((2, len(factor), len(factor)), dtype=np.int64)
-    _kernels.square_sums(factor, high, low)
-    return high, low
+    sums = np.zeros((2, len(factor), len(factor)), dtype=np.int64)
+    _kernels.square_sums(factor, sums[0], sums[1])
+    return sums
 
 
 def cells_between(values: Floats, edges: Floats) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,12 +97,12 @@ class LinearMap:
         mapped, length = self.with_norms(block, skipped=1)
         mapped.flags.writeable = False
         if _look.block is block:
-            _look.mapped = self._key, mapped, length
+            _look.mapped = self.key, mapped, length
         return mapped, length
 
     def _mapped_already(self, block: Block) -> tuple[Floats, Floats] | None:
         known = _look.mapped if _look.block is block else None
-        return None if known is None or known[0] != self._key else known[1:]
+        return None if known is None or known[0] != self.key else known[1:]
 
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """The records (1, x) in whole numbers (scratch memory), one column each, their first output with offset, the
@@ -121,7 +121,7 @@ class LinearMap:
         return lines, with_offset(eta, block), length
 
     @cached_property
-    def _key(self) -> bytes:
+    def key(self) -> bytes:
         """All that outputs depend on, besides the rows."""
         return self._whole[0].tobytes() + self._whole[1].tobytes()
 
@@ -173,6 +173,8 @@ class _Look(threading.local):
     rows: float | None = None
     # Through which map they are there, with their lengths.
     mapped: tuple[bytes, Floats, Floats] | None = None
+    # What functions of its rows gave.
+    found: dict[Hashable, Any] | None = None
 
 
 _look = _Look()
@@ -185,11 +187,21 @@ def one_look(block: Block) -> Iterator[None]:
         yield
         return
     outer = _look.block
-    _look.block, _look.rows, _look.mapped = block, None, None
+    _look.block, _look.rows, _look.mapped, _look.found = block, None, None, {}
     try:
         yield
     finally:
-        _look.block, _look.rows, _look.mapped = outer, None, None
+        _look.block, _look.rows, _look.mapped, _look.found = outer, None, None, None
+
+
+def shared(key: Hashable, compute: Callable[[], Any]) -> Any:
+    """What ``compute`` gives, computed once for all queries that look at a block; the key says all but the block."""
+    found = _look.found
+    if found is None:
+        return compute()
+    if key not in found:
+        found[key] = compute()
+    return found[key]
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:

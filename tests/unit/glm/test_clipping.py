@@ -212,3 +212,13 @@ def test_a_plain_fit_of_anything_is_finite(name):
         width = rows.shape[1]
         got = fit_plain(one, one.default_link, rows, y, np.full(width, 1e-6), np.zeros(width))
         assert np.isfinite(got).all()
+
+
+@pytest.mark.parametrize("one", [Poisson(), Gaussian(), Bernoulli()])
+def test_rows_at_a_bound_have_the_score_and_the_slope_of_the_law(one):
+    clipped = ClippedScore(one, one.default_link, 0.0, 1.0)
+    y, eta, bound = np.array([0.0, 1.0, 1.0]), np.array([-0.5, 0.0, 2.0]), np.array([0.1, 0.5, 3.0])
+    rows = clipped.at(y, eta, bound)
+    assert rows.slope.tolist() == clipped.slope(y, eta, bound).tolist()
+    assert rows.score.tolist() == clipped.score(y, eta, bound).tolist()
+    assert rows.score is rows.score

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tables import ArrayBlock, blocks
 
 from discreet.rows import LinearMap
-from discreet.rows.linear_map import one_look
+from discreet.rows.linear_map import one_look, shared
 
 
 def rows(rng: np.random.Generator, width: int, records: int) -> ArrayBlock:
@@ -137,3 +137,20 @@ def test_queries_of_one_pass_share_a_look_and_no_other_block_is_taken_for_it():
         assert np.array_equal(rows_of[1:], np.rint(first.x * 2.0**linear.row_bits))
     first.x *= 0.5  # nobody looks at it now, so it may change
     assert np.array_equal(linear.seen(first)[0], linear.apply(first))
+
+
+def test_what_queries_have_in_common_is_computed_once_a_look():
+    rng = np.random.default_rng(5)
+    first, second = rows(rng, 3, 10), rows(rng, 3, 10)
+    computed = []
+
+    def answer(name):
+        return shared(name, lambda: computed.append(name) or len(computed))
+
+    with one_look(first):
+        assert [answer("a"), answer("b"), answer("a")] == [1, 2, 1]
+        with one_look(second):  # another block's answers are its own
+            assert answer("a") == 3
+    with one_look(first):
+        assert answer("a") == 4
+    assert [answer("a"), answer("a")] == [5, 6]  # nobody looks, so nothing is kept

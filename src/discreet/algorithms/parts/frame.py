@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +12,9 @@ from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.sizes import EDGES
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.glm import ClippedScore
+from discreet.glm import ClippedRows, ClippedScore
 from discreet.privacy import GDP
-from discreet.rows import Answer, Floats, Query, Source
+from discreet.rows import Answer, Floats, Query, Source, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 
 # Squared residuals are cut at this many times the dispersion, or where noise is this part of it: with a large budget
@@ -61,12 +61,11 @@ class Frame:
 
     def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> GradientSum:
         """The sum of scores clipped at ``top``, less that of scores clipped at ``bottom``."""
-        score = self._score
+        rows = self._clipped_rows(phi)
 
         def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
-            if bottom > 0:
-                return score.between(y, eta, bottom / length, top / length)
-            return score.score(y, eta, top / length)
+            score = rows(top, y, eta, length).score
+            return score - rows(bottom, y, eta, length).score if bottom > 0 else score
 
         label = "gradient" if bottom == 0 else "gradient above the clip norm"
         return GradientSum(self.coordinates.map(phi), self.model.labels, weight, top - bottom, self.root_size, label)
@@ -93,21 +92,21 @@ class Frame:
 
     def curvature(self, phi: Floats, clip: float, norm: float) -> WeightedMoment:
         """How the gradient of clipped scores responds to a change of phi."""
-        score = self._score
+        rows = self._clipped_rows(phi)
         return WeightedMoment(
             self.coordinates.map(phi),
             self.model.labels,
-            lambda y, eta, length: np.sqrt(score.slope(y, eta, clip / length)),
+            lambda y, eta, length: np.sqrt(rows(clip, y, eta, length).slope),
             norm,
         )
 
     def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
         """The second moment of clipped scores: the meat of the sandwich."""
-        score = self._score
+        rows = self._clipped_rows(phi)
         return WeightedMoment(
             self.coordinates.map(phi),
             self.model.labels,
-            lambda y, eta, length: score.score(y, eta, clip / length),
+            lambda y, eta, length: rows(clip, y, eta, length).score,
             clip,
             label="second moment of scores",
             weighs_squares=True,
@@ -141,6 +140,18 @@ class Frame:
         """The mean of clipped scores at the optimum, if the dispersion is not what this frame takes it to be."""
         bound = np.array([clip / self.root_size])
         return self.foresight.mean_of(phi, lambda eta: self._score.shift(eta, bound, dispersion))
+
+    def _clipped_rows(self, phi: Floats) -> Callable[[float, Floats, Floats, Floats], ClippedRows]:
+        """From a clip norm and rows to what is clipped of them, computed once for all questions of a pass."""
+        score, through = self._score, self.coordinates.map(phi).key
+        law = score.family, score.link, score.y_low, score.y_high, score.dispersion
+
+        def rows(clip: float, y: Floats, eta: Floats, length: Floats) -> ClippedRows:
+            # A copy of eta: what is shared is used later, when others may have written to its memory.
+            found: ClippedRows = shared((through, law, clip), lambda: score.at(y, np.array(eta), clip / length))
+            return found
+
+        return rows
 
     @property
     def _score(self) -> ClippedScore:
