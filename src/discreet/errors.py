@@ -50,11 +50,11 @@ class DomainError(DiscreetError, ValueError):
 
 
 class ReadError(DomainError):
-    """A table cannot be read to its end; the message of whoever read it may quote cells and is not passed on."""
+    """A table could not be read completely. The reader's own message might quote cells, so it is not shown."""
 
 
 class ChangedError(DiscreetError):
-    """The rows were not the same in two passes over them, so the sums do not belong together."""
+    """The rows changed between two passes over them, so their sums do not belong together."""
 
 
 class BudgetError(DiscreetError):
@@ -106,15 +106,15 @@ class PrivacyLeakWarning(UserWarning):
 
 
 class RollbackWarning(UserWarning):
-    """A ledger was charged where nothing outside its folder remembers it: a restored copy would spend twice."""
+    """A ledger was charged, but no mark could be written outside its folder: a restored copy would go unnoticed."""
 
 
 class StoredResultWarning(UserWarning):
-    """A fit was given answers that an earlier one of the same name had paid for, whatever the rows are now."""
+    """A fit returned stored answers of an earlier job of the same name. The rows were not compared."""
 
 
 class UnusableRowsWarning(UserWarning):
-    """The noisy count of rows used says that there was none, or hardly one; a released number says so, not a row."""
+    """By its noisy count, the fit used no row or hardly any. The warning depends on the released count alone."""
 
 
 class WeakGuaranteeWarning(UserWarning):

@@ -104,7 +104,7 @@ def sparse_score_attack(
 def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike) -> Floats:
     """One number per row (RELU, 5): <estimate - truth, (y - relu(<truth, x>)) 1(<truth, x> > 0) x>; members score high.
 
-    The printed formula lost its last factor, x; without it the product is no number.
+    The paper's printed formula lacks the last factor, x.
 
     Parameters
     ----------

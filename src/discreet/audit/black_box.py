@@ -71,17 +71,17 @@ class BlackBox:
 
     @property
     def mu(self) -> float:
-        """At least this much was lost, with the stated confidence."""
+        """A lower bound of the mu that was lost, with the stated confidence."""
         return self.rates.mu
 
     @property
     def epsilon(self) -> float:
-        """At least this epsilon at ``delta``, whatever the noise is."""
+        """A lower bound of the epsilon that was lost at ``delta``, whatever the noise is."""
         return self.rates.epsilon(self.delta)
 
     @property
     def gaussian_epsilon(self) -> float:
-        """The epsilon at ``delta`` of Gaussian noise that loses this mu: larger, and right only if the noise is so."""
+        """The epsilon at ``delta`` of Gaussian noise that loses this mu: valid only if the noise is Gaussian."""
         return gaussian_epsilon(self.delta, self.mu) if self.delta > 0 else self.epsilon
 
     def __str__(self) -> str:

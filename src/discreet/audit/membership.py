@@ -41,7 +41,7 @@ def gaussian_allowed_area(mu: float) -> float:
 
 @dataclass(frozen=True)
 class Membership:
-    """Attack scores of rows that were in the data and of rows that were not, with the claim that they are held against.
+    """Attack scores of rows that were in the data and of rows that were not, with the claim that they are compared with.
 
     ``area`` is the chance that a member scores above a non-member; 1/2 is no attack at all.
 
@@ -95,11 +95,11 @@ class Membership:
 
     @property
     def within_bound(self) -> bool:
-        """Whether the area is within what the claim allows, but for five standard deviations of its estimate."""
+        """Whether the area exceeds what the claim allows by at most five standard errors."""
         return self.area - 5 * self.area_std <= self.allowed_area
 
     def curve(self) -> tuple[Floats, Floats]:
-        """False alarm rates and the hit rates there; equal scores are decided by coin, which makes straight pieces.
+        """The ROC curve: false alarm rates and hit rates, with ties broken at random.
 
         Returns
         -------

@@ -132,7 +132,7 @@ class Replayer:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the audit saw. ``problems`` is empty if the promise was kept on this pair.
+    """What the audit found. ``problems`` is empty if the promise was kept on this pair.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Replay:
 
     @property
     def release_efficiencies(self) -> tuple[float, ...]:
-        """For each release, how much of its own cost these neighbours made it lose: above 1 is a leak."""
+        """For each release, the loss on this pair over the release's own cost: above 1 is a leak."""
         pairs = zip(self.losses, self.releases, strict=False)
         return tuple(loss / release.cost.mu for loss, release in pairs)
 

@@ -33,9 +33,9 @@ NUMBER_PARTS = ("year", "dayofyear", "days", "hour")
 
 @dataclass(frozen=True)
 class Date(Numeric):
-    """A date, or a time without a zone, between two declared days; earlier and later ones are moved to these.
+    """A date, or a time without a zone, between two declared days. Dates outside are moved to the nearest of the two.
 
-    It is a number of days since 1970-01-01 to a model. In a formula its parts can be named: ``year(d)``, ``days(d)``
+    A model sees the number of days since 1970-01-01. In a formula its parts can be named: ``year(d)``, ``days(d)``
     (since the first day), ``dayofyear(d)`` and ``hour(d)`` are numbers; ``month(d)``, ``quarter(d)`` and ``weekday(d)``
     have levels.
 

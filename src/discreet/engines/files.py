@@ -16,7 +16,7 @@ _COMPRESSED = (".gz", ".bz2", ".zst")
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV files that are written in another way than with commas, points and UTF-8.
+    """CSV files with another separator, decimal point or encoding than comma, point and UTF-8.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
     data_norm = None
 
     def fit(self, X: Any, y: Any = None) -> DomainEncoder:
-        """Check names and types; no cell is looked at.
+        """Check names and types. No cell is read.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
 
     @property
     def output_domain(self) -> Domain:
-        """What the features can be, which a model behind them is told as its ``domain``."""
+        """The declared bounds of the features: the ``domain`` of the model that follows."""
         columns = tuple(Numeric(feature.name, feature.low, feature.high) for feature in self._plan(self._known_names()))
         return Domain(columns)
 

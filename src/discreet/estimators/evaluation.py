@@ -35,7 +35,7 @@ class EvaluatedMethods(PrivateEstimator):
         alpha: float = 0.05,
         random_state: Any = None,
     ) -> Evaluation:
-        """How the model does on private held-out rows, from noisy sums.
+        """Evaluate the model on private held-out rows, by noisy sums.
 
         Parameters
         ----------

@@ -75,7 +75,7 @@ class FittedMethods(ReportMethods):
         return np.hstack([intercepts, coef]).ravel()
 
     def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
-        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved.
+        """Take over results that were computed elsewhere: by several parties, or before the model was saved.
 
         Parameters
         ----------

@@ -30,8 +30,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
 
-    The other parameters are those of GeneralizedLinearRegressor.
-
     Parameters
     ----------
     classes : Sequence[Any], default (0, 1)
@@ -217,7 +215,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The most probable class; an error that names the column where a row has a missing or undeclared value.
+        """The most probable class. A row with a missing or undeclared value raises an error that names the column.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ class LinearResultMethods:
         return self._result().p_values[self.results_.slopes]
 
     def conf_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Confidence intervals of the coefficients: one row (low, high) each, about the unshrunk estimate.
+        """Confidence intervals of the coefficients: one row (low, high) each, around the unshrunk estimate.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class LinearResultMethods:
         return self._result().intervals(alpha)[self.results_.slopes]
 
     def noise_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Where the same fit would be without privacy noise: sampling error is not in these intervals.
+        """Intervals for the coefficients of the same fit without privacy noise. Sampling error is not in them.
 
         Parameters
         ----------

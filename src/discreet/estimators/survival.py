@@ -234,7 +234,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return PiecewiseEncoder(rows, self._ends())
 
     def adopt(self, results: Any, encoder: Any, feature_names: Sequence[str] | None) -> Any:
-        """Become the fitted model of results that were made elsewhere: by several parties, or before it was saved.
+        """Take over results that were computed elsewhere: by several parties, or before the model was saved.
 
         Parameters
         ----------

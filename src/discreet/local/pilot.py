@@ -143,7 +143,7 @@ def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> s
 
 
 def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:
-    """The second of two rounds, in units of the means and scales that the pilot's reports tell.
+    """The second of two rounds, scaled by the means and standard deviations that the pilot estimated.
 
     Parameters
     ----------

@@ -206,7 +206,7 @@ class Task:
 
     @property
     def question(self) -> str:
-        """What a device answers once, in whatever form it is asked."""
+        """The identity of the question, which a device answers once: a task and the one that continues it share it."""
         # Of NLDP's two printed rounds the same device answers both, each once.
         return f"{self.parent}/2" if self.statistic.kind == "predictor" else self.parent or self.digest
 

@@ -29,7 +29,7 @@ assert _HEADER.size == HEADER_BYTES
 
 
 class WireError(ValueError):
-    """A report body that is none; the message names the rule and never a value."""
+    """Bytes that are not a valid report. The message names the rule that is broken and never a value."""
 
 
 def encode(task: Task, payload: bytes, identity: bytes) -> bytes:

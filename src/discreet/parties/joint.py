@@ -100,7 +100,7 @@ def join(
 
 @dataclass(frozen=True)
 class Joint:
-    """All releases side by side; any column can be the label, as often as wanted.
+    """All releases of a plan. Any column can be the label, and further models cost nothing.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Joint:
 
     @property
     def privacy(self) -> Guarantee:
-        """What all releases together promise to a person who stands in every one of them."""
+        """The joint guarantee for a person who is in every release."""
         return joint([one.privacy for one in self.releases])
 
     @property
@@ -249,7 +249,7 @@ class Joint:
         """Fit a ``LinearRegression`` or ``Ridge`` of yours to the joint release, at no further cost; returns it.
 
         Its ``alpha``, ``epsilon`` and ``delta`` count: a guarantee for one person across all releases that is weaker
-        than the estimator's epsilon is refused. Bounds and domain are the plan's, so those it has are not looked at.
+        than the estimator's epsilon is refused. Bounds and domain are those of the plan.
 
         Parameters
         ----------

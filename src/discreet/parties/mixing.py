@@ -30,7 +30,7 @@ def release(
     key: SigningKey | str | PathLike[str] | None = None,
     random_state: int | None = None,
 ) -> PartyRelease:
-    """Release one party's columns under the plan; asked again, the stored release is given again at no cost.
+    """Release one party's columns under the plan. A second call returns the stored release at no cost.
 
     Parameters
     ----------

@@ -45,9 +45,9 @@ def ledger_of(plan: Plan, party: str, key: SigningKey | None = None) -> Ledger |
 
 
 def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
-    """The party's ledger at this path; made, with the budget that the plan gives the party, if none ever was.
+    """Open the party's ledger at this path, or create it with the budget that the plan gives the party.
 
-    A ledger is made once: where one was made before and is gone, that is an error and not a new budget.
+    A ledger is created once. If it was created before and is gone, this is an error: no new budget is made.
 
     Parameters
     ----------

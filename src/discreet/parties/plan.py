@@ -268,7 +268,7 @@ class Plan:
 
     @property
     def joint_mu(self) -> float:
-        """What all releases together cost a person who stands in every one of them."""
+        """The joint cost for a person who is in every release."""
         return math.sqrt(math.fsum(party.budget.mu**2 for party in self.parties))
 
     def printed_cost(self, party: Party) -> GDP:
@@ -308,7 +308,7 @@ class Plan:
         return math.sqrt(math.fsum(1 - 1 / m if m > 1 else 0.25 for m in indicators))
 
     def blur(self, party: Party, people: int) -> float:
-        """About the standard error of a correlation between columns of two parties like this one, of so many people.
+        """The approximate standard error of a correlation between columns of two parties like this one.
 
         sqrt(k) (n/k + s^2) / n: error of the mixing or of people in one slot, and noise; see docs/papers/mpr.md.
 

@@ -207,7 +207,7 @@ class PartyRelease:
             raise ReleaseError(told if told.startswith(source) else f"{source} cannot be used: {told}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file whole or not at all.
+        """Write the file, completely or not at all.
 
         Parameters
         ----------

@@ -73,7 +73,7 @@ class JointResult(ReportMethods):
 
     @property
     def people_needed(self) -> int:
-        """About how many people would make a correlation of 0.3 stand out: the noise falls as one over their root."""
+        """About how many people are needed for a correlation of 0.3 to stand out."""
         now = float(self.bare.nobs)
         return math.ceil(now * (2 * self.solution.typical_noise / _TELLING_CORRELATION) ** 2)
 

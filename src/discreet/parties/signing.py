@@ -117,11 +117,11 @@ class SigningKey:
 
     @property
     def public_key(self) -> str:
-        """What stands in the plan."""
+        """The public key, as it is written in the plan."""
         return f"ed25519:{self._private.public_key().public_bytes_raw().hex()}"
 
     def sign(self, content: bytes, purpose: bytes = _PURPOSE) -> str:
-        """The same content always has the same signature.
+        """Sign the content. The same content always has the same signature.
 
         Parameters
         ----------

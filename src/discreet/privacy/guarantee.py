@@ -135,7 +135,7 @@ class Guarantee:
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """The divisions into disjoint parts that were asked anything."""
+        """The divisions of the rows into disjoint parts of which some release was made."""
         return tuple({r.split.number: r.split for r in self.releases if r.split is not None}.values())
 
     @property

@@ -104,7 +104,7 @@ class Ledger:
 
     @classmethod
     def read_only(cls, path: str | os.PathLike[str]) -> ReadOnlyLedger:
-        """What a ledger says, also where it could not be charged; ``doubts`` says why not, and is empty if it could.
+        """Read a ledger, also one that cannot be charged; ``doubts`` says why it cannot, and is empty if it can.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Ledger:
 
     @property
     def remaining(self) -> Budget:
-        """What one more Gaussian release, or several splitting it, may cost."""
+        """What further Gaussian releases may cost together."""
         return self._account().remaining
 
     @property
@@ -140,7 +140,7 @@ class Ledger:
 
     @property
     def id(self) -> str:
-        """What tells this ledger from every other one, wherever its file lies."""
+        """The unique id of this ledger, wherever its file is."""
         return str(self._account().opening["id"])
 
     @property
@@ -149,7 +149,7 @@ class Ledger:
         return self._account().charges
 
     def opened_account(self) -> Account:
-        """The account as it was when the ledger was made: what charges one by one leave of it can be told.
+        """The account as it was when the ledger was created, to compute what was left after each charge.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Ledger:
 
     @staticmethod
     def repair(path: str | os.PathLike[str]) -> Repair:
-        """Mend a ledger that is refused, as far as that gives nothing back; says what was mended and what was not.
+        """Repair a ledger that is refused, as far as this returns no budget.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Ledger:
 
     @staticmethod
     def sign(path: str | os.PathLike[str]) -> None:
-        """Make the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names.
+        """Sign the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Ledger:
         return self.reserve([cost], label=label, key=key)
 
     def reserve(self, costs: Sequence[Unit], *, label: str, key: str | None = None) -> str:
-        """Pay for all that a fit may release, in one charge: all of it or, with a BudgetError, nothing.
+        """Pay for all that a fit may release, in one charge. A BudgetError means that nothing was charged.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class Ledger:
         return charge.key
 
     def store(self, key: str, result: dict[str, Any], *, part: str = "", releases: Releases = ()) -> dict[str, Any]:
-        """Keep a result of a charge; returns the one kept first, which is the one to hand out.
+        """Store a result of a charge. If one is stored already, that one is returned and must be used.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Ledger:
         return None if found is None else Charge.read(found.facts).time
 
     def stored(self, key: str, *, part: str = "", releases: Releases = ()) -> dict[str, Any] | None:
-        """The result kept under this key, None before there is one; refused if it is one of other releases.
+        """The result stored under this key, or None. A result of other releases is refused.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ class ResultMethods:
         """Write the fitted model to a JSON file, which ``discreet.load`` reads.
 
         It holds what was released and declared: coefficients, covariances, the guarantee with every release, the
-        domain, and which ledger paid. It holds no rows, so it may be given away as the summary may.
+        domain, and which ledger paid. It holds no rows, so it may be shared wherever the summary may.
 
         Parameters
         ----------
