@@ -41,7 +41,7 @@ def gaussian_allowed_area(mu: float) -> float:
 
 @dataclass(frozen=True)
 class Membership:
-    """Attack scores of rows that were in the data and of rows that were not, with the claim that they are compared with.
+    """Attack scores of rows that were in the data and of rows that were not, with the claim to compare with.
 
     ``area`` is the chance that a member scores above a non-member; 1/2 is no attack at all.
 
