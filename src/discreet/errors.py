@@ -6,6 +6,7 @@
     ├── ChangedError                 the rows were not the same in two passes over them
     ├── BudgetError                  the charge does not fit into what is left
     ├── GuaranteeError(ValueError)   the noise asked for does not give the guarantee asked for
+    ├── NoErrorsError(AttributeError) a fit without standard errors was asked for them
     ├── ReleaseError                 a party's release is damaged, altered or of another plan
     ├── LedgerError                  the ledger cannot be trusted, so nothing is spent
     │   ├── LedgerCorrupt            a byte, a row or the order of entries was altered
@@ -63,6 +64,10 @@ class BudgetError(DiscreetError):
 
 class GuaranteeError(DiscreetError, ValueError):
     """The requested noise does not give the requested guarantee; nothing was spent."""
+
+
+class NoErrorsError(DiscreetError, AttributeError):
+    """A fit without standard errors was asked for them; to ``hasattr`` and ``dir`` it has no such attribute."""
 
 
 class ReleaseError(DiscreetError):

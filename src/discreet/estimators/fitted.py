@@ -13,6 +13,8 @@ from discreet.privacy import Guarantee
 from discreet.report.methods import ReportMethods
 from discreet.results import Results
 
+_NO_ERRORS_OF_A_LOSS = "a fit by loss= has no standard errors, as no family says how labels vary"
+
 
 class FittedMethods(ReportMethods):
     """Stores ``results_`` after a fit, or becomes fitted by results that were made elsewhere."""
@@ -43,7 +45,7 @@ class FittedMethods(ReportMethods):
                 privacy=self.privacy_,
                 used=getattr(self, "_used", None),
                 signal=getattr(self, "signal_", None),
-                no_errors=self._NO_ERRORS,
+                no_errors=self._NO_ERRORS if getattr(self, "loss", None) is None else _NO_ERRORS_OF_A_LOSS,
             )
         paying = self.__dict__.pop("_paying", None)
         self.results_ = replace(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.errors import DiscreetError
 from discreet.results import Results
 
 
@@ -74,6 +75,8 @@ class LinearResultMethods:
     def _predictor(self, X: Any, extrapolate: bool) -> tuple[np.ndarray, np.ndarray]:
         """The unshrunk linear predictor of each row, and its standard error."""
         result, design = self._result(), self._design(X, extrapolate)
+        if len(result.names) > design.shape[1] + 1:
+            raise DiscreetError("intervals of means are for models of one linear predictor, not of three classes")
         if len(result.names) > design.shape[1]:
             design = np.column_stack([np.ones(len(design)), design])
         variance = np.einsum("ij,jk,ik->i", design, result._known(), design)

@@ -385,6 +385,12 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     evaluate_table = evaluate
 
+    def mean_interval(self, *args: Any, **more: Any) -> Any:
+        """Not offered for survival models; ``hazard_ratios`` and ``results_`` have intervals."""
+        raise DiscreetError("intervals of survival times are not offered; see hazard_ratios() and results_")
+
+    predict_interval = mean_interval
+
 
 def _without(X: Any, name: str) -> tuple[Any, Any]:
     """A frame without one of its columns, and that column."""

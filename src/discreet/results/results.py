@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, NoErrorsError
 from discreet.privacy import Guarantee, Payment
 from discreet.results.named import frame, frame_of_records, series
 from discreet.results.wald import WaldTest, wald_test
@@ -175,7 +175,7 @@ class Results:
     @property
     def noise_std_errors(self) -> Floats:
         if self.noise_covariance is None:
-            raise DiscreetError("the privacy noise's part of these standard errors is not known apart")
+            raise NoErrorsError("the privacy noise's part of these standard errors is not known apart")
         return np.sqrt(np.maximum(np.diag(self.noise_covariance), 0.0))
 
     @property
@@ -201,7 +201,7 @@ class Results:
 
     def _known(self) -> Floats:
         if self.covariance is None:
-            raise DiscreetError(self.no_errors)
+            raise NoErrorsError(self.no_errors)
         return self.covariance
 
     def _ratios(self, kind: str, title: str, alpha: float) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from discreet import (
+    DiscreetError,
     GeneralizedLinearRegressor,
     Ledger,
     LinearRegression,
@@ -206,3 +207,13 @@ def test_no_row_tells_more_than_was_claimed(loss, neighbours):
         for pair in ((far, near), (near, far)):
             report = replay(model, *pair)
             assert report.passed, str(report)
+
+
+def test_a_fit_without_standard_errors_says_why_and_can_be_looked_into():
+    """``dir`` and completion ask every attribute; an error that is none of an attribute ended them."""
+    fitted = GeneralizedLinearRegressor(epsilon=1.0, delta=1e-6, **DECLARED, loss=huber(20.0)).fit(X, Y)
+    with pytest.raises(DiscreetError, match="a fit by loss= has no standard errors"):
+        _ = fitted.bse
+    assert "bse" not in dir(fitted)
+    assert "conf_int" in dir(fitted)
+    assert not hasattr(fitted.results_, "pvalues")

@@ -207,6 +207,9 @@ def test_the_audit_notices_noise_for_one_record_only(rows, monkeypatch):
 
 def test_what_is_wrong_is_said(rows, fitted):
     X, duration, event = rows
+    for ask in (fitted.mean_interval, fitted.predict_interval):
+        with pytest.raises(DiscreetError, match="intervals of survival times are not offered"):
+            ask(X)
     for breaks in ((), (6, 3), (0, 6), "ab", (6, np.inf)):
         with pytest.raises(DomainError, match="breaks must be rising numbers > 0"):
             PiecewiseExponentialRegressor(**{**USUAL, "breaks": breaks}).fit(X, duration)
