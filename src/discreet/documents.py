@@ -54,6 +54,7 @@ def parsed_json(text: str | bytes, source: str, error: type[DiscreetError] = Dom
     except ValueError as reason:
         raise error(f"cannot read {source}: {_first_line(reason)}") from None
     _check_levels(content, source, error)
+    _check_unicode(text, content, source, error)
     return content
 
 
@@ -120,6 +121,17 @@ def _check_levels(content: Any, source: str, error: type[DiscreetError]) -> None
         if not level:
             return
     raise error(f"cannot read {source}: it is nested by more than {MOST_LEVELS} levels")
+
+
+def _check_unicode(text: str | bytes, content: Any, source: str, error: type[DiscreetError]) -> None:
+    """Half of a pair of surrogates is no character: nothing could write it again."""
+    escaped = b"\\ud" in text or b"\\uD" in text if isinstance(text, bytes) else "\\ud" in text or "\\uD" in text
+    if not escaped:
+        return
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise error(f"cannot read {source}: it has a text that is no Unicode") from None
 
 
 def _first_line(reason: ValueError) -> str:

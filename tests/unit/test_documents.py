@@ -28,6 +28,10 @@ def test_dotted_tables_are_counted_as_levels():
         parsed_toml("[" + ".".join("a" * 2000) + "]\nb = 1", "x")
 
 
+def test_pairs_of_surrogates_are_characters():
+    assert parsed_json(r'["\ud83d\ude00"]', "x") == parsed_json(rb'["\ud83d\ude00"]', "x") == ["\U0001f600"]
+
+
 def test_as_many_levels_as_are_allowed_are_read():
     assert parsed_json("[" * MOST_LEVELS + "]" * MOST_LEVELS, "x")
 
@@ -37,6 +41,8 @@ def test_as_many_levels_as_are_allowed_are_read():
     [
         ('{"a": 1, "a": 2}', "a name stands twice"),
         ("[NaN]", "NaN is no number"),
+        (r'["\ud800"]', "a text that is no Unicode"),
+        (r'{"\uDFFF": 1}', "a text that is no Unicode"),
         ("[-Infinity]", "-Infinity is no number"),
         ("[" + "1" * 5000 + "]", "thousands of digits"),
         ("{", "cannot read x"),
