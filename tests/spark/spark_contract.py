@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from functools import cache, partial
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from engine_problems import DOMAIN, PROBLEMS, engine_of, fitted, in_memory, sums, table
 
@@ -14,6 +16,7 @@ from discreet.engines import spark_frames
 from discreet.engines.spark_frames import use_this_python
 
 ROWS = table()
+_FOLDER = tempfile.TemporaryDirectory()
 LINEAR = PROBLEMS["linear"]
 
 
@@ -21,7 +24,9 @@ LINEAR = PROBLEMS["linear"]
 def spark_frame(session, seed=1):
     """The rows in another order, in partitions of which some are empty and some hold nearly everything."""
     shuffled = ROWS.take(np.random.default_rng(seed).permutation(ROWS.num_rows))
-    frame = session.createDataFrame(shuffled)
+    path = f"{_FOLDER.name}/{seed}.parquet"
+    pq.write_table(shuffled, path)  # Spark 3.5 makes no frame of an Arrow table
+    frame = session.read.parquet(path)
     return frame.repartition(1 + seed % 7, frame["age"] % (1 + seed % 4)).cache()
 
 

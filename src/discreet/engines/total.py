@@ -23,6 +23,14 @@ class Total:
         self._high = parts >> _BITS
         self._low = parts & _MASK
 
+    def __getstate__(self) -> tuple[tuple[int, ...], bytes, bytes]:
+        """Plain bytes: the numpy of a worker need not be of the driver's version."""
+        return self._high.shape, self._high.astype("<i8").tobytes(), self._low.astype("<i8").tobytes()
+
+    def __setstate__(self, state: tuple[tuple[int, ...], bytes, bytes]) -> None:
+        shape, *limbs = state
+        self._high, self._low = (np.frombuffer(limb, "<i8").astype(np.int64).reshape(shape) for limb in limbs)
+
     def add(self, other: Total) -> None:
         self._high += other._high
         self._low += other._low
