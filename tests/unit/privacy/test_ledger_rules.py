@@ -40,7 +40,7 @@ from discreet.privacy.ledger_account import (
 )
 from discreet.privacy.ledger_entry import Entry, digest, link
 from discreet.privacy.ledger_file import LedgerFile
-from discreet.privacy.ledger_lock import _condition, _holder, _patience, locked
+from discreet.privacy.ledger_lock import _condition, _holder, _is_at, _patience, locked
 from discreet.privacy.ledger_mark import Mark, canonical_json, mark_elsewhere, mark_key, read_mark, sha256, write_mark
 from discreet.privacy.ledger_repair import LenientFile
 from discreet.privacy.ledger_tail import Tail, continued
@@ -320,6 +320,39 @@ def test_a_lock_is_signed_and_waits_grow_to_20_ms(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", [])
     with locked(path):
         assert json.loads(path.read_text())["program"] == ""
+
+
+def test_a_lock_counts_at_its_path_only(tmp_path):
+    path = tmp_path / "a.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        assert _is_at(descriptor, path)
+        path.rename(tmp_path / "moved")
+        assert not _is_at(descriptor, path)  # deleted
+        path.write_text("")
+        assert not _is_at(descriptor, path)  # another one
+    finally:
+        os.close(descriptor)
+
+
+def test_every_append_moves_both_marks(ledger):
+    """Within a burst and outside of one; what adds nothing moves none."""
+    marks = [beside(ledger, ".mark"), mark_elsewhere(read_mark(beside(ledger, ".mark"), None).ledger)]
+    for burst in (10**9, 0):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(ledger_tail, "BURST", burst)
+            seq = read_mark(marks[0], None).seq
+            ledger.charge(GDP(0.001), label="x", key=f"key {burst}")
+            assert [read_mark(mark, None).seq for mark in marks] == [seq + 1] * 2
+            assert read_mark(marks[0], None).head == read_mark(marks[1], None).head
+            assert read_mark(marks[1], None).stamp == ""
+            before = [mark.read_bytes() for mark in marks]
+            ledger.charge(GDP(0.001), label="x", key=f"key {burst}")
+            assert [mark.read_bytes() for mark in marks] == before
+    ledger.finish("key 0", ())
+    assert read_mark(marks[0], None).seq == 3
+    facts = ledger.path.stat()
+    assert read_mark(marks[0], None).stamp == f"{facts.st_size} {facts.st_mtime_ns}"
 
 
 def test_an_error_while_locking_leaves_no_file_open(tmp_path, monkeypatch):
