@@ -259,6 +259,15 @@ def test_exact_gumbel_noise_is_tight():
     assert 0 < high - low - 2 * Fraction(1, 10**64) < Fraction(1, 2**62)
 
 
+@pytest.mark.parametrize(("first", "second", "chosen"), [(2**64 - 1, 0, 1), (0, 2**64 - 1, 0)])
+@pytest.mark.parametrize("ahead", [1e-30, -1e-30])
+def test_noise_that_may_still_lie_on_either_side_is_refined(ahead, first, second, chosen):
+    """Equal words and all but equal scores: 64 more digits decide, the larger ones for the smaller noise."""
+    bits = ScriptedBits([2**63, 2**63, first, second])
+    assert gumbel_top([ahead, 0.0], 1, 1.0, bits=bits).tolist() == [chosen]
+    assert bits.left == []
+
+
 def test_coins_are_flipped_in_the_order_of_their_words():
     # Order 2, 0, 1 by the first three words; the coins by the last three.
     scores = np.array([0.0, 1.0, 0.5])
