@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +33,7 @@ def exact_sum(parts: Parts, worth_bits: int = HALF_BITS) -> NDArray[np.object_]:
     Pairs of matrices, worth 2^26 and 1; one pair, or, where factors have halves, a pair for each power of
     2^``worth_bits``, the highest first.
     """
-    total = np.zeros(parts.shape[1:], dtype=object)
+    total: Any = 0
     for high, low in zip(parts[::2], parts[1::2], strict=True):
         total = (total << worth_bits) + (high.astype(object) << _CARRY_BITS) + low.astype(object)
-    return total
+    return np.asarray(total, dtype=object)

@@ -12,7 +12,7 @@ from scripted_bits import ScriptedBits
 from discreet.noise import SeededBits, discrete_gaussian, discrete_laplace, gumbel_top, permute_and_flip
 from discreet.noise import bits as bits_module
 from discreet.noise.bits import SystemBits
-from discreet.noise.blocks import CHUNK, _accepted, block_width, check_scale, cumulative_bounds, sample
+from discreet.noise.blocks import CHUNK, _accepted, block_edges, block_width, check_scale, cumulative_bounds, sample
 from discreet.noise.gaussian import GaussianLaw
 from discreet.noise.laplace import LaplaceLaw
 from discreet.noise.lazy import MARGIN, LazyUniform, exp_bounds, wide_context
@@ -74,6 +74,11 @@ def test_blocks_have_their_exact_chances(kind):
     assert len(fine) > len(cumulative_bounds(law, 64))
     # What is not listed has less than 2^-bits.
     assert 1 - Fraction(fine[-1][0], 2**128) < Fraction(1, 2**100)
+
+
+@pytest.mark.parametrize("kind", LAWS)
+def test_no_word_is_sure_where_the_margin_is_everything(kind):
+    assert block_edges(kind(2.5), 1.0).tolist() == [0]
 
 
 @pytest.mark.parametrize("kind", LAWS)
