@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.data import ROOT, Cell, cells
+from benchmarks.names import title_of
 from benchmarks.peers.scores import DELTA, DIFFPRIVLIB_ENV, PEERS, Setting, peer_medians, r2
 from rich.progress import track
 from threadpoolctl import threadpool_limits
+
+from discreet.report import figure_style as style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,11 +37,11 @@ RESULTS = ROOT / "benchmarks" / "results"
 JUDGED_PEERS = ("AdaSSP", "AdaSSP-GDP", "diffprivlib")
 OURS = "ours"
 STYLES = {
-    "AdaSSP": {"color": "tab:blue", "marker": "o", "markersize": 3, "linewidth": 1},
-    "AdaSSP-GDP": {"color": "tab:cyan", "marker": "o", "markersize": 3, "linewidth": 1},
-    "AdaSSP-GDP half radius": {"color": "tab:green", "marker": "s", "markersize": 3, "linewidth": 1},
-    "diffprivlib": {"color": "tab:orange", "marker": "^", "markersize": 3, "linewidth": 1},
-    OURS: {"color": "tab:red", "marker": "D", "markersize": 4, "linewidth": 2},
+    "AdaSSP": {"color": style.PEERS[0], "marker": "s", "markersize": 3, "linewidth": 1},
+    "AdaSSP-GDP": {"color": style.PEERS[1], "marker": "D", "markersize": 3, "linewidth": 1},
+    "AdaSSP-GDP half radius": {"color": style.PEERS[2], "marker": "v", "markersize": 3, "linewidth": 1},
+    "diffprivlib": {"color": style.PEERS[4], "marker": "^", "markersize": 3, "linewidth": 1},
+    OURS: {"color": style.OURS, "marker": "o", "markersize": 4, "linewidth": 2},
 }
 COLUMNS = ("OLS", "constant mean", *PEERS, OURS)
 
@@ -189,28 +192,21 @@ def versions() -> str:
 
 def plot(lines: list[Line], path: Path) -> None:
     """R^2 against epsilon: a panel per data set, a row of panels per relation."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    # Fixed identifiers and no date: the same figures give the same file.
-    matplotlib.rcParams.update({"svg.hashsalt": "linear_accuracy", "font.size": 8})
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(line.setting.data_set for line in lines))
-    figure, panels = pyplot.subplots(len(RELATIONS), len(names), figsize=(15, 5.4), sharex=True, sharey="col")
-    for row, relation in zip(panels, RELATIONS, strict=True):
-        for panel, name in zip(row, names, strict=True):
-            chosen = [line for line in lines if line.setting.data_set == name and line.setting.neighbours == relation]
-            draw_panel(panel, chosen)
-            panel.set_title(name if relation == RELATIONS[0] else "")
-        row[0].set_ylabel(f"{relation}\ntest $R^2$")
-    for panel in panels[-1]:
-        panel.set_xlabel("epsilon")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, title="▼ lies below the axis")
-    figure.tight_layout(rect=(0, 0.09, 1, 1))
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    with style.styled():
+        figure = Figure(figsize=(15, 5.8), layout="constrained")
+        panels = figure.subplots(len(RELATIONS), len(names), sharex=True, sharey="col")
+        for row, relation in zip(panels, RELATIONS, strict=True):
+            for panel, name in zip(row, names, strict=True):
+                own = [one for one in lines if (one.setting.data_set, one.setting.neighbours) == (name, relation)]
+                draw_panel(panel, own)
+                panel.set_title(title_of(name) if relation == RELATIONS[0] else "")
+            row[0].set_ylabel(f"{relation.replace('_', ' ')}\ntest R²")
+        style.x_title(panels, "epsilon (▼: below the axis)")
+        style.key(figure, panels[0, 0], columns=7)
+    style.save(figure, path)
 
 
 def draw_panel(panel: Axes, lines: list[Line]) -> None:
@@ -218,14 +214,14 @@ def draw_panel(panel: Axes, lines: list[Line]) -> None:
     floor = -0.25 * top
     panel.axhline(top, color="black", linestyle="--", linewidth=0.8, label="OLS, not private")
     panel.axhline(0, color="grey", linestyle=":", linewidth=0.8, label="constant mean")
-    for method, style in STYLES.items():
+    for method, look in STYLES.items():
         points = [(line.setting.epsilon, line.medians[method]) for line in lines if method in line.medians]
         if points:
             # Scores far below the constant mean would flatten all others: a triangle on the axis stands for them.
-            panel.plot(*zip(*points, strict=True), label=method, **style)
+            panel.plot(*zip(*points, strict=True), label=method, **look)
             below = [epsilon for epsilon, score in points if score < floor]
             if below:
-                panel.plot(below, [floor] * len(below), "v", color=style["color"], markersize=5, clip_on=False)
+                panel.plot(below, [floor] * len(below), "v", color=look["color"], markersize=5, clip_on=False)
     panel.set_ylim(floor, 1.08 * top)
     panel.set_xscale("log")
     panel.set_xticks([line.setting.epsilon for line in lines], [f"{line.setting.epsilon:g}" for line in lines])

@@ -29,6 +29,7 @@ from discreet import (
 )
 from discreet.planning import LowerBound, glm_lower_bound, relu_lower_bound, sparse_glm_lower_bound
 from discreet.privacy import GDP
+from discreet.report.figure_style import MARKERS, OURS, OURS_LIGHT, key, styled, svg
 
 OUT = Path(__file__).with_suffix(".md")
 DELTA, NOISE_STD = 1e-6, 0.3
@@ -201,35 +202,30 @@ class Cell:
 
 def figure(lines: list[str]) -> str:
     """Measured errors and bounds against epsilon, a panel for each model, of the table's lines."""
-    import io
-
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    with rc_context({"svg.fonttype": "none", "font.size": 9, "svg.hashsalt": "discreet"}):
+    with styled():
         drawn = Figure(figsize=(11.0, 6.4), layout="constrained")
         panels = drawn.subplots(2, -(-len(MODELS) // 2)).ravel()
         for axes, model in zip(panels, MODELS, strict=False):
             own = [row for row in rows if row[0] == model.name]
             for place, (n, d) in enumerate(dict.fromkeys((row[1], row[2]) for row in own)):
                 here = [row for row in own if (row[1], row[2]) == (n, d)]
-                epsilons, colour = [float(row[3]) for row in here], f"C{place}"
+                epsilons, colour = [float(row[3]) for row in here], (OURS, OURS_LIGHT)[place % 2]
                 means, spreads = zip(*(map(float, row[4].split("+-")) for row in here), strict=True)
                 spreads = [min(2 * spread, 0.9 * mean) for mean, spread in zip(means, spreads, strict=True)]
                 low = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
                 high = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
-                axes.plot(epsilons, means, color=colour, marker="o", label=f"n {int(n):,}, d {d}")
+                axes.plot(epsilons, means, color=colour, marker=("o", *MARKERS)[place], label=f"n {int(n):,}, d {d}")
                 axes.fill_between(epsilons, low, high, color=colour, alpha=0.2)
                 axes.plot(epsilons, [float(row[5]) for row in here], color=colour, linestyle=":")
             axes.set(xscale="log", yscale="log", title=model.name, xlabel="epsilon")
             axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
             axes.minorticks_off()
-            axes.legend(frameon=False, fontsize=7)
-        panels[0].set_ylabel("squared error of the coefficients\n(dotted: no private method is below)")
-        out = io.StringIO()
-        drawn.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue()
+        drawn.supylabel("squared error of the coefficients (dotted: no private method is below)", fontsize=9)
+        key(drawn, panels[0])
+    return svg(drawn)
 
 
 def _kept(models: tuple[Model, ...]) -> list[str]:

@@ -10,6 +10,9 @@ from benchmarks.accuracy.cells import EPSILONS, RELATIONS, Table
 from benchmarks.accuracy.lines import AUTO, Line, lines_of
 from benchmarks.accuracy.methods import METHODS
 from benchmarks.accuracy.problems import ALL_SETS
+from benchmarks.names import title_of
+
+from discreet.report.figure_style import OURS, PEERS, key, save, styled, x_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,49 +21,35 @@ COLUMNS = 5
 LOWEST = 1e-4
 DASHES = {RELATIONS[0]: "-", RELATIONS[1]: ":"}
 CURVES = {
-    "ours auto": ("tab:red", "D"),
-    "best untuned peer": ("tab:blue", "o"),
-    "best peer, tuned included": ("tab:cyan", "s"),
-    "public rows only": ("tab:gray", None),
+    "best untuned peer": (PEERS[0], "s"),
+    "best peer, tuned included": (PEERS[1], "^"),
+    "public rows only": (PEERS[2], "v"),
+    "discreet": (OURS, "o"),
 }
 
 
 def plot(table: Table, with_public: bool, path: Path) -> None:
     """0 is the non-private fit and 1 the constant model."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    # Fixed identifiers and no date: the same figures give the same file.
-    matplotlib.rcParams.update({"svg.hashsalt": "accuracy", "font.size": 8})
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     lines = [line for line in lines_of(table) if line.cell.with_public == with_public]
     names = [name for name in ALL_SETS if any(line.cell.data_set == name for line in lines)]
     if not names:
         return
     height = math.ceil(len(names) / COLUMNS)
-    figure, panels = pyplot.subplots(height, COLUMNS, figsize=(13, 2.3 * height), sharex=True, squeeze=False)
-    for panel in panels.flat[len(names) :]:
-        panel.set_axis_off()
-    for panel, name in zip(panels.flat, names, strict=False):
-        draw_panel(panel, [line for line in lines if line.cell.data_set == name])
-        panel.set_title(name)
-    for row in panels:
-        row[0].set_ylabel("excess loss\n(1: the constant)")
-    for panel in panels[-1]:
-        panel.set_xlabel("epsilon")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="lower center",
-        ncols=4,
-        frameon=False,
-        title="solid: replace one; dotted: add or remove one",
-    )
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    with styled():
+        figure = Figure(figsize=(13, 2.4 * height + 0.6), layout="constrained")
+        panels = figure.subplots(height, COLUMNS, sharex=True, squeeze=False)
+        for panel in panels.flat[len(names) :]:
+            panel.set_axis_off()
+        for panel, name in zip(panels.flat, names, strict=False):
+            draw_panel(panel, [line for line in lines if line.cell.data_set == name])
+            panel.set_title(title_of(name))
+        figure.supylabel("excess test loss (0: without privacy, 1: the constant model)", fontsize=9)
+        x_title(panels, "epsilon")
+        figure.suptitle("Solid: one row replaced. Dotted: one row added or removed.", fontsize=9)
+        key(figure, panels[0, 0])
+    save(figure, path)
 
 
 def draw_panel(panel: Axes, lines: list[Line]) -> None:
@@ -76,7 +65,6 @@ def draw_panel(panel: Axes, lines: list[Line]) -> None:
     panel.set_ylim(LOWEST, 3)
     panel.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
     panel.minorticks_off()
-    panel.grid(alpha=0.2)
 
 
 def excess(line: Line, curve: str) -> float | None:
@@ -84,7 +72,7 @@ def excess(line: Line, curve: str) -> float | None:
     peers = [name for name in line.losses if name in METHODS and not METHODS[name].is_baseline]
     if curve == "best untuned peer":
         peers = [name for name in peers if not METHODS[name].is_tuned]
-    names = {"ours auto": [AUTO], "public rows only": ["public-only"]}.get(curve, peers)
+    names = {"discreet": [AUTO], "public rows only": ["public-only"]}.get(curve, peers)
     found = [line.losses[name] for name in names if name in line.losses]
     if not found or not {"non-private", "constant"} <= line.losses.keys():
         return None

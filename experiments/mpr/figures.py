@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from discreet.parties import Plan
+from discreet.report.figure_style import OURS, PEERS, key, save, styled, x_title
 from experiments.data import data_folder
 from experiments.mpr.table1 import DELTA, EPSILONS, PARTIES, load, make_plan, released
 
@@ -137,47 +138,52 @@ def insurance(seeds: int) -> Found:
     return {name: np.array(values) for name, values in found.items()}
 
 
+# The paper's methods in greys; RMGM with exact noise is what discreet does.
+STYLES = (("DGM", "s--", PEERS[0]), ("BGM", "^--", PEERS[1]), ("RMGM", "v--", PEERS[2]), ("discreet", "o-", OURS))
+
+
 def plot_figure_2(results: dict[tuple[float, int], Found], path: Path) -> None:
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(len(EPSILONS), len(BETAS) + 1, figsize=(15, 9), squeeze=False)
+    with styled():
+        figure = Figure(figsize=(15, 9), layout="constrained")
+        axes = figure.subplots(len(EPSILONS), len(BETAS) + 1, squeeze=False)
     for row, epsilon in zip(axes, EPSILONS, strict=True):
         sizes = sorted(n for e, n in results if e == epsilon)
-        for method, style in (("DGM", "s--"), ("BGM", "^--"), ("RMGM", "v--"), ("discreet", "o-")):
+        for method, style, colour in STYLES:
             known = [n for n in sizes if method in results[epsilon, n]]
             for axis, beta in zip(row, BETAS, strict=False):
                 axis.semilogx(
                     known,
                     [(results[epsilon, n][method] > beta).mean() for n in known],
                     style,
+                    color=colour,
                     label=method,
                     fillstyle="none",
                 )
                 axis.set(title=f"epsilon {epsilon:g}: P(distance > {beta:g})", ylim=(-0.05, 1.05))
-            row[-1].loglog(known, [np.mean(results[epsilon, n][method]) for n in known], style, label=method)
+            row[-1].loglog(
+                known, [np.mean(results[epsilon, n][method]) for n in known], style, color=colour, label=method
+            )
             row[-1].set(title=f"epsilon {epsilon:g}: mean distance")
-        row[-1].legend(fontsize=8)
-    for axis in axes[-1]:
-        axis.set_xlabel("n")
-    figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    x_title(axes, "people (n)")
+    key(figure, axes[0, -1])
+    save(figure, path)
 
 
 def plot_figure_3(synthetic: Found, real: Found, path: Path) -> None:
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    with styled():
+        figure = Figure(figsize=(10, 4.3), layout="constrained")
+        axes = figure.subplots(1, 2)
     for axis, found, title in zip(axes, (synthetic, real), ("synthetic", "Insurance"), strict=True):
-        for method in ("DGM", "RMGM"):
-            axis.loglog(found[f"{method} eigenvalue"], found[method], "o", markersize=3, label=method)
+        for method, marker, colour in (("DGM", "s", PEERS[2]), ("RMGM", "o", OURS)):
+            axis.loglog(found[f"{method} eigenvalue"], found[method], marker, color=colour, markersize=3, label=method)
         axis.set(title=f"{title}, epsilon 1", xlabel="least |eigenvalue| of the Hessian", ylabel="distance of weights")
         axis.minorticks_off()
-        axis.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=80)
+    key(figure, axes[0])
+    save(figure, path)
 
 
 HEADER = """# MPR, Figures 2 and 3

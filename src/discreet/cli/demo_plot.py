@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.report.figure_style import OURS, OURS_LIGHT, PEERS, save, styled
+
 Floats = NDArray[np.float64]
 
-# Okabe and Ito's colours, which people with any colour vision tell apart; shapes and labels repeat what they say.
-_PRIVATE, _CHOSEN, _PLAIN = "#56B4E9", "#0072B2", "#D55E00"
+# The fit without privacy is a peer; shapes and labels repeat what colours say.
+_PRIVATE, _CHOSEN, _PLAIN = OURS_LIGHT, OURS, PEERS[0]
 
 
 def draw(
@@ -23,15 +25,15 @@ def draw(
     chosen: float,
 ) -> list[Path]:
     """Write coefficients.png and .svg; each fit is (estimates, 95 % intervals), of the slopes only."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12.5, 6.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(2, 4, sharey=True).ravel()
+    with styled():
+        figure = Figure(figsize=(12.5, 6.2), layout="constrained")
+        panels = figure.subplots(2, 4, sharey=True).ravel()
     epsilons = sorted(private)
     for position, (axes, title) in enumerate(zip(panels, titles, strict=False)):
         _panel(axes, title, position, plain, private, chosen)
+    figure.supxlabel("coefficient, in the unit of its title", fontsize=11)
     for axes in panels[:: panels.size // 2]:
         axes.set_yticks(range(len(epsilons) + 1), ["no privacy", *(f"ε = {e:g}" for e in reversed(epsilons))])
         axes.set_ylim(len(epsilons) + 0.6, -0.6)
@@ -39,7 +41,7 @@ def draw(
     figure.suptitle("Yearly cost of 20,000 synthetic patients: what privacy does to each coefficient", fontsize=14)
     paths = [folder / "coefficients.png", folder / "coefficients.svg"]
     for path in paths:
-        figure.savefig(path, dpi=130)
+        save(figure, path)
     return paths
 
 

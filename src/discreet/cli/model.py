@@ -98,8 +98,14 @@ def _fitting(kind: Any, parameters: dict[str, Any], said: str | None) -> dict[st
     for name, value in parameters.items():
         if name not in known and value is not None:
             spelt = "no-intercept" if name == "fit_intercept" else name.replace("_", "-")
+            why = ""
+            if name == "formula":
+                why = (
+                    ": it reads declared columns as they are. In Python, make_pipeline(DomainEncoder(domain, "
+                    "formula=...), ...) makes the terms before it"
+                )
             raise ValueError(
-                f"--{spelt} is no option of --{'model' if said in MODELS else 'family'} {said or 'linear'}"
+                f"--{spelt} is no option of --{'model' if said in MODELS else 'family'} {said or 'linear'}{why}"
             )
     if "sparsity" in known and "sparsity" not in parameters:
         raise ValueError("--model sparse needs --sparsity, the number of columns to keep, or auto")

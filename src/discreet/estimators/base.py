@@ -6,8 +6,9 @@ import copy
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from inspect import signature
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -75,6 +76,17 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             own.__kwdefaults__, own.__doc__, own.__module__ = made.__kwdefaults__, made.__doc__, made.__module__
             own.__annotations__, own.__qualname__ = made.__annotations__, f"{cls.__qualname__}.__init__"
             cls.__init__ = own  # type: ignore[method-assign]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Say how to use a formula with a model that has none, where Python would only say that it is unexpected."""
+        if "formula" in kwargs and "formula" not in signature(cls.__init__).parameters:
+            raise TypeError(
+                f"{cls.__name__} takes no formula: it reads declared columns as they are. Make the terms before it: "
+                f"make_pipeline(DomainEncoder(domain, formula=...), {cls.__name__}(bounds_X=(-1, 1), ...)); such a "
+                "formula has no left side, and fit(frame, frame[target]) takes the labels"
+            )
+        made: Self = super().__new__(cls)
+        return made
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DiscreetError
+from discreet.report.figure_style import OURS, PEERS, key, save, styled
 
 
 def calibration_figure(evaluation: Any, path: Any = None) -> Any:
@@ -16,19 +17,22 @@ def calibration_figure(evaluation: Any, path: Any = None) -> Any:
     except ImportError as error:
         raise DiscreetError('a plot needs matplotlib: pip install "discreet[report]"') from error
     rows = evaluation.calibration
-    figure = Figure(figsize=(5, 4.5), layout="constrained")
-    axes = figure.add_subplot()
+    with styled():
+        figure = Figure(figsize=(5, 4.8), layout="constrained")
+        axes = figure.add_subplot()
     predicted, observed = np.array([[row.predicted, row.observed] for row in rows]).T if rows else np.zeros((2, 0))
     ends = np.array([[row.observed_low, row.observed_high] for row in rows]).reshape(-1, 2).T
     both = np.concatenate([predicted, observed]) if len(rows) else np.array([0.0, 1.0])
-    axes.plot([both.min(), both.max()], [both.min(), both.max()], color="0.6", lw=1, label="as predicted")
+    axes.plot(
+        [both.min(), both.max()], [both.min(), both.max()], color=PEERS[1], linestyle="--", lw=1, label="as predicted"
+    )
     reach = np.maximum(np.array([observed - ends[0], ends[1] - observed]), 0.0)
-    axes.errorbar(predicted, observed, yerr=reach, fmt="o", color="#1f5fa8", capsize=3, label="observed")
+    axes.errorbar(predicted, observed, yerr=reach, fmt="o", color=OURS, capsize=3, label="observed")
     level = f"{100 * (1 - evaluation.alpha):g} %"
     axes.set_xlabel(f"predicted {evaluation.target}")
     axes.set_ylabel(f"observed {evaluation.target} ({level} noise intervals)")
     axes.set_title(f"Calibration of {evaluation.model}, noisy counts")
-    axes.legend(frameon=False)
+    key(figure, axes)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        save(figure, path)
     return figure

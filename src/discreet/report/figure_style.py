@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,14 @@ def key(figure: Any, axes: Any, columns: int = 4) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(handles)), frameon=False)
 
 
+def x_title(panels: Any, text: str) -> None:
+    """The title of the horizontal axis under the lowest panel of each column; panels that are off have none."""
+    for column in panels.T:
+        lowest = [axes for axes in column if axes.axison]
+        if lowest:
+            lowest[-1].set_xlabel(text)
+
+
 def log_ticks(axis: Any) -> None:
     """Ticks of a logarithmic axis at 1, 2 and 5, written as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
@@ -78,10 +87,10 @@ def svg(figure: Any, description: str = "", *, on_page: bool = False) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
-def save(figure: Any, path: Path) -> None:
-    """Write SVG or PNG, by the path's ending; the same figure gives the same bytes."""
-    if path.suffix == ".svg":
-        path.write_text(svg(figure), encoding="utf-8")
+def save(figure: Any, path: str | PathLike[str]) -> None:
+    """Write SVG, PNG or whatever the path's ending says; the same figure gives the same SVG."""
+    if Path(path).suffix == ".svg":
+        Path(path).write_text(svg(figure), encoding="utf-8")
         return
     with styled():
         figure.savefig(path, dpi=150)

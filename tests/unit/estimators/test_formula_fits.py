@@ -14,6 +14,7 @@ import statsmodels.formula.api as smf
 from click.testing import CliRunner
 from sklearn.pipeline import make_pipeline
 
+import discreet
 from discreet import (
     Categorical,
     Domain,
@@ -206,3 +207,19 @@ def test_in_the_terminal(frame, tmp_path):
     assert "claims on age" in dry.output
     assert "scale() takes something from all rows" in run(main, [*common, "--formula", "cost ~ scale(age)"]).output
     assert "give --target" in run(main, common).output
+
+
+@pytest.mark.parametrize("kind", ["SparseLinearRegression", "ReLURegressor", "SingleIndexRegressor"])
+def test_models_without_a_formula_say_how_to_use_one(kind):
+    with pytest.raises(TypeError, match=rf"{kind} takes no formula.*DomainEncoder\(domain, formula="):
+        getattr(discreet, kind)(epsilon=1.0, delta=1e-6, formula="cost ~ age")
+
+
+def test_a_formula_before_a_model_that_has_none():
+    """What the message recommends."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.uniform(0, 1, 300), "b": rng.uniform(0, 1, 300)})
+    encoder = discreet.DomainEncoder(bounds_X={"a": (0, 1), "b": (0, 1)}, formula="a * b")
+    model = discreet.ReLURegressor(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 2))
+    fitted = make_pipeline(encoder, model).fit(frame, frame["a"] + frame["b"])
+    assert list(fitted[-1].coef_names_) == ["a", "b", "a:b"]
