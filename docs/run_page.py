@@ -117,13 +117,14 @@ def _run_command(command: str, screen: io.StringIO) -> None:
 
 def write(page: Path) -> None:
     """Run the page; put what was printed into the block ``text`` that follows, and figures beside the page."""
-    import matplotlib.style
+    import matplotlib
+
+    from discreet.report.figure_style import styled
 
     os.environ.setdefault("COLUMNS", "80")
     matplotlib.use("Agg")
-    matplotlib.style.use(DOCS / "gallery" / "figures.mplstyle")
-    matplotlib.rcParams["savefig.dpi"] = 130
-    with tempfile.TemporaryDirectory() as folder:  # its name is no part of what a page shows
+    with tempfile.TemporaryDirectory() as folder, styled():  # the folder's name is no part of what a page shows
+        matplotlib.rcParams["figure.constrained_layout.use"] = True
         os.environ["DISCREET_STATE"] = str(Path(folder, "state"))
         printed = run(page, Path(folder))
         for figure in (*Path(folder).glob("*.svg"), *Path(folder).glob("*.png")):
