@@ -89,8 +89,9 @@ def test_every_parameter_is_documented(name):
 def test_every_method_is_documented(name):
     function, is_property = METHODS[name]
     assert function.__doc__, "no docstring"
-    if is_property:
-        return
+    kinds = {parameter.kind for name, parameter in inspect.signature(function).parameters.items() if name != "self"}
+    if is_property or kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        return  # the latter is one that a model does not offer: it takes anything and raises an error
     doc = FunctionDoc(function)
     assert _parameters(function) == _documented(doc["Parameters"])
     if inspect.signature(function).return_annotation != "None":

@@ -367,20 +367,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         }
 
     def evaluate(self, *args: Any, **more: Any) -> Any:
-        """Not offered for survival models.
-
-        Parameters
-        ----------
-        args
-            Anything.
-        more
-            Anything.
-
-        Returns
-        -------
-        never
-            It raises an error.
-        """
+        """Not offered for survival models."""
         raise DiscreetError("private evaluation of survival models is not offered yet")
 
     evaluate_table = evaluate
