@@ -145,7 +145,7 @@ def _help(results: Results) -> str:
     )
     return (
         f"<p>{escape(help_in_words(results))}</p>"
-        + _table(("with", "standard errors, of today's"), rows)
+        + _table(("with", "standard errors (today: 100 %)"), rows)
         + f"<p class='small'>By formula: sampling variance falls as 1 / n, {formula}. Median over the effects.</p>"
     )
 
@@ -200,16 +200,21 @@ def _budget(paid: Payment | None) -> str:
     )
     return (
         f"<p>Paid from the ledger <code>{escape(paid.file)}</code> (id <code>{escape(paid.ledger)}</code>) at "
-        f"{escape(paid.time)}, key <code>{escape(paid.key)}</code>. All fits on these data together are held to "
-        f"epsilon {paid.total.epsilon:.4g} at delta {paid.total.delta:.3g}.</p>{bar}"
+        f"{escape(_minute(paid.time))}, key <code>{escape(paid.key)}</code>. All fits on these data together are held "
+        f"to epsilon {paid.total.epsilon:.4g} at delta {paid.total.delta:.3g}.</p>{bar}"
         + _table(("budget left", "share", f"at delta {paid.total.delta:.3g}"), rows)
         + "<p class='small'>Grey: spent before; blue: this fit. Shares are of mu², which adds up; epsilon does not.</p>"
     )
 
 
+def _minute(time: str) -> str:
+    """A ledger's time, to the minute."""
+    return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def _verify(results: Results) -> str:
     steps = [
-        "Save the model file from the end of this page as <code>model.json</code>; <code>discreet show model.json "
+        "Save the model file from the end of this HTML file as <code>model.json</code>; <code>discreet show model.json "
         "--releases</code> prints the same numbers, computed from it again.",
         "<code>discreet audit --help</code> tells how to attack this kind of model on made-up neighbouring data, and "
         "to replay that no fit loses more than it claims.",
@@ -229,7 +234,7 @@ def _footer(document: dict[str, Any], command: str, version: str) -> str:
     if command:
         said += f" Command: <code>{escape(command)}</code>"
     return (
-        f"<section><h2>The model file</h2><details class='file'><summary>Show the JSON that all of this is from"
+        f"<section class='file'><h2>The model file</h2><details><summary>Show the JSON that all of this is from"
         f"</summary><pre id='model'>{escape(document_text(document))}</pre></details>"
         f"<p class='small'>It holds releases and declarations, and no data.</p></section><footer>{said}</footer>"
     )

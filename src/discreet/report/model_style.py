@@ -40,9 +40,11 @@ code, pre { font-family:ui-monospace,Menlo,Consolas,monospace; font-size:.84rem;
 pre { background:var(--card); padding:12px; border-radius:6px; overflow-x:auto; white-space:pre-wrap;
  overflow-wrap:anywhere; }
 footer { margin-top:34px; padding-top:12px; border-top:1px solid var(--line); color:var(--soft); font-size:.84rem; }
+@media (max-width:520px) { thead th { white-space:normal; } th:first-child, td:first-child { min-width:6.5em; } }
 @page { size:A4; margin:16mm 15mm; }
 @media print { body { max-width:none; padding:0; font-size:10.5pt; } h2 { break-after:avoid; }
  .scroll { overflow:visible; }
- svg.forest { min-width:0; } section { break-inside:auto; } details.file { display:none; }
+ svg.forest { min-width:0; } section { break-inside:avoid; } section.file { display:none; }
+ thead { break-after:avoid; }
  .verdict, .card { border:1px solid var(--line); } }
 """

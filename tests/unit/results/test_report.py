@@ -93,6 +93,7 @@ def test_names_from_outside_are_escaped_and_the_budget_is_told(tmp_path, monkeyp
     left = ledger.remaining.mu**2 / ledger.total.mu**2
     assert f"{left:.0%}".replace("%", " %") in page
     assert ledger.id in page
+    assert re.search(r"at \d{4}-\d\d-\d\d \d\d:\d\d UTC, key", page)
     assert str(tmp_path) not in page
     assert not any(repr(float(value)) in page for value in np.ravel(X.to_numpy()[:200]))
 
