@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_table, needs
+from discreet.cli.printing import clean_errors, echo_table, echo_text, needs
 
 
 @click.command()
@@ -167,7 +167,7 @@ def _echo_finding(finding: Any) -> None:
     click.echo(f"{finding.name}: {finding.verdict} ({finding.seconds:.0f} s)")
     for part in (finding.worst, finding.box):
         if part is not None:
-            click.echo("\n".join(f"  {line}" for line in str(part).splitlines()))
+            echo_text("\n".join(f"  {line}" for line in str(part).splitlines()))
 
 
 def _echo_summary(suite: Any) -> None:
@@ -182,7 +182,8 @@ def _echo_summary(suite: Any) -> None:
     ]
     click.echo()
     echo_table(["model", "replay, of claim", "black box mu, at least", "verdict"], rows)
-    click.echo(f"an honest model is blamed in at most 1 of {1 / max(suite.false_alarm_rate, 1e-12):,.0f} such audits")
+    rarely = f"{1 / max(suite.false_alarm_rate, 1e-12):,.0f}"
+    echo_text(f"An honest model is blamed in at most 1 of {rarely} such audits.")
 
 
 def _write(suite: Any, html: str | None, json_path: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_fact, echo_table, needs
+from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text, needs
 from discreet.cli.watching import watched
 from discreet.errors import LedgerError
 
@@ -106,8 +106,10 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
     truth = labels(held_out)
     private_score = r_squared(truth, model.predict(features(held_out)))
     plain_score = r_squared(truth, plain.predict(held_out))
-    click.echo(f"\nR^2 on {_HELD_OUT:,} held-out patients: private {private_score:.3f}, not private {plain_score:.3f}")
-    click.echo("The private intervals count the privacy noise as well as the sampling error, so they are wider.\n")
+    click.echo()
+    echo_text(f"R^2 on {_HELD_OUT:,} held-out patients: private {private_score:.3f}, not private {plain_score:.3f}")
+    echo_text("The private intervals count the privacy noise as well as the sampling error, so they are wider.")
+    click.echo()
 
 
 def _tell(folder: Path, model: Any, ledger: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.printing import clean_errors, echo_fact, echo_table, needs
+from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text, needs
 
 
 @click.command()
@@ -63,7 +63,7 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         forecast = forecast_of(asked.pop("family"), **asked)
         if forecast.solved is not None:
             value = f"{forecast.n:,} people" if forecast.solved == "n" else f"epsilon {forecast.epsilon:.3g}"
-            click.echo(f"needed     {value}")
+            echo_fact("needed", value)
         echo_fact("plan", headline(forecast))
         doubt = "" if forecast.sharp else ", which is not sharp for so few people: take it as a guess"
         echo_fact("forecast", f"by {forecast.method}{doubt}; no data was read and nothing was spent")
@@ -71,16 +71,17 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         echo_table(["", "private", "not private", "no method below"], error_rows(forecast))
         click.echo("\nWhat the model would lose")
         for sentence in model_sentences(forecast):
-            click.echo(f"  {sentence}")
+            echo_text(f"  {sentence}")
         click.echo("\nWhat an attacker could learn")
         for sentence in attacker_sentences(forecast):
-            click.echo(f"  {sentence}")
-        click.echo(f"\nsupposed   {SUPPOSED}")
+            echo_text(f"  {sentence}")
+        click.echo()
+        echo_fact("supposed", SUPPOSED)
         if plot_path is not None:
             from discreet.planning.plot import draw
 
             draw(forecast, plot_path)
-            click.echo(f"\nplot       {plot_path}")
+            echo_fact("plot", plot_path)
 
 
 def _serve(port: int, asked: dict[str, Any]) -> None:
