@@ -18,6 +18,7 @@ from discreet.privacy import GDP
 from discreet.rows import SecondMoment, exact_sum, grid_norm, grid_scale, product_parts
 from discreet.rows.grid import grid_bits, parts_shape, right_grid
 from discreet.rows.kernels import place
+from discreet.rows.query import ones
 
 
 def total(query, block, used=None):
@@ -350,3 +351,33 @@ def test_signed_sums_are_exact_and_take_nothing_but_truth_values():
 def test_a_mapped_sums_weights_count_once_and_no_longer_than_its_bound():
     """Its right factor is 1: a larger norm there would only add noise."""
     assert right_grid(SimpleNamespace(geometry="mapped", shape=(3, 1))) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("width", [1, 3, 16, 17, 24])
+@pytest.mark.parametrize("geometry", ["free", "nonnegative"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_factor_of_ones_gives_the_bits_of_the_product(width, geometry, side):
+    """Also where the dither's rounding makes a one more than 1: with 20,000 records it does."""
+    rng = np.random.default_rng(width)
+    block = ArrayBlock(adversarial_rows(rng, width, 20_000), np.ones(20_000))
+    block.x[0, :5] = np.nan
+    used = rng.random(20_000) < 0.9
+
+    @dataclass
+    class WithOnes(Product):
+        one: object = ones
+
+        @property
+        def shape(self):
+            return (width, 1) if side == "right" else (1, width)
+
+        def factors(self, block):
+            both = block.x.copy(), self.one(block.records)
+            return both if side == "right" else both[::-1]
+
+    quick = WithOnes(width, 1.0, 1.0, geometry=geometry)
+    multiplied = WithOnes(width, 1.0, 1.0, geometry=geometry, one=lambda records: np.ones((1, records)))
+    for mask in (None, used):
+        found = product_parts(quick, block, mask)
+        assert found.shape == parts_shape(quick)
+        assert exact_sum(found).tolist() == total(multiplied, block, mask).tolist()
