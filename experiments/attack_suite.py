@@ -192,7 +192,7 @@ def counts(suite: Suite) -> str:
     )
 
 
-def write(suite: Suite, command: str, planned: int, seconds: float) -> None:
+def write(suite: Suite, command: str, planned: int, seconds: float, out: Path = OUT) -> None:
     """Table and page so far: an audit that is stopped has said what it found."""
     so_far = "" if len(suite.findings) == planned else f" So far {len(suite.findings)} of {planned} audits."
     text = (
@@ -203,7 +203,7 @@ def write(suite: Suite, command: str, planned: int, seconds: float) -> None:
         f"{1 / max(suite.false_alarm_rate, 1e-12):,.0f} runs. {seconds / 60:.0f} minutes of audits, on "
         f"{suite.settings.workers or os.cpu_count()} of {os.cpu_count()} cores.\n\n{table(suite)}\n"
     )
-    OUT.write_text(text, encoding="utf-8")
+    out.write_text(text, encoding="utf-8")
     page = audit_page(suite.to_dict(), title="The full audit", version=__version__, command=command)
     (BUILD / "audit.html").write_text(page, encoding="utf-8")
 
@@ -213,6 +213,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=160, help="black-box fits on each side, of discreet's own models")
     parser.add_argument("--bug-runs", type=int, default=300, help="the same, of planted bugs and other people's code")
     parser.add_argument("--part", choices=("all", "broken", "ours"), default="all")
+    parser.add_argument("--out", type=Path, default=OUT, help="where the table is written")
     parser.add_argument("--workers", type=int, help="processes; all cores by default")
     options = parser.parse_args()
     command = " ".join(["python -m experiments.attack_suite", *sys.argv[1:]])
@@ -231,7 +232,7 @@ def main() -> None:
         said = finding.verdict if finding.as_expected else f"{finding.verdict}, NOT EXPECTED"
         print(f"[{number}/{len(planned)}] {name}: {said} ({finding.seconds:.0f} s)", flush=True)
         if time.monotonic() - written > 60 or number == len(planned) or not finding.as_expected:
-            write(suite, command, len(planned), sum(one.seconds for one in suite.findings))
+            write(suite, command, len(planned), sum(one.seconds for one in suite.findings), options.out)
             written = time.monotonic()
     print(counts(suite))
     if suite.false_alarm_rate > MOST_FALSE_ALARMS:

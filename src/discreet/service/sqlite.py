@@ -54,6 +54,7 @@ class SQLiteStore:
         self.path, self._task, self._keys, self._max_bytes = path.resolve(), task, keys, max_bytes
         if not self.path.exists():
             raise StoreError(f"there is no store at {path}; `discreet local create` makes one")
+        self._file = _identity(self.path)
         with _translated():
             self._writer = self._connect()
             try:
@@ -93,6 +94,7 @@ class SQLiteStore:
             outcomes, fresh = settle(entries, self._known(cursor, entries), self._used(cursor, entries))
             if fresh:
                 self._insert(cursor, fresh)
+        self._check_there()
         return outcomes
 
     def probe(self, size: int) -> None:
@@ -102,6 +104,7 @@ class SQLiteStore:
                 cursor.execute("INSERT OR REPLACE INTO facts VALUES ('probe', zeroblob(?))", (size,))
             with _transaction(self._writer) as cursor:
                 cursor.execute("DELETE FROM facts WHERE name = 'probe'")
+        self._check_there()
 
     def counts(self) -> list[tuple[int, int]]:
         """Each batch that has reports, oldest first, with their number."""
@@ -176,6 +179,15 @@ class SQLiteStore:
             raise StoreError(f"{self.path} was made with another key; put its key file back")
         if version == 0:  # the same tables, from before versions were written down
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _check_there(self) -> None:
+        """Refuse where the file is no longer at its path: SQLite goes on writing into one that was deleted."""
+        try:
+            there: tuple[int, int] | None = _identity(self.path)
+        except OSError:
+            there = None
+        if there != self._file:
+            raise StoreError(f"{self.path} was moved or deleted while it was in use: put it back")
 
     def _known(self, cursor: sqlite3.Cursor, entries: Sequence[Entry]) -> dict[bytes, bytes]:
         ids = [entry.report_id for entry in entries]
@@ -253,6 +265,11 @@ def _translated() -> Iterator[None]:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             raise StoreFull("the store is full; free some room or raise the quota") from error
         raise StoreError(f"the store cannot be used: {error}") from error
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _places(values: Sequence[bytes]) -> str:

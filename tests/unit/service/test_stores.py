@@ -233,6 +233,24 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path, keys, rng):
     roomier.close()
 
 
+@pytest.mark.parametrize("moved", [True, False])
+def test_nothing_is_acknowledged_into_a_file_that_is_no_longer_there(tmp_path, keys, rng, moved):
+    """SQLite goes on writing into a deleted file, and all of it is gone when the collector ends."""
+    task, path = small_task(), tmp_path / "reports.db"
+    store = create_store(str(path), task, keys)
+    first = entry(task, rng)
+    assert store.write([first]) == [ACCEPTED]
+    path.rename(tmp_path / "away.db") if moved else path.unlink()
+    for act in (lambda: store.write([entry(task, rng)]), lambda: store.probe(100)):
+        with pytest.raises(StoreError, match="was moved or deleted while it was in use"):
+            act()
+    if moved:
+        (tmp_path / "away.db").rename(path)
+        store.probe(100)
+        assert store.write([first]) == [REPEATED]
+    store.close()
+
+
 def test_the_embedded_store_syncs_every_commit(tmp_path, keys):
     store = create_store(str(tmp_path / "reports.db"), small_task(), keys)
     assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
