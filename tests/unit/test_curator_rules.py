@@ -556,3 +556,10 @@ def test_a_split_is_remembered_by_its_number(ledger):
     second[0].sum(LOOK, GDP(0.2))
     assert curator.guarantee.releases[0].split.number == 1
     assert isinstance(second[1]._rows, Residues)
+
+
+def test_a_pass_in_plain_order_does_not_call_it_secret():
+    curator = Curator(engine(3))
+    steps = curator.walk(Walk(LinearMap(np.eye(3)), Labels(0.0, 1.0), 1.0), GDP(0.5))
+    steps.step(np.zeros(3), lambda y, index: 1.0, 1.0)
+    assert str(curator.guarantee.splits[0]) == "3 disjoint parts, at most mu 0.5 each"
