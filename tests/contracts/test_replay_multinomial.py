@@ -8,10 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from discreet.algorithms.multinomial import descend_multinomial
+from discreet.algorithms.descent import descend
+from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.audit import replay
 from discreet.curator import Curator
 from discreet.engines.memory import MemoryEngine
+from discreet.glm import Bernoulli, link
 from discreet.privacy import Budget
 from discreet.rows import Labels
 
@@ -42,18 +44,12 @@ class Fit:
         declared = np.isin(index, np.arange(CLASSES))
         y = np.where(declared, (index - LABELS.centre) / LABELS.half_width, np.nan)
         curator = Curator(MemoryEngine(Block, X, y, block_rows=400), neighbours=self.neighbours)
-        found = descend_multinomial(
-            curator,
-            Budget.of(self.epsilon, self.delta),
-            classes=CLASSES,
-            labels=LABELS,
-            width=WIDTH,
-            x_radius=math.sqrt(WIDTH),
-            penalty=np.full(WIDTH, 0.5),
-            origin=self.origin,
+        model = GlmModel(
+            Bernoulli(), link("logit"), LABELS, penalty=np.full(WIDTH, 0.5), origin=self.origin, classes=CLASSES
         )
+        found = descend(curator, Budget.of(self.epsilon, self.delta), model, x_radius=math.sqrt(WIDTH))
         self.coef_, self.estimate_, self.count_ = found.coef, found.estimate, found.count
-        self.errors_, self.steps_ = (found.noise_std, found.sampling_std), found.iterations
+        self.errors_, self.steps_ = (found.noise_covariance, found.sampling_covariance), found.iterations
         self.privacy_ = curator.guarantee
         return self
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach, Question
+from discreet.algorithms.parts.class_approach import ClassApproach
 from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.measure import (
     DOUBT,
@@ -33,7 +34,7 @@ from discreet.algorithms.parts.measure import (
     measure,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import corrected, relative_change, relative_edge
+from discreet.algorithms.parts.noisy_matrix import corrected, relative_change
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
@@ -42,7 +43,6 @@ from discreet.algorithms.parts.uncertain import spread
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, Source
-from discreet.rows.gradient import WeightedMoment
 
 # A step is not believed to leave less of the dispersion than this part.
 _LEAST_LEFT = 0.3
@@ -67,10 +67,11 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
         curved=not model.link.is_identity,
         dispersion=not model.family.dispersion_known,
         exposure=model.exposure is not None,
-        octaves=octaves(model) is not None,
+        octaves=octaves(model) is not None or model.classes > 2,
         public=guess is not None,
+        predictors=model.classes - 1,
     )
-    descent = _Descent(source, model, plan, guess)
+    descent = (_Descent if model.classes == 2 else _ClassDescent)(source, model, plan, guess)
     with np.errstate(all="ignore"):  # noisy answers may be anything; what is made of them is bounded
         descent.look(x_radius)
         descent.whiten()
@@ -103,8 +104,7 @@ class _Descent(Approach):
             self.frame = frame = frame.with_squares(questions[-1], squares[0])
         label_free = self.model.family.label_free
         self.sizes = sizes = Sizes.read(histogram.value[:, 0], histogram.noise_std, unit, label_free)
-        weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
-        variance = frame.dispersion * weight if label_free else sizes.mean_square() / frame.size
+        variance = frame.dispersion * frame.weight(phi) if label_free else sizes.mean_square() / frame.size
         last = plan.gradients(1.0, self.steps, self.saved)
         noise = self.source.noise_std(frame.gradient(phi, 1.0), last) / frame.count
         clip = sizes.best_clip(noise, variance, frame.count)
@@ -116,14 +116,16 @@ class _Descent(Approach):
         """Measurements of the optimum: two, or more where the start was far off; each nearer to it."""
         plan = self.plan
         seen: list[Measurement] = []
-        share, left = shares.FIRST, 1.0
+        self.rough = self.frame.rough(self.phi, self.bounds.clip, self.longest, plan.curvature, self.sizes)
+        most, share, second = plan.last_steps(self.rough)
+        first, left = share, 1.0
         while left > 0:
             last = share == left
             self._measure_once(seen, plan.gradients(share, self.steps, self.saved), last)
             left -= share
             if not last:
-                more = len(seen) + 2 <= plan.most_gradients and self._is_far(seen)
-                share = left * shares.SECOND if more else left
+                more = len(seen) + 2 <= most and self._is_far(seen, first)
+                share = left * second if more else left
                 self._move_to(self._next_point(seen), seen[-1])
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
         known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
@@ -136,7 +138,7 @@ class _Descent(Approach):
             math.sqrt(known + relative_change(curve, curves[-1]) ** 2 + bend**2)
             for curve, bend in zip(curves, bends, strict=True)
         ]
-        self.estimate = together(said, [one.phi for one in seen], wrong, cut)
+        self.estimate = together(said, [one.phi for one in seen], wrong, cut, curves[-1])
         self.inverse, self.measurements = said[-1].inverse, len(seen)
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
@@ -166,7 +168,9 @@ class _Descent(Approach):
         curve = frame.foresight.curvature(phi)
         more: list[Question] = []
         if with_curvature := number == 1 or (number == 0 and plan.curved):
-            more.append((self._curvature_query(phi, curve), plan.curvature))
+            kept = self.sizes.kept(self.bounds.clip)
+            query, self.doubt = frame.curvature_question(phi, self.bounds.clip, self.longest, kept, plan.curvature)
+            more.append((query, plan.curvature))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
             if plan.dispersion:
@@ -179,11 +183,11 @@ class _Descent(Approach):
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
         kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
-            self.response = Response.foreseen(curve, kept, self.linear)
+            self.response = Response.foreseen(curve, kept, frame.whitening_moment(self.white, phi), self.rough)
         else:
             self.response.move(frame.foresight.curvature(seen[-2].phi), curve)
         if with_curvature:
-            self.response.see(answers[0], frame.count)
+            self.response.see(*frame.see_curvature(answers[0], self.response.below))
         self.keeps = level_keeps(seen)
         above = level_curvature(self.sizes, self.bounds, self.keeps)
         self.response.complete(curve, kept, above, self.doubt, seen, self.keeps, self._nonlinearity)
@@ -204,16 +208,7 @@ class _Descent(Approach):
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
         return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
 
-    def _curvature_query(self, phi: Floats, curve: Floats) -> WeightedMoment:
-        """The query, with rows as long as noise allows; says how much of the curvature noise will hide."""
-        frame, weight = self.frame, float(np.trace(curve)) / self.frame.size
-        norm = math.sqrt(frame.size * weight * self.longest)
-        query = frame.curvature(phi, self.bounds.clip, norm)
-        noise_std = self.source.noise_std(query, self.plan.curvature) / frame.count
-        self.doubt = relative_edge(noise_std, frame.size, weight * self.sizes.kept(self.bounds.clip))
-        return query
-
-    def _is_far(self, seen: list[Measurement]) -> bool:
+    def _is_far(self, seen: list[Measurement], first: float) -> bool:
         """Whether one more measurement would still be off by more than its noise."""
         said, phi = seen[-1].optimum(self.response.full, self.keeps), seen[-1].phi
         change = relative_change(
@@ -222,7 +217,7 @@ class _Descent(Approach):
         bend = self._bend(phi, said.phi)
         wrong = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2 + change**2 + bend**2
         distance = float((said.phi - phi) @ (said.phi - phi)) / len(phi)
-        ahead = said.variance * shares.FIRST / (1 - shares.FIRST)
+        ahead = said.variance * first / (1 - first)
         sampling = self.sampling_variance * float(np.trace(said.inverse @ said.inverse)) / len(phi)
         return wrong * (said.variance + wrong * distance) > max(_FAR * ahead, _FAR_FROM_SAMPLE * sampling)
 
@@ -255,13 +250,13 @@ class _Descent(Approach):
 
     def fit(self) -> GlmFit:
         """Coefficients of (1, x): shrunk for prediction, and as estimated with what they vary by."""
-        frame, first = self.frame, int(self.frame.coordinates.constant)
+        frame, first = self.frame, self.frame.constants
         estimate, noise = self.estimate.phi, self.spread.noise
         goal = np.concatenate([estimate[:first], np.zeros(frame.size - first)])
         public, free = self.public_phi, first
         if public is not None and (self.doubt > _HIDDEN or not nearer(estimate, noise, goal, public)):
             goal, free = public, 0
-        turn = frame.coordinates.matrix.T
+        turn = frame.turn
         # As usual: residuals are smaller than errors by what the coefficients have fitted away (HC1, and s^2 of least
         # squares); a known dispersion is not estimated from residuals.
         fitted_away = frame.count / max(frame.count - frame.size, 1.0)
@@ -288,14 +283,25 @@ class _Descent(Approach):
         """
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
         # What is wrong besides is an upper limit: half of its standard deviation is what designs of many kinds showed.
-        noise = self.estimate.noise + hidden / 4 * self.estimate.unsure * np.eye(self.frame.size)
+        noise = self.estimate.noise + hidden / 4 * self.estimate.unsure
         phi = shrunk(self.estimate.phi, noise, goal, free)
         if goal is public:  # which is not given up for an estimate of which nothing is known
             phi = (1 - hidden) * phi + hidden * goal
-        if self.frame.coordinates.constant:
-            mean = self.model.sensible_mean(self.label.centre)
-            eta = self.frame.foresight.constant_for(mean, phi[1:])
-            slope = max(float(self.model.link.slope(eta + self.offset)), 1e-12)
-            variance = (self.label.noise_std / slope) ** 2
-            phi[0] += hidden * float(noise[0, 0]) / (float(noise[0, 0]) + variance) * (eta - phi[0])
+        first = self.frame.constants
+        if first:
+            constants, variance = self._constants(phi)
+            seen = np.diagonal(noise)[:first]
+            phi[:first] += hidden * seen / (seen + variance) * (constants - phi[:first])
         return phi
+
+    def _constants(self, phi: Floats) -> tuple[Floats, float]:
+        """The constant that gives the mean label beside phi's slopes, and the variance of noise in it."""
+        mean = self.model.sensible_mean(self.label.centre)
+        eta = self.frame.foresight.constant_for(mean, phi[1:])
+        slope = max(float(self.model.link.slope(eta + self.offset)), 1e-12)
+        return np.array([eta]), (self.label.noise_std / slope) ** 2
+
+
+@dataclass
+class _ClassDescent(ClassApproach, _Descent):
+    """The same with a predictor for each class."""

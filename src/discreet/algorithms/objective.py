@@ -20,7 +20,7 @@ from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.repair import definite
-from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.algorithms.steps.whitening import LabelScale, whiten_labels
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
 from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource, RowsUsed
@@ -166,7 +166,7 @@ def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: 
     radius = 0.8 * max(1.0, (ease / 100) ** 0.3) * math.sqrt(model.size)
     label = LabelScale(model.labels, 0.5, 0.5)
     cost = _part(budget, _WHITENING)
-    coordinates = whiten(source, cost, 1, coordinates, label, radius, scaling.count).coordinates
+    coordinates = whiten_labels(source, cost, 1, coordinates, label, radius, scaling.count).white.coordinates
     used = scaling.used(source.public_rows)
     return _White(coordinates, _constant(model, coordinates, scaling), scaling.count, used)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -215,18 +215,25 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         self._encoder = encoder
         released = None
         if fit.noise_covariance is not None and fit.sampling_covariance is not None:
-            released = linear_result(fit, encoder, self.privacy_, self._has_intercept(encoder), self.cov_type)
+            released = linear_result(
+                fit, encoder, self.privacy_, self._has_intercept(encoder), self.cov_type, self._class_values()
+            )
         self._store_results(encoder, released)
         return self
 
+    def _class_values(self) -> Sequence[Any]:
+        """The values of a classifier's classes, in their order."""
+        return ()
+
     def _described(self, released: Results) -> Results:
         family, link = self._family()
-        many = released.link == "softmax"
-        known = many or np.isnan(released.scale) or released.scale == 1
+        if len(self._class_values()) > 2:
+            facts = (("Family", "multinomial, softmax link"),)
+            return replace(released, family="multinomial", link="softmax", facts=facts)
+        known = np.isnan(released.scale) or released.scale == 1
         spread = "" if known else f"; dispersion {released.scale:.4g} (noisy)"
-        said = "multinomial, softmax link" if many else f"{family.name}, {link.name} link{spread}"
-        named = released if many else replace(released, family=family.name, link=link.name)
-        return replace(named, facts=(("Family", said),))
+        facts = (("Family", f"{family.name}, {link.name} link{spread}"),)
+        return replace(released, family=family.name, link=link.name, facts=facts)
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
         coefficients = units(encoder, with_intercept=True) @ fit.coef

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from discreet.algorithms.steps.glm_model import GlmFit
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
 from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
-from discreet.estimators.multinomial import fit_classes
+from discreet.estimators.public_guess import public_guess
 from discreet.estimators.shared_docs import documented
 from discreet.estimators.tables import check_table, refuse_to_choose
-from discreet.estimators.units import store_facts
+from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
+
+# A matrix of all coefficients is turned and inverted a hundred times.
+_MOST_COEFFICIENTS = 1500
 
 
 @documented(like=GeneralizedLinearRegressor)
@@ -126,26 +130,37 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         """The position of each label among the classes; NaN for one that was not declared."""
         return class_numbers(labels, self.classes_.tolist())
 
+    def _class_values(self) -> Sequence[Any]:
+        return tuple(self.classes_.tolist())
+
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
-        if len(self.classes_) == 2:
-            return super()._fit_source(source, encoder, budget)
-        if encoder.weight is not None:
-            raise ValueError("sample_weight is for two classes only")
-        if self.solver not in ("auto", "gd") or self.calibration != "tight":
-            raise ValueError("more than two classes are fitted by solver='gd' with calibration='tight' only")
-        fit = fit_classes(source, encoder, budget, self._model(encoder), self.public, len(self.classes_), self.max_iter)
-        self.intercept_, self.coef_ = fit.intercept, fit.coef
-        self.n_iter_, self.privacy_ = fit.iterations, source.finish()
-        self.coef_names_, self._encoder = encoder.names, encoder
-        store_facts(self, fit.fit.used)
-        released = fit.result([str(value) for value in self.classes_], encoder, source.guarantee)
-        self._store_results(encoder, released)
-        return self
+        classes = len(self.classes_)
+        if classes > 2:
+            if self.solver not in ("auto", "gd") or self.calibration != "tight":
+                raise ValueError("more than two classes are fitted by solver='gd' with calibration='tight' only")
+            size = (classes - 1) * (encoder.width + 1)
+            if size > _MOST_COEFFICIENTS:
+                raise ValueError(
+                    f"{classes} classes of {encoder.width} columns have {size:,} coefficients, and no more than "
+                    f"{_MOST_COEFFICIENTS:,} are fitted together: fit one class against the others at a time"
+                )
+        return super()._fit_source(source, encoder, budget)
+
+    def _model(self, encoder: Encoder) -> GlmModel:
+        return replace(super()._model(encoder), classes=len(self.classes_))
+
+    def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:
+        if model.classes == 2 or self.public is None:
+            return super()._guess(encoder, model)
+        # Of more than two classes public rows tell where x lies, and their labels are not used.
+        rows = Public(rows=self.public.rows, second_moment=self.public.second_moment, n=self.public.n)
+        return public_guess(rows, encoder, model)
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
-        super()._store(fit, encoder)
-        self.coef_ = self.coef_[np.newaxis]
-        self.intercept_ = np.array([self.intercept_])
+        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        coefficients = fit.coef.reshape(rows, -1) @ units(encoder, with_intercept=True).T
+        self.coef_ = coefficients[:, 1:]
+        self.intercept_ = coefficients[:, 0] if self._has_intercept(encoder) else np.zeros(rows)
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
         rows = flat.reshape(1 if len(self.classes_) == 2 else len(self.classes_), -1)

@@ -28,9 +28,16 @@ COV_TYPES = ("robust", "model")
 
 
 def linear_result(
-    fit: GlmFit, encoder: Encoder, privacy: Guarantee, with_intercept: bool, cov_type: str = "robust"
+    fit: GlmFit,
+    encoder: Encoder,
+    privacy: Guarantee,
+    with_intercept: bool,
+    cov_type: str = "robust",
+    classes: Sequence[Any] = (),
 ) -> Results:
     """The fit as a result in the user's units; ``scale`` is its dispersion.
+
+    classes: where there are more than two, each has coefficients of its own.
 
     cov_type: the sandwich covariance, or that of a true model where the solver knows it.
     """
@@ -40,10 +47,14 @@ def linear_result(
     if fit.noise_covariance is None or sampling is None:
         raise DiscreetError("this solver gives no standard errors")
     turn, used = units(encoder, with_intercept=with_intercept), used_weight(fit.used, encoder)
+    names = (("const",) if with_intercept else ()) + tuple(encoder.names)
+    if len(classes) > 2:  # the coefficients of each class, one class after another
+        turn = np.kron(np.eye(len(classes)), turn)
+        names = tuple(f"{value}: {name}" for value in classes for name in names)
     noise = turn @ fit.noise_covariance @ turn.T
     return Results(
         target=require_target(encoder).name,
-        names=(("const",) if with_intercept else ()) + tuple(encoder.names),
+        names=names,
         shrunk=turn @ fit.coef,
         estimates=turn @ fit.estimate,
         covariance=noise + turn @ sampling @ turn.T,

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from discreet.rows.histograms import cell_of
 from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
@@ -83,54 +86,172 @@ class ClassMoment:
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """The sum of weight z (p - e_y)^T. ``map`` gives the classes' predictors first, then z.
+    """The sum of weight z (p - e_y)^T, in contrasts of the classes. ``map`` gives the predictors first, then z.
 
-    Let m(p) be the greatest |p - e_k| over all classes k: whatever the label, |p - e_y| <= m. The weight
-    min(1, radius / |z|) min(1, clip / (m |z|)), |z| after the first of them, depends on x alone, and the two factors
-    weight m z and (p - e_y) / m have norms of at most ``clip`` and 1.
+    Let m(p) be the greatest |p - e_k| over all classes k: whatever the label, |p - e_y| <= m. The weight is what a
+    bound of ``top`` lets pass of a score of the norm m |z|, less what a bound of ``bottom`` lets pass:
+    w = min(1, top / (m |z|)) - min(1, bottom / (m |z|)). It depends on x alone, and the two factors w m z and
+    (p - e_y) / m have norms of at most top - bottom and 1. Contrasts are orthonormal and leave norms as they are.
     """
 
     map: LinearMap
     labels: Labels
     classes: int
-    radius: float
-    clip: float
+    top: float
+    bottom: float = 0.0
     label: str = "gradient"
     geometry: Geometry = "free"
     right_norm: float = 1.0
 
     @property
     def left_norm(self) -> float:
-        return self.clip
+        return self.top - self.bottom
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.map.outputs - self.classes, self.classes
+        return self.map.outputs - self.classes, self.classes - 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, score, largest, length, shrink = _weighed(self, block)
-        weight = np.minimum(1.0, self.clip / np.maximum(largest * length, 1e-100))
-        z *= shrink * weight * largest
-        score /= largest
-        return z, score
+        z, p, longest, largest = _seen(self.map, self.classes, block)
+        weight = np.minimum(1.0, self.top / longest) - np.minimum(1.0, self.bottom / longest)
+        left = scratch("factor", self._left(block))
+        np.multiply(z, weight * largest, out=left)
+        right = _scores(p, self.labels.of(block))
+        right /= largest
+        return left, right
+
+    def _left(self, block: Block) -> tuple[int, int]:
+        return self.shape[0], block.records
 
 
 @dataclass(frozen=True, eq=False)
-class ClassInformation:
-    """The second moment of sqrt(weight) (p - e_y) z, all entries in one long factor (z's index first).
+class ClassProfile:
+    """How the loss rises with the length t of the slopes, at several lengths: sums of u (p - e_y), each cut to a bound.
 
-    With the weight of ``ClassScores`` its mean is, at the true coefficients, how steeply the mean of those scores rises
-    with the coefficients: E (p - e_y)(p - e_y)^T = diag(p) - p p^T. A second cut, to ``norm``, again by x alone, only
-    takes from the information, which makes standard errors larger and never smaller.
+    ``map`` gives u, the classes' predictors for slopes of unit length; ``constants`` has a line for each length.
+
+    Privacy: a row has an entry of at most ``bound`` for each length, so its norm is at most bound sqrt(lengths).
+    """
+
+    map: LinearMap
+    labels: Labels
+    lengths: Floats
+    constants: Floats
+    bound: float
+    label: str = "scores along a direction"
+    geometry: Geometry = "free"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return self.bound * math.sqrt(len(self.lengths))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.lengths), 1
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        u, y = self.map.apply(block), self.labels.of(block)
+        own = np.zeros(block.records)
+        for number, entry in enumerate(u):
+            own += np.where(np.rint(y) == number, entry, 0.0)
+        rows = np.empty((len(self.lengths), block.records))
+        for row, length, constants in zip(rows, self.lengths, self.constants, strict=True):
+            p = _probabilities(length * u + constants[:, np.newaxis])
+            np.negative(own, out=row)
+            for part, entry in zip(p, u, strict=True):
+                row += part * entry
+            np.clip(row, -self.bound, self.bound, out=row)
+            row += 0.0 * y
+        return rows, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSizes:
+    """How many rows have a score of a norm up to m |z| (see ``ClassScores``) in each cell of these edges.
+
+    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
     """
 
     map: LinearMap
     labels: Labels
     classes: int
-    radius: float
-    clip: float
+    edges: Floats
+    label: str = "sizes of scores"
+    geometry: Geometry = "cells"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 1
+
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        _, _, longest, _ = _seen(self.map, self.classes, block)
+        return cell_of(longest + 0.0 * self.labels.of(block), self.edges), np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCurvature:
+    """How the mean of ``ClassScores`` rises: the sum of weight zz^T times the covariance of e_y under p.
+
+    The first factor holds the upper triangle of zz^T, the second that of diag(p) - pp^T in contrasts; entries beside a
+    diagonal count sqrt(2) times, so that the norms are Frobenius' of the whole matrices. ``unfolded`` makes an answer
+    the matrix of all coefficients again.
+
+    Privacy: the covariance has at most the norm 1 (its trace, 1 - |p|^2, is less), and the first factor is shortened
+    until the product of both has the norm ``norm``. Shortening only takes from a curvature.
+    """
+
+    map: LinearMap
+    labels: Labels
+    classes: int
+    top: float
     norm: float
-    label: str = "information"
+    label: str = "curvature"
+    geometry: Geometry = "free"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return self.norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        size, free = self.map.outputs - self.classes, self.classes - 1
+        return size * (size + 1) // 2, free * (free + 1) // 2
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        z, p, longest, _ = _seen(self.map, self.classes, block)
+        right = _covariance(p)
+        size = column_norms(right)
+        right /= np.maximum(size, 1e-100)
+        weight = np.minimum(1.0, self.top / longest) * size
+        square = _squared_length(z)
+        weight *= self.norm / np.maximum(weight * square, self.norm)
+        weight += 0.0 * self.labels.of(block)  # a row without a class has no score, and so no curvature
+        left = scratch("factor", (self.shape[0], block.records))
+        _triangle(z, weight, left)
+        return left, right
+
+    def unfolded(self, value: Floats) -> Floats:
+        """The matrix of all coefficients, coordinate by coordinate, each with all contrasts."""
+        return _unfolded(value, self.map.outputs - self.classes, self.classes - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassWeightedMoment:
+    """The trace of ``ClassCurvature`` over the classes: the second moment of z, weighed by 1 - |p|^2.
+
+    Privacy: a sum of squares w w^T with |w| <= norm, so a replaced row moves it by at most sqrt(2) norm^2.
+    """
+
+    map: LinearMap
+    labels: Labels
+    classes: int
+    top: float
+    norm: float
+    label: str = "curvature"
     geometry: Geometry = "square"
 
     @property
@@ -141,20 +262,66 @@ class ClassInformation:
 
     @property
     def shape(self) -> tuple[int, int]:
-        size = (self.map.outputs - self.classes) * self.classes
+        size = self.map.outputs - self.classes
         return size, size
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, score, largest, length, shrink = _weighed(self, block)
-        longest = np.maximum(largest * length, 1e-100)
-        # shrink z has norm ``length``; the information has the weight shrink * ..., and so sqrt(shrink) beside z.
-        root = np.sqrt(shrink * np.minimum(1.0, self.clip / longest))
-        root *= self.norm / np.maximum(root * longest / shrink, self.norm)
+        z, p, longest, _ = _seen(self.map, self.classes, block)
+        spread = 1.0 - _squared_length(p)
+        root = np.sqrt(np.maximum(spread, 0.0) * np.minimum(1.0, self.top / longest))
+        root *= self.norm / np.maximum(root * np.sqrt(_squared_length(z)), self.norm)
+        root += 0.0 * self.labels.of(block)  # a row without a class has no score, and so no curvature
         row = scratch("factor", (self.shape[0], block.records))
-        score *= root
-        for start, entry in zip(range(0, len(row), self.classes), z, strict=True):
-            np.multiply(score, entry, out=row[start : start + self.classes])
+        np.multiply(z, root, out=row)
         return row, row
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScoresMoment:
+    """The second moment of the clipped scores of ``ClassScores``: all entries of z (p - e_y)^T in one long factor.
+
+    Privacy: a sum of squares w w^T with |w| <= top, so a replaced row moves it by at most sqrt(2) top^2.
+    """
+
+    map: LinearMap
+    labels: Labels
+    classes: int
+    top: float
+    label: str = "second moment of scores"
+    geometry: Geometry = "square"
+    weighs_squares: bool = True
+
+    @property
+    def left_norm(self) -> float:
+        return self.top
+
+    right_norm = left_norm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        size = (self.map.outputs - self.classes) * (self.classes - 1)
+        return size, size
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        z, p, longest, _ = _seen(self.map, self.classes, block)
+        score = _scores(p, self.labels.of(block))
+        score *= np.minimum(1.0, self.top / longest)
+        row = scratch("factor", (self.shape[0], block.records))
+        for start, entry in zip(range(0, len(row), self.classes - 1), z, strict=True):
+            np.multiply(score, entry, out=row[start : start + self.classes - 1])
+        return row, row
+
+
+@lru_cache(maxsize=64)
+def contrasts(classes: int) -> Floats:
+    """Orthonormal columns that sum to zero (Helmert's): each compares a class with those before it."""
+    matrix = np.zeros((classes, classes - 1))
+    for j in range(1, classes):
+        matrix[:j, j - 1] = 1.0
+        matrix[j, j - 1] = -j
+        matrix[:, j - 1] /= math.sqrt(j * (j + 1))
+    matrix.flags.writeable = False
+    return matrix
 
 
 def farthest_class(probabilities: Floats) -> float:
@@ -163,20 +330,80 @@ def farthest_class(probabilities: Floats) -> float:
     return math.sqrt(max(1.0 - 2.0 * least + float(probabilities @ probabilities), 0.0))
 
 
-def _weighed(query: ClassScores | ClassInformation, block: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Coordinates z, p - e_y, the longest that could be, the length of z once shortened, and by how much it must be."""
-    mapped = query.map.apply(block)
-    eta, z = mapped[: query.classes], mapped[query.classes :]
-    score = _probabilities(eta)
-    least, squares = score[0].copy(), score[0] * score[0]
-    for entry in score[1:]:
+def _seen(linear_map: LinearMap, classes: int, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
+    """Coordinates z (only to be read), probabilities p, the largest norm a score could have, and its part by p."""
+    mapped, length = linear_map.seen(block, skipped=classes)
+    p = _probabilities(mapped[:classes])
+    least, squares = p[0].copy(), p[0] * p[0]
+    for entry in p[1:]:
         np.minimum(least, entry, out=least)
         squares += entry * entry
     largest = np.sqrt(np.maximum(1.0 - 2.0 * least + squares, 1e-12))
-    _subtract_marks(score, query.labels.of(block))
-    length = column_norms(z)
-    shrink = query.radius / np.maximum(length, query.radius)
-    return z, score, largest, length * shrink, shrink
+    return mapped[classes:], p, np.maximum(largest * length, 1e-100), largest
+
+
+def _scores(p: Floats, index: Floats) -> Floats:
+    """p - e_y in contrasts; a label that is no number makes them all such, so that the curator's clip drops the row."""
+    p -= 0.0 * index
+    for number, entry in enumerate(p):
+        entry -= np.rint(index) == number
+    turn, out = contrasts(len(p)), np.zeros((len(p) - 1, p.shape[1]))
+    for weights, entry in zip(turn, p, strict=True):
+        for weight, contrast in zip(weights, out, strict=True):
+            if weight:
+                contrast += weight * entry
+    return out
+
+
+def _covariance(p: Floats) -> Floats:
+    """The upper triangle of diag(p) - pp^T in contrasts, what lies beside the diagonal times sqrt(2)."""
+    turn, free = contrasts(len(p)), len(p) - 1
+    means = np.zeros((free, p.shape[1]))
+    for weights, entry in zip(turn, p, strict=True):
+        means += weights[:, np.newaxis] * entry
+    out, number = np.zeros((free * (free + 1) // 2, p.shape[1])), 0
+    for a in range(free):
+        for b in range(a, free):
+            row = out[number]
+            for weights, entry in zip(turn, p, strict=True):
+                if weights[a] * weights[b]:
+                    row += (weights[a] * weights[b]) * entry
+            row -= means[a] * means[b]
+            if a != b:
+                row *= math.sqrt(2)
+            number += 1
+    return out
+
+
+def _squared_length(z: Floats) -> Floats:
+    square = np.zeros(z.shape[1])
+    for entry in z:
+        square += entry * entry
+    return square
+
+
+def _triangle(z: Floats, weight: Floats, out: Floats) -> None:
+    """The upper triangle of weight zz^T, what lies beside the diagonal times sqrt(2)."""
+    number = 0
+    for i, entry in enumerate(z):
+        heavy = entry * weight
+        np.multiply(heavy, entry, out=out[number])
+        rest = out[number + 1 : number + len(z) - i]
+        np.multiply(z[i + 1 :], heavy * math.sqrt(2), out=rest)
+        number += len(z) - i
+
+
+def _unfolded(value: Floats, size: int, free: int) -> Floats:
+    matrix = np.zeros((size, free, size, free))
+    inner = [(a, b, 1.0 if a == b else math.sqrt(0.5)) for a in range(free) for b in range(a, free)]
+    i, j = np.triu_indices(size)
+    beside = np.where(i == j, 1.0, math.sqrt(0.5))
+    for column, (a, b, part) in zip(value.T, inner, strict=True):
+        entries = column * beside * part
+        for one, other in ((a, b), (b, a)):
+            matrix[i, one, j, other] = entries
+            matrix[j, one, i, other] = entries
+    return matrix.reshape(size * free, size * free)
 
 
 def _probabilities(eta: Floats) -> Floats:
@@ -199,9 +426,3 @@ def _write_marks(marks: Floats, index: Floats) -> None:
     marks[:] = 0.0 * index
     for number, entry in enumerate(marks):
         entry += np.rint(index) == number
-
-
-def _subtract_marks(score: Floats, index: Floats) -> None:
-    nothing = 0.0 * index
-    for number, entry in enumerate(score):
-        entry -= (np.rint(index) == number) + nothing

@@ -86,23 +86,23 @@ class LinearMap:
             norms_from(out[skipped:], start, norms[some])
         return out, norms
 
-    def seen(self, block: Block) -> tuple[Floats, Floats]:
-        """``with_norms`` without the first output, but only to be read.
+    def seen(self, block: Block, skipped: int = 1) -> tuple[Floats, Floats]:
+        """``with_norms`` without the first outputs, but only to be read.
 
         Several queries of one pass see a block through the same map: it is applied once for all of them.
         """
-        already = self._mapped_already(block)
+        already = self._mapped_already(block, skipped)
         if already is not None:
             return already
-        mapped, length = self.with_norms(block, skipped=1)
+        mapped, length = self.with_norms(block, skipped=skipped)
         mapped.flags.writeable = False
         if _look.block is block:
-            _look.mapped = self.key, mapped, length
+            _look.mapped = (self.key, skipped), mapped, length
         return mapped, length
 
-    def _mapped_already(self, block: Block) -> tuple[Floats, Floats] | None:
+    def _mapped_already(self, block: Block, skipped: int = 1) -> tuple[Floats, Floats] | None:
         known = _look.mapped if _look.block is block else None
-        return None if known is None or known[0] != self.key else known[1:]
+        return None if known is None or known[0] != (self.key, skipped) else known[1:]
 
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """The records (1, x) in whole numbers (scratch memory), one column each, their first output with offset, the
@@ -171,8 +171,8 @@ class _Look(threading.local):
     block: Any = None
     # At which scale its rows are there in whole numbers.
     rows: float | None = None
-    # Through which map they are there, with their lengths.
-    mapped: tuple[bytes, Floats, Floats] | None = None
+    # Through which map they are there, with their lengths, which leave so many outputs out.
+    mapped: tuple[tuple[bytes, int], Floats, Floats] | None = None
     # What functions of its rows gave.
     found: dict[Hashable, Any] | None = None
 

@@ -15,7 +15,7 @@ from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.measure import Bounds, Said, together
-from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
+from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, damped_inverse, no_flatter, positive
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
@@ -23,7 +23,7 @@ from discreet.algorithms.parts.uncertain import Seen, likely_inverses
 from discreet.algorithms.steps.coordinates import Coordinates, trusted
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.algorithms.steps.whitening import LabelScale, whiten_labels
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
 from discreet.domain.domain import Domain
@@ -164,6 +164,15 @@ def test_an_estimate_is_drawn_to_its_goal_as_far_as_it_is_noise():
     assert shrunk(estimate, 1e-8 * np.eye(4), goal, 1) == pytest.approx(estimate, abs=1e-3)
 
 
+def test_a_strong_slope_is_not_drawn_to_the_goal_by_all_the_weak_ones():
+    """Of 16 directions one has a slope of 6, and with .86 the largest noise: 7 standard deviations are no noise."""
+    estimate, noise = np.full(16, 0.02), np.diag(np.full(16, 0.03) ** 2)
+    estimate[0], noise[0, 0] = 6.0, 0.86**2
+    found = shrunk(estimate, noise, np.zeros(16), 0)
+    assert found[0] >= 6.0 - 0.86 - 1e-9
+    assert np.all(np.abs(found[1:]) <= 0.02)
+
+
 def test_the_signal_is_told_in_words():
     assert signal(np.full(6, 10.0), np.eye(6)) == "clear"
     assert signal(np.full(6, 1.8), np.eye(6)) == "faint"
@@ -176,7 +185,7 @@ def test_the_signal_is_told_in_words():
 def test_measurements_are_weighed_by_what_is_known_of_each():
     exact = Said(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
     noisy = Said(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
-    found = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1], [np.zeros(2), np.zeros(2)])
+    found = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1], [np.zeros(2), np.zeros(2)], np.eye(2))
     assert found.phi == pytest.approx([1.0, 1.0], abs=1e-3)
     assert float(np.trace(found.noise)) < 1e-5
 
@@ -184,15 +193,22 @@ def test_measurements_are_weighed_by_what_is_known_of_each():
 def test_a_point_far_off_with_a_doubtful_response_weighs_little():
     far, near = (Said(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
     none = [np.zeros(1), np.zeros(1)]
-    found = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1], none)
+    found = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1], none, np.eye(1))
     assert found.phi[0] == pytest.approx(1.0, abs=0.01)
-    assert found.unsure < 1e-3
+    assert found.unsure[0, 0] < 1e-3
 
 
 def test_what_was_cut_off_a_step_counts_as_an_error():
     said = [Said(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1))]
-    assert together(said, [np.ones(1)], [0.1], [np.zeros(1)]).unsure == 0
-    assert together(said, [np.ones(1)], [0.1], [np.array([0.5])]).unsure == pytest.approx(0.25)
+    assert together(said, [np.ones(1)], [0.1], [np.zeros(1)], np.eye(1)).unsure == 0
+    assert together(said, [np.ones(1)], [0.1], [np.array([0.5])], np.eye(1)).unsure == pytest.approx(0.25)
+
+
+def test_what_is_wrong_is_counted_by_the_loss_it_costs():
+    """An error that costs the same loss in every direction is larger where the loss is flat."""
+    said = [Said(np.ones(2), 1e-4 * np.eye(2), np.eye(2))]
+    found = together(said, [np.ones(2)], [0.1], [np.array([0.5, 0.0])], np.diag([4.0, 1.0]))
+    assert found.unsure == pytest.approx(np.diag([0.125, 0.5]))
 
 
 @given(st.floats(0.01, 5), st.integers(0, 4))
@@ -232,6 +248,24 @@ def test_a_response_known_exactly_has_one_inverse_and_a_hidden_one_has_many():
     hidden = likely_inverses(response, response, [Seen(np.diag([1.0, 0.1, 3.0]), 0.3)], none)
     spreads = np.std([np.diagonal(one) for one in hidden], axis=0)
     assert spreads[1] > 5 * spreads[2]
+
+
+def test_flat_directions_stay_flat_where_that_was_expected():
+    """A curvature seen through noise has its least eigenvalue as expected, not that of a typical direction."""
+    expected = np.diag([1.0, 1.0, 0.01])
+    seen = corrected(Answer(expected, 0.3, True), 1.0, expected)
+    assert seen == pytest.approx(expected, abs=1e-9)
+    assert no_flatter(np.zeros((3, 3)), expected, 0.5) == pytest.approx(expected / 2)
+
+
+def test_a_damped_inverse_leaves_out_what_noise_hides():
+    matrix = np.diag([10.0, 1.0, 1e-3])
+    back, unseen = damped_inverse(matrix, 0.1)
+    assert np.diagonal(back @ matrix) == pytest.approx([1.0, 1.0, 0.0], abs=0.02)
+    assert back @ matrix + unseen == pytest.approx(np.eye(3))
+    exact, nothing = damped_inverse(matrix, 0.0)
+    assert exact == pytest.approx(np.linalg.inv(matrix))
+    assert not np.any(nothing)
 
 
 @settings(max_examples=200)
@@ -318,6 +352,8 @@ def test_a_rare_column_is_not_stretched_from_round_to_round(neighbours, monkeypa
     y = np.clip(0.4 * X[:, 0] - 0.7 * X[:, 1] + rng.normal(size=n), -8, 8)
     source = NoisySource(X, y / 8, rng, neighbours)
     label = LabelScale(Labels(0.0, 8.0), 0.0, 1.2)
-    found = whiten(source, GDP(0.2), 3, Coordinates.scaled(X.mean(axis=0), 0.3), label, 0.8 * math.sqrt(3), float(n))
-    z = np.column_stack([np.ones(n), X]) @ found.coordinates.matrix.T
+    found = whiten_labels(
+        source, GDP(0.2), 3, Coordinates.scaled(X.mean(axis=0), 0.3), label, 0.8 * math.sqrt(3), float(n)
+    )
+    z = np.column_stack([np.ones(n), X]) @ found.white.coordinates.matrix.T
     assert np.all(np.mean(z**2, axis=0) < 40)

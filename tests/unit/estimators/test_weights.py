@@ -107,9 +107,21 @@ def test_what_is_wrong_is_said(rows):
         LinearRegression(**USUAL, bounds_y=(-6, 6), solver="moments").fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match="X and sample_weight differ in length"):
         LinearRegression(**USUAL, bounds_y=(-6, 6)).fit(X, y, sample_weight=weight[:-1])
-    with pytest.raises(ValueError, match="two classes only"):
-        LogisticRegression(**USUAL, classes=(0, 1, 2)).fit(X, labels["logistic"], sample_weight=weight)
     with pytest.raises(TypeError, match="no sample_weight"):
         SparseLinearRegression(epsilon=1, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-6, 6), sparsity=1).fit_table(
             pd.DataFrame({"a": y, "y": y, "w": weight}), target="y", sample_weight="w"
         )
+
+
+def test_weights_of_three_classes_count_as_rows_do():
+    """A row of weight 2 among rows of weight 1 is two rows, once noise is next to nothing."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, size=(1500, 2))
+    y = np.argmax(X @ rng.normal(size=(2, 3)) * 2 + rng.gumbel(size=(1500, 3)), axis=1)
+    weight = 1.0 + (np.arange(1500) % 3 == 0)
+    same = {"epsilon": 1e8, "delta": 1e-6, "bounds_X": (-1, 1), "classes": (0, 1, 2), "neighbours": "add_or_remove_one"}
+    weighted = LogisticRegression(**same, bounds_weight=(0, 2)).fit(X, y, sample_weight=weight)
+    repeated = LogisticRegression(**same).fit(
+        np.repeat(X, weight.astype(int), axis=0), np.repeat(y, weight.astype(int))
+    )
+    assert np.allclose(weighted.coef_, repeated.coef_, atol=1e-3)

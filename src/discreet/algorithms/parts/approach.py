@@ -20,7 +20,7 @@ from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, lies_there, start
 from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
-from discreet.algorithms.steps.whitening import LabelScale, whiten
+from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
 from discreet.privacy import GDP
 from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
 from discreet.rows.gradient import LabelProfile
@@ -99,23 +99,21 @@ class Approach:
             self.guess = None
         looked_twice = self.saved < 0  # which was a pass, too
         self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
-        linear = whiten(
-            self.source,
-            self.plan.part(shares.WHITENING),
-            self.rounds,
-            first_coordinates(model, self.scaling, self.guess),
-            self.label,
-            self.plan.row_length(count, self.moved),
-            self.scaling.count,
-        )
-        self.linear = linear
-        self.saved += shares.WHITENING * (1 - linear.rounds / self.rounds)
-        self.planned_rounds = self.rounds if linear.rounds == self.rounds else linear.rounds
-        self.frame, self.phi = start(self.source, model, self.label, linear, self.offset, self.scaling.count)
+        white = self._whitened(self.rounds, self.plan.row_length(count, self.moved))
+        self.saved += shares.WHITENING * (1 - white.rounds / self.rounds)
+        self.planned_rounds, self.white = white.rounds, white
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = self.frame.foresight.curvature(self.phi)
             self.phi = inverse(curve + self.frame.penalty) @ curve @ self.phi
         self._consider_public_fit()
+
+    def _whitened(self, rounds: int, length: float) -> Whitening:
+        """White coordinates, and a start that explains the linear fit in them."""
+        scaling, label = self.scaling, self.label
+        cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
+        linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count)
+        self.frame, self.phi = start(self.source, self.model, label, linear, self.offset, scaling.count)
+        return linear.white
 
     @property
     def public_phi(self) -> Floats | None:
@@ -147,11 +145,8 @@ class Approach:
         """Towards a point where the curvature is about that of the optimum: a line search, or a gradient if it pays."""
         frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
         self.steps = 1
-        if self.plan.curved and frame.size > int(frame.coordinates.constant):
-            query = profile(frame, phi, self.label)
-            if self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi)):
-                self._line_search(query)
-                return
+        if self._line_searched(cost):
+            return
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
         noise_std = self.source.noise_std(frame.gradient(phi, clip), cost) / frame.count
@@ -159,6 +154,17 @@ class Approach:
         self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
         if self.steps:
             self._warm_up_step(cost)
+
+    def _line_searched(self, cost: GDP) -> bool:
+        """Whether a line search pays; then it is done."""
+        frame, phi = self.frame, self.phi
+        if not self.plan.curved or frame.size == int(frame.coordinates.constant):
+            return False
+        query = profile(frame, phi, self.label)
+        pays = self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi))
+        if pays:
+            self._line_search(query)
+        return pays
 
     def _line_search(self, query: LabelProfile) -> None:
         # The mean of clipped skewed scores depends on the dispersion, which a linear fit of clipped labels misses.
@@ -200,4 +206,5 @@ class Approach:
         step = goal - phi
         if not self.plan.curved:
             return goal
-        return phi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+        longest = _LONGEST_STEP * math.sqrt(self.frame.predictors)
+        return phi + step * min(1.0, longest / max(self.frame.length(step, phi), 1e-300))

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.parts.foresight import Foresight
-from discreet.algorithms.parts.sizes import EDGES
+from discreet.algorithms.parts.noisy_matrix import Seen, corrected, relative_edge
+from discreet.algorithms.parts.sizes import EDGES, Sizes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.whitening import Whitening
 from discreet.glm import ClippedRows, ClippedScore
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query, Source, shared
@@ -21,6 +23,7 @@ from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, Weigh
 # nothing is cut, and the dispersion is the plain one whatever the tails.
 _SQUARES, _MOST_SQUARES, _SQUARES_NOISE = 9.0, 1e6, 0.01
 _HALVINGS = 50
+_FARTHEST = 3.0
 _LEAST_DISPERSION = 1e-9
 _LEAST_NORM, _MOST_NORM = 1e-60, 1e60
 
@@ -37,13 +40,45 @@ class Frame:
     dispersion: float
 
     @property
+    def predictors(self) -> int:
+        """How many linear predictors a row has."""
+        return 1
+
+    @property
     def size(self) -> int:
-        return self.coordinates.size
+        """How many coefficients there are."""
+        return self.coordinates.size * self.predictors
+
+    @property
+    def constants(self) -> int:
+        """How many of them, the first ones, are constants."""
+        return int(self.coordinates.constant) * self.predictors
 
     @property
     def root_size(self) -> float:
         """The typical length of a row."""
-        return math.sqrt(self.size)
+        return math.sqrt(self.coordinates.size)
+
+    @property
+    def farthest(self) -> float:
+        """How far slopes may lie from where they are looked for, in standard deviations of the linear predictor.
+
+        A direction whose noise is larger than that tells nothing.
+        """
+        return math.inf if self.model.link.is_identity else _FARTHEST
+
+    @property
+    def farthest_variance(self) -> float:
+        return 0.0 if self.model.link.is_identity else _FARTHEST**2
+
+    def length(self, step: Floats, phi: Floats) -> float:
+        """How far a step goes, in typical directions: flat ones count less."""
+        return math.sqrt(max(float(step @ self.foresight.curvature(phi) @ step) / self.weight(phi), 0.0))
+
+    @property
+    def turn(self) -> Floats:
+        """From phi to the coefficients of (1, x)."""
+        return self.coordinates.matrix.T
 
     @property
     def penalty(self) -> Floats:
@@ -89,6 +124,34 @@ class Frame:
             EDGES,
             label="lengths of rows",
         )
+
+    def weight(self, phi: Floats) -> float:
+        """The curvature in a typical direction."""
+        return float(np.trace(self.foresight.curvature(phi))) / self.size
+
+    def curvature_question(
+        self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
+    ) -> tuple[Query, float]:
+        """How the gradient of clipped scores responds to a change of phi, and how much of it noise will hide.
+
+        ``longest``: what rows are cut to, in squares of their typical length; ``kept``: what the clip norm leaves.
+        """
+        weight = float(np.trace(self.foresight.curvature(phi))) / self.size
+        query = self.curvature(phi, clip, math.sqrt(self.size * weight * longest))
+        noise_std = self.source.noise_std(query, cost) / self.count
+        return query, relative_edge(noise_std, self.size, weight * kept)
+
+    def rough(self, phi: Floats, clip: float, longest: float, cost: GDP, sizes: Sizes) -> bool:
+        """Whether only a part of the curvature can be asked for."""
+        return False
+
+    def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
+        """The curvature by an answer and by what was expected of it, and what was seen."""
+        return corrected(answer, self.count, expected), Seen(answer.value / self.count, answer.noise_std / self.count)
+
+    def whitening_moment(self, white: Whitening, phi: Floats) -> Seen:
+        """The second moment of z as a curvature, up to a factor."""
+        return Seen(white.moment, white.noise_std)
 
     def curvature(self, phi: Floats, clip: float, norm: float) -> WeightedMoment:
         """How the gradient of clipped scores responds to a change of phi."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.noisy_matrix import inverse
+from discreet.algorithms.parts.noisy_matrix import damped_inverse, inverse
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.privacy import GDP
@@ -76,8 +76,9 @@ class Measurement:
         """Where the optimum is, if the gradient responds in this way: one Newton step."""
         penalty = self.frame.penalty
         gradient, noise_std = self.gradient(keeps)
-        back = inverse(response + penalty)
-        return Said(self.phi - back @ (gradient + penalty @ self.phi), noise_std**2 * back @ back.T, back)
+        back, unseen = damped_inverse(response + penalty, noise_std / self.frame.farthest)
+        noise = noise_std**2 * back @ back.T + self.frame.farthest_variance * unseen @ unseen.T
+        return Said(self.phi - back @ (gradient + penalty @ self.phi), noise, back)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,30 +145,36 @@ def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Se
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The optimum by all measurements: their weights, the noise's covariance, the variance of what else is wrong."""
+    """The optimum by all measurements: their weights, the noise's covariance, that of what else is wrong."""
 
     phi: Floats
     weights: tuple[float, ...]
     noise: Floats
-    unsure: float
+    unsure: Floats
 
 
-def together(said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats]) -> Estimate:
+def together(
+    said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats
+) -> Estimate:
     """The best mean of several measurements.
 
     Each is off by its noise, by the part of the response that is ``wrong`` times how far its point lies from the
-    optimum, which the last measurement knows best, and by what was ``cut`` off its step.
+    optimum, which the last measurement knows best, and by what was ``cut`` off its step. All are counted by the loss
+    they cost, which a typical ``curve`` tells: flat directions are known less well, and matter less.
     """
     size, last = len(points[0]), said[-1].phi
-    doubts = [
-        (part**2 * float((last - phi) @ (last - phi)) + float(off @ off)) / size
-        for part, phi, off in zip(wrong, points, cut, strict=True)
-    ]
-    trusts = [1 / max(one.variance + doubt, 1e-300) for one, doubt in zip(said, doubts, strict=True)]
+
+    def cost(vector: Floats) -> float:
+        return float(vector @ curve @ vector) / size
+
+    doubts = [part**2 * cost(last - phi) + cost(off) for part, phi, off in zip(wrong, points, cut, strict=True)]
+    noises = [float(np.sum(one.noise * curve)) / size for one in said]
+    trusts = [1 / max(noise + doubt, 1e-300) for noise, doubt in zip(noises, doubts, strict=True)]
     weights = tuple(trust / sum(trusts) for trust in trusts)
     phi = sum((weight * one.phi for weight, one in zip(weights, said, strict=True)), np.zeros(size))
     noise = sum((weight**2 * one.noise for weight, one in zip(weights, said, strict=True)), np.zeros((size, size)))
-    return Estimate(phi, weights, noise, sum(w**2 * doubt for w, doubt in zip(weights, doubts, strict=True)))
+    unsure = sum(w**2 * doubt for w, doubt in zip(weights, doubts, strict=True))
+    return Estimate(phi, weights, noise, unsure * inverse(curve))
 
 
 def _mean(answers: Sequence[Answer]) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +12,16 @@ from discreet.rows import Answer, Floats
 
 # No direction of a curvature or covariance is taken to be flatter than this part of a typical one ...
 _FLATTEST = 1e-4
-# ... nor than this part of what noise alone makes of nothing, up to this part of a typical one.
+# ... nor, by what was expected of it, than this part of what noise alone makes of nothing, up to this part.
 _SAFE, _SAFE_AT_MOST = 0.5, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A curvature as it was released, and the noise in an entry."""
+
+    curvature: Floats
+    noise_std: float
 
 
 def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
@@ -28,8 +37,9 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     scales = np.diag(beyond_noise(np.diagonal(difference), noise_std))
     values, vectors = np.linalg.eigh(difference - scales)
     values = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
-    typical = float(np.trace(expected)) / size
-    return positive(expected + scales + (vectors * values) @ vectors.T, min(_SAFE * edge, _SAFE_AT_MOST * typical))
+    typical = max(float(np.trace(expected)) / size, 1e-300)
+    safe = min(_SAFE * edge / typical, _SAFE_AT_MOST)
+    return no_flatter(expected + scales + (vectors * values) @ vectors.T, expected, safe)
 
 
 def relative_edge(noise_std: float, size: int, typical: float) -> float:
@@ -44,6 +54,13 @@ def positive(matrix: Floats, floor: float = 0.0) -> Floats:
     return np.asarray((vectors * np.maximum(values, max(floor, _FLATTEST * typical))) @ vectors.T)
 
 
+def no_flatter(matrix: Floats, curve: Floats, part: float) -> Floats:
+    """The matrix, in no direction below this part of a positive ``curve``."""
+    root = _root(curve)
+    back = inverse(root)
+    return np.asarray(root @ positive(back @ matrix @ back, part) @ root)
+
+
 def inverse(matrix: Floats) -> Floats:
     """The inverse; of a matrix that noise has made singular, that of what is left of it."""
     try:
@@ -52,10 +69,24 @@ def inverse(matrix: Floats) -> Floats:
         return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)
 
 
+def damped_inverse(matrix: Floats, noise: float) -> tuple[Floats, Floats]:
+    """(M^2 + noise^2)^-1 M, and what is missing to 1 if it is multiplied by M: next to nothing where M is far above."""
+    if noise == 0:
+        return inverse(matrix), np.zeros_like(matrix)
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    keep = values**2 / (values**2 + noise**2)
+    return (vectors * (values / (values**2 + noise**2))) @ vectors.T, (vectors * (1 - keep)) @ vectors.T
+
+
 def carried_over(response: Floats, here: Floats, there: Floats) -> Floats:
     """A response seen at one point, at another: changed as the foreseen curvature changes between them."""
-    turn = _root(there) @ inverse(_root(here))
+    turn = carried_by(here, there)
     return np.asarray(turn @ response @ turn.T)
+
+
+def carried_by(here: Floats, there: Floats) -> Floats:
+    """What turns one positive matrix into another."""
+    return np.asarray(_root(there) @ inverse(_root(here)))
 
 
 def relative_change(one: Floats, other: Floats) -> float:

@@ -31,6 +31,8 @@ SECOND = 1 / 3  # of what is left then: the second one, where a third is needed
 # Gradients at the end: three keep a fit within eight passes. A budget of this mu protects nobody, and passes are spent
 # on exactness.
 _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
+# Where noise hides how classes make up the curvature, steps must be short, and there are more: number and shares.
+_ROUGH_STEPS = 10, 0.1, 0.15
 # Of the look, what a look at y and the number of rows alone gets.
 LABEL_SHARE = 0.25
 # A mean label that the look leaves more uncertain than this, in standard deviations of labels, is looked at again, with
@@ -60,13 +62,20 @@ class Plan:
     exposure: bool
     octaves: bool
     public: bool
+    # How many linear predictors a row has; there are as many times ``size`` coefficients.
+    predictors: int = 1
 
     def part(self, share: float) -> GDP:
         return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
 
-    @property
-    def most_gradients(self) -> int:
-        return _NOMINAL_GRADIENTS if self.budget.mu > _NOMINAL_MU else _GRADIENTS
+    def last_steps(self, rough: bool) -> tuple[int, float, float]:
+        """How many gradients there are at the end at most, the first one's share, and of what is left the next ones'.
+
+        ``rough``: whether only a part of the curvature will be released.
+        """
+        if self.budget.mu > _NOMINAL_MU:
+            return _NOMINAL_GRADIENTS, FIRST, SECOND
+        return _ROUGH_STEPS if rough else (_GRADIENTS, FIRST, SECOND)
 
     @property
     def curvature(self) -> GDP:
@@ -135,4 +144,5 @@ class Plan:
 
     def curvature_edge(self, count: float, moved: float) -> float:
         """How far noise moves a curvature's eigenvalues, relative to them, if rows are cut at their typical length."""
-        return math.sqrt(moved) * self.size * math.sqrt(2 * self.size) / (self.curvature.mu * count)
+        edge = math.sqrt(moved) * self.size * math.sqrt(2 * self.size) / (self.curvature.mu * count)
+        return self.predictors * edge

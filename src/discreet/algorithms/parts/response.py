@@ -13,10 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.algorithms.parts.measure import Measurement, secant
-from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, positive
-from discreet.algorithms.parts.uncertain import Seen, likely_inverses
-from discreet.algorithms.steps.whitening import LinearStart
-from discreet.rows import Answer, Floats
+from discreet.algorithms.parts.noisy_matrix import Seen, carried_over, no_flatter, positive
+from discreet.algorithms.parts.uncertain import likely_inverses
+from discreet.rows import Floats
 
 # The least response in a direction, as a part of a typical one: in estimates, where noise hides the curvature and where
 # it does not, and in steps on the way.
@@ -35,17 +34,20 @@ class Response:
 
     below: Floats
     curvatures: list[Seen] = field(default_factory=list)
+    # Whether flat directions may be far steeper than they seem, as only a part of the curvature was released.
+    rough: bool = False
     full: Floats = field(init=False)
     flatter: Floats = field(init=False)
     cautious: Floats = field(init=False)
+    likely: list[Floats] = field(init=False)
 
     @classmethod
-    def foreseen(cls, curve: Floats, kept: float, linear: LinearStart) -> Response:
+    def foreseen(cls, curve: Floats, kept: float, moment: Seen, rough: bool = False) -> Response:
         """Before any curvature is released; the second moment that whitened the rows tells it up to a factor."""
         below = curve * kept
-        least = len(below) * linear.noise_std
-        scale = float(np.trace(below)) / max(float(np.trace(linear.moment)), least)
-        return cls(below, [Seen(scale * linear.moment, _ROUGHLY * scale * linear.noise_std)])
+        least = len(below) * moment.noise_std
+        scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
+        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough)
 
     def move(self, before: Floats, curve: Floats) -> None:
         """To another point, where the foreseen curvature is another."""
@@ -54,10 +56,10 @@ class Response:
             replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
         ]
 
-    def see(self, answer: Answer, count: float) -> None:
-        """A released curvature."""
-        self.below = corrected(answer, count, self.below)
-        self.curvatures.append(Seen(answer.value / count, answer.noise_std / count))
+    def see(self, below: Floats, seen: Seen) -> None:
+        """A released curvature, and what it makes of the one that was expected."""
+        self.below = below
+        self.curvatures.append(seen)
 
     def complete(
         self,
@@ -79,12 +81,15 @@ class Response:
             if nonlinearity(later.phi - earlier.phi) < 1:
                 full = secant(full, earlier, later, keeps)
         typical = float(np.trace(curve)) / len(curve)
-        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept * typical
-        self.full = positive(full, least)
-        self.flatter = positive(self.below * (1 + above / kept), least)
+        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept
+        self.full = no_flatter(full, curve, least)
+        self.flatter = no_flatter(self.below * (1 + above / kept), curve, least)
         self.cautious = positive(self.full, _LEAST_IN_STEPS * typical)
+        self.likely = [self.full, self.flatter]
+        if self.rough:
+            self.full = self.cautious
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
         """Inverses of what the response may be, given all that was seen of it."""
-        ways = [self.full, self.flatter] if levels else [self.full]
+        ways = self.likely if levels else self.likely[:1]
         return [one for way in ways for one in likely_inverses(way, self.below, self.curvatures, penalty)]

@@ -10,6 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 from discreet.rows import Floats, RowsUsed
 
 _LADDER = np.geomspace(1e-6, 1e4, 61)
+# No direction is drawn to a goal by more than so many standard deviations of its noise.
+_FARTHEST = 1.0
 # "clear" from so many standard deviations of a chi-square beyond its mean, "faint" from so many.
 _CLEAR, _FAINT = 6.0, 2.0
 
@@ -29,7 +31,9 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
     """The estimate drawn towards a goal as far as it is noise: the mean given what was seen (empirical Bayes).
 
     Entries from ``free`` on are expected to lie about the goal with one variance, the one that makes what was seen
-    likeliest; those before are not drawn but follow the others by their correlation with them.
+    likeliest; those before are not drawn but follow the others by their correlation with them. Nothing is drawn by more
+    than two standard deviations of its noise (Efron and Morris' limited translation): strong slopes lie along a few
+    directions, where the loss is flat and noise is large, and all others together would pull them to the goal.
     """
     away, size = (estimate - goal)[free:], len(estimate) - free
     if size == 0:
@@ -41,7 +45,9 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
     spreads = np.concatenate([[0.0], scale * _LADDER])
     fits = [float(np.sum(np.log(a + values) + square / (a + values))) for a in spreads]
     spread = float(spreads[int(np.argmin(fits))])
-    kept = goal[free:] + vectors @ ((vectors.T @ away) * (spread / (spread + values)))
+    seen = vectors.T @ away
+    most = _FARTHEST * np.sqrt(values)
+    kept = goal[free:] + vectors @ (seen - np.clip(seen * values / (spread + values), -most, most))
     result = estimate.copy()
     result[free:] = kept
     if free:

@@ -34,7 +34,8 @@ def start(
     source: Source, model: GlmModel, label: LabelScale, linear: LinearStart, offset: float, count: float
 ) -> tuple[Frame, Floats]:
     """The frame, and the coefficients that explain the linear fit of labels; ``offset``: log of the mean exposure."""
-    constant = linear.coordinates.constant
+    coordinates = linear.white.coordinates
+    constant = coordinates.constant
     foresight = Foresight(model, constant, offset)
     slopes = linear.phi[int(constant) :] * label.scale
     if model.link.is_identity:
@@ -47,7 +48,7 @@ def start(
         mean = model.link.mean((float(phi[0]) if constant else 0.0) + offset)
         variance = max(float(model.family.variance(mean)), 1e-12)
         dispersion = max(label.scale**2 * linear.residual_variance / variance, 1e-9)
-    return Frame(source, model, linear.coordinates, foresight, count, dispersion), phi
+    return Frame(source, model, coordinates, foresight, count, dispersion), phi
 
 
 def lies_there(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import inverse
+from discreet.algorithms.parts.noisy_matrix import Seen, inverse
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
@@ -21,14 +21,6 @@ _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
 _FLATTEST, _STEEPEST = 0.03, 4.0
 # Entries beside the diagonal may differ from what is estimated by what is seen of that, and so many standard errors.
 _MORE = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A curvature as it was released, and the noise in an entry."""
-
-    curvature: Floats
-    noise_std: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +53,7 @@ def spread(
         off = point - back @ slope - estimate.phi
         noise += (np.outer(off, off) + variance * back @ back) / len(inverses)
         sampling += back @ scores @ back / (frame.count * len(inverses))
-    return Spread(noise + estimate.unsure * np.eye(size), sampling)
+    return Spread(noise + estimate.unsure, sampling)
 
 
 def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penalty: Floats) -> list[Floats]:

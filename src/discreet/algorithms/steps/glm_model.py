@@ -31,6 +31,8 @@ class GlmModel:
     penalty: Floats
     origin: Floats | None = None
     exposure: tuple[float, float] | None = None
+    # With more than two, labels are the classes' numbers, and there is a predictor for each (softmax).
+    classes: int = 2
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ relative to the others, so that a few rounds reach what one never would (as in C
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from discreet.algorithms.steps.coordinates import Coordinates, blended
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP
-from discreet.rows import Floats, Labels, LinearMap, MappedMoment, Source
+from discreet.rows import Answer, Floats, Labels, LinearMap, MappedMoment, Query, Source
+from discreet.rows.class_scores import ClassMoment, farthest_class
 
 # Labels are cut this many of their standard deviations from their mean, and weigh this much beside z.
 _LABEL_BOUND = 2.5
@@ -28,17 +30,35 @@ _TYPICAL_WEIGHT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class LinearStart:
-    """White coordinates, and the least squares fit of the label in them: mean + scale * (phi^T z), up to noise."""
+class Whitening:
+    """White coordinates, and the last noisy second moment of (z, labels), in the coordinates before (``here``)."""
 
     coordinates: Coordinates
-    phi: Floats
-    residual_variance: float
+    here: Coordinates
+    joint: Floats
+    joint_noise_std: float
     # How many rounds it took.
     rounds: int
-    # The last noisy second moment, in these coordinates, and the noise in an entry of it.
+    # The moment of z alone in the white coordinates, and the noise in an entry of it.
     moment: Floats
     noise_std: float
+
+    def cross(self) -> tuple[Floats, float]:
+        """The moments of white z with what stands beside it, over the rows' mean weight, and a typical noise."""
+        size = self.here.size
+        mass = float(self.joint[0, 0]) if self.here.constant else 1.0
+        turn = self.coordinates.matrix @ np.linalg.pinv(self.here.matrix)
+        noise_std = self.joint_noise_std * math.sqrt(float(np.mean(turn**2)) * size / 2)
+        return turn @ self.joint[:size, size:] / mass, noise_std / mass
+
+
+@dataclass(frozen=True, eq=False)
+class LinearStart:
+    """The least squares fit of the label in white coordinates: mean + scale * (phi^T z), up to noise."""
+
+    white: Whitening
+    phi: Floats
+    residual_variance: float
 
 
 @dataclass(frozen=True)
@@ -53,39 +73,90 @@ class LabelScale:
 
 
 def whiten(
-    source: Source, cost: GDP, rounds: int, start: Coordinates, label: LabelScale, radius: float, count: float
-) -> LinearStart:
+    source: Source,
+    cost: GDP,
+    rounds: int,
+    start: Coordinates,
+    question: Callable[[LinearMap], Query],
+    count: float,
+) -> Whitening:
     """``rounds`` noisy second moments at most, each in the coordinates that the one before found.
 
-    No more are asked for once all directions stand far out of the noise.
+    No more are asked for once all directions stand far out of the noise. ``question``: the second moment of z and of
+    what stands beside it, for a map to z.
 
     Privacy: asks the source for up to as many sums, each at ``cost`` / rounds of mu^2.
     """
-    coordinates, expected = start, None
-    each = GDP(cost.mu / math.sqrt(rounds))
+    here, expected = start, None
+    each, size = GDP(cost.mu / math.sqrt(rounds)), start.size
     for number in range(1, rounds + 1):
-        query = MappedMoment(
-            map=LinearMap(coordinates.matrix),
+        answer = source.sum(question(LinearMap(here.matrix)), each)
+        joint, noise_std = answer.value / count, answer.noise_std / count
+        if here.constant:
+            joint[0, 0] = blended(float(joint[0, 0]), noise_std, _TYPICAL_WEIGHT)
+        moment = joint[:size, :size]
+        white = here.whitened(moment, noise_std, expected)
+        if number == rounds or white.taken_back or _known(moment, noise_std):
+            carried = _carried(moment, noise_std, here, white.coordinates)
+            return Whitening(white.coordinates, here, joint, noise_std, number, *carried)
+        here, expected = white.coordinates, white.expected
+    raise AssertionError("the last round returns")
+
+
+def whiten_labels(
+    source: Source, cost: GDP, rounds: int, start: Coordinates, label: LabelScale, radius: float, count: float
+) -> LinearStart:
+    """White coordinates and a linear fit of labels in them.
+
+    Privacy: that of ``whiten``.
+    """
+    y_weight = radius * math.sqrt(_LABEL_LENGTH) / _LABEL_BOUND
+
+    def question(linear_map: LinearMap) -> Query:
+        return MappedMoment(
+            map=linear_map,
             labels=label.labels,
             y_centre=label.centre,
             y_scale=label.scale,
             y_bound=_LABEL_BOUND,
-            y_weight=radius * math.sqrt(_LABEL_LENGTH) / _LABEL_BOUND,
+            y_weight=y_weight,
             radius=radius,
         )
-        answer = source.sum(query, each)
-        moment, noise_std = answer.value / count, answer.noise_std / count
-        if coordinates.constant:
-            moment[0, 0] = blended(float(moment[0, 0]), noise_std, _TYPICAL_WEIGHT)
-        white = coordinates.whitened(moment[:-1, :-1], noise_std, expected)
-        if number == rounds or white.taken_back or _known(moment[:-1, :-1], noise_std):
-            phi, residual_variance = _regress(moment, noise_std, coordinates, query.y_weight)
-            new = white.coordinates
-            seen, seen_noise = _carried(moment[:-1, :-1], noise_std, coordinates, new)
-            there = new.phi(coordinates.coefficients(phi))
-            return LinearStart(new, there, residual_variance, number, seen, seen_noise)
-        coordinates, expected = white.coordinates, white.expected
-    raise AssertionError("the last round returns")
+
+    white = whiten(source, cost, rounds, start, question, count)
+    phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
+    return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance)
+
+
+def whiten_classes(
+    source: Source, cost: GDP, rounds: int, start: Coordinates, shares: ClassShares, radius: float, count: float
+) -> tuple[Whitening, Floats, float]:
+    """White coordinates, the mean of z (e_y - shares)^T in them (a column per class), and its noise.
+
+    Privacy: that of ``whiten``.
+    """
+    weight = radius * math.sqrt(_LABEL_LENGTH) / farthest_class(shares.parts)
+    white = whiten(
+        source, cost, rounds, start, lambda map_: ClassMoment(map_, shares.labels, shares.parts, weight, radius), count
+    )
+    cross, noise_std = white.cross()
+    return white, cross / weight, noise_std / weight
+
+
+@dataclass(frozen=True, eq=False)
+class ClassShares:
+    """The part of all rows that each class has, none below what noise makes of nothing."""
+
+    labels: Labels
+    parts: Floats
+    # The noise in a logarithm of a share, squared: that of the rarest class.
+    variance: float
+
+    @classmethod
+    def read(cls, labels: Labels, answer: Answer) -> ClassShares:
+        """From the noisy numbers of rows in each class."""
+        counts = np.maximum(answer.value[:, 0], max(answer.noise_std, 1.0))
+        return cls(labels, counts / np.sum(counts), (answer.noise_std / float(np.min(counts))) ** 2)
 
 
 def _known(moment: Floats, noise_std: float) -> bool:

@@ -1,0 +1,196 @@
+"""What a multinomial model would show on rows whose coordinates are standard normal (as parts/foresight.py for one).
+
+Coefficients psi have one row per coordinate z and one column per contrast of the classes: the predictors of the K
+classes are contrasts psi^T z, where the K - 1 columns of ``contrasts`` are orthonormal and each sums to zero. So the
+redundant direction of the softmax never appears, and noise that is equal in all directions stays so. Phi is psi read
+row by row.
+
+Classes see z only along the columns of psi, and every direction across them has the same curvature.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtri, softmax
+
+from discreet.algorithms.parts.foresight import Foresight
+from discreet.rows import Floats
+from discreet.rows.class_scores import contrasts
+
+# Points of a fixed lattice that stand for normal z.
+_POINTS = 2048
+# The longest slopes that are sought, in standard deviations of a contrast's predictor, and steps towards them. Beyond,
+# labels are all but certain, and moments say little of how far to go back.
+_LONGEST, _STEPS, _LONGEST_STEP = 2.5, 40, 0.7
+# Where all probabilities are certain there is no curvature, and none below this is inverted.
+_LEAST_CURVATURE = 1e-7
+# Constants are no farther from each other than this.
+_FARTHEST = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassForesight(Foresight):
+    """As ``Foresight``, for so many classes."""
+
+    classes: int = 2
+
+    @property
+    def _free(self) -> int:
+        return self.classes - 1
+
+    def _psi(self, phi: Floats) -> Floats:
+        return np.asarray(phi.reshape(-1, self._free))
+
+    def _typical(self, phi: Floats) -> _Typical:
+        return _Typical.of(self._psi(phi), self.constant)
+
+    def curvature(self, phi: Floats) -> Floats:
+        """The expected second derivative of a row's loss."""
+        typical, free = self._typical(phi), self._free
+        along, across = typical.along(), typical.across()
+        outside = np.eye(len(typical.basis)) - typical.basis @ typical.basis.T
+        wide = np.kron(typical.basis, np.eye(free))
+        return np.asarray(np.kron(outside, across) + wide @ along @ wide.T)
+
+    def sharpness(self, phi: Floats) -> float:
+        """How fast a row's weight, 1 - |p|^2, changes with its predictors, relative to itself."""
+        p = self._typical(phi).p
+        square = np.sum(p**2, axis=1, keepdims=True)
+        change = np.sqrt(np.sum((2 * p * (p - square)) ** 2, axis=1))
+        return float(np.mean(change) / max(float(np.mean(1 - square)), 1e-12))
+
+    def typical_size(self, phi: Floats, dispersion: float) -> float:
+        """The root mean square of the greatest |p - e_k| over the classes k."""
+        return math.sqrt(float(np.mean(self._typical(phi).largest ** 2)))
+
+    def kept(self, phi: Floats, bound: float, dispersion: float) -> float:
+        """The part of the curvature that a bound on scores leaves, for rows of typical length."""
+        typical = self._typical(phi)
+        weight = 1 - np.sum(typical.p**2, axis=1)
+        part = np.minimum(1.0, bound / typical.largest)
+        return max(float(weight @ part) / max(float(np.sum(weight)), 1e-12), 0.05)
+
+    def class_covariance(self, phi: Floats) -> Floats:
+        """The mean covariance of a row's classes, in contrasts."""
+        return self._typical(phi).across()
+
+    def class_norm(self, phi: Floats) -> float:
+        """The mean Frobenius norm of a row's covariance of classes, diag(p) - pp^T."""
+        p = self._typical(phi).p
+        squares, cubes = np.sum(p**2, axis=1), np.sum(p**3, axis=1)
+        return float(np.mean(np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 1e-12))))
+
+    def solve(self, phi: Floats, gradient: Floats, label_variance: float) -> Floats:
+        """Where the optimum is if the mean score at phi is this gradient, however far off."""
+        psi = self._psi(phi)
+        return self.explaining(self._typical(phi).moments() - self._psi(gradient), psi)
+
+    def explaining(self, moments: Floats, start: Floats) -> Floats:
+        """Phi under which the mean of z p^T in contrasts is this, as nearly as slopes of sensible length can have it.
+
+        For normal z slopes lie along the moments' own columns, so Newton's method runs in few dimensions.
+        """
+        first = int(self.constant)
+        left, values, right = np.linalg.svd(moments[first:], full_matrices=False)
+        target = np.vstack([moments[:first], values[:, np.newaxis] * right])
+        psi = np.vstack([start[:first], left.T @ start[first:]])
+        for _ in range(_STEPS):
+            typical = _Typical.of(psi, self.constant, inside=True)
+            step = np.linalg.solve(typical.along(), (target - typical.moments()).reshape(-1)).reshape(psi.shape)
+            psi = psi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+            psi[first:] = _no_longer(psi[first:])
+            psi[:first] = np.clip(psi[:first], -_FARTHEST, _FARTHEST)
+        return np.vstack([psi[:first], left @ psi[first:]]).reshape(-1)
+
+    def constants_for(self, shares: Floats, phi: Floats) -> Floats:
+        """The constants that give these mean probabilities beside phi's slopes."""
+        psi, turn = self._psi(phi).copy(), contrasts(self.classes)
+        typical = _Typical.of(psi, True)
+        for _ in range(_STEPS):
+            psi[0] += np.log(shares / np.maximum(np.mean(typical.p, axis=0), 1e-12)) @ turn
+            psi[0] = np.clip(psi[0], -_FARTHEST, _FARTHEST)
+            typical = _Typical.of(psi, True)
+        return np.asarray(psi[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Typical:
+    """Normal rows (1, z) along the slopes, their probabilities, and an orthonormal basis of where they lie."""
+
+    rows: Floats
+    p: Floats
+    basis: Floats
+
+    @classmethod
+    def of(cls, psi: Floats, constant: bool, *, inside: bool = False) -> _Typical:
+        """``inside``: psi has few rows, and rows are normal in all of its coordinates."""
+        first, free = int(constant), psi.shape[1]
+        slopes = psi[first:]
+        if inside:
+            directions, along = np.eye(len(slopes)), slopes
+        else:
+            directions, values, right = np.linalg.svd(slopes, full_matrices=False)
+            along = values[:, np.newaxis] * right
+        points = _lattice(len(along)) if len(along) else np.zeros((1, 0))
+        eta = points @ along + (psi[0] if constant else 0.0)
+        rows = np.hstack([np.ones((len(points), first)), points])
+        basis = np.zeros((len(psi), rows.shape[1]))
+        basis[:first, :first] = np.eye(first)
+        basis[first:, first:] = directions
+        return cls(rows, np.asarray(softmax(eta @ contrasts(free + 1).T, axis=1)), basis)
+
+    @property
+    def largest(self) -> Floats:
+        """The greatest |p - e_k| over the classes."""
+        return np.asarray(np.sqrt(np.maximum(1 - 2 * np.min(self.p, axis=1) + np.sum(self.p**2, axis=1), 1e-12)))
+
+    def moments(self) -> Floats:
+        """The mean of z p^T in contrasts."""
+        return self.basis @ (self.rows.T @ self.p / len(self.p)) @ contrasts(self.p.shape[1])
+
+    def _covariances(self) -> Floats:
+        turn = contrasts(self.p.shape[1])
+        means = self.p @ turn
+        spread = np.einsum("nk,ka,kb->nab", self.p, turn, turn, optimize=True)
+        return np.asarray(spread - means[:, :, np.newaxis] * means[:, np.newaxis, :])
+
+    def across(self) -> Floats:
+        """The curvature of every direction across the slopes."""
+        mean = np.mean(self._covariances(), axis=0)
+        return np.asarray(mean + self._floor(mean) * np.eye(len(mean)))
+
+    def along(self) -> Floats:
+        """The curvature in the basis."""
+        covariances, count = self._covariances(), len(self.rows)
+        matrix = np.einsum("ni,nj,nab->iajb", self.rows, self.rows, covariances, optimize=True) / count
+        inner = self.rows.shape[1] * covariances.shape[1]
+        return np.asarray(matrix.reshape(inner, inner) + self._floor(np.mean(covariances, axis=0)) * np.eye(inner))
+
+    @staticmethod
+    def _floor(mean: Floats) -> float:
+        return max(1e-6 * float(np.trace(mean)) / len(mean), _LEAST_CURVATURE)
+
+
+def _no_longer(slopes: Floats) -> Floats:
+    """Slopes cut to the longest that are sought, each of their directions by itself."""
+    left, values, right = np.linalg.svd(slopes, full_matrices=False)
+    return np.asarray((left * np.minimum(values, _LONGEST)) @ right)
+
+
+@lru_cache(maxsize=32)
+def _lattice(dimensions: int) -> Floats:
+    """Normal quantiles of an additive recurrence (Roberts' R sequence), turned to unit second moments."""
+    root = 2.0
+    for _ in range(64):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1, dimensions + 1)
+    points = ndtri((np.arange(1, _POINTS // 2 + 1)[:, np.newaxis] * steps + 0.5) % 1.0 * (1 - 1e-9) + 5e-10)
+    points = np.vstack([points, -points])
+    values, vectors = np.linalg.eigh(points.T @ points / len(points))
+    points = points @ (vectors / np.sqrt(values)) @ vectors.T
+    points.flags.writeable = False
+    return np.asarray(points)

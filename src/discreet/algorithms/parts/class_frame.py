@@ -1,0 +1,135 @@
+"""A multinomial model in whitened coordinates, and the questions that a descent asks about it there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.algorithms.parts.class_foresight import ClassForesight
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.noisy_matrix import Seen, carried_by, corrected, relative_edge
+from discreet.algorithms.parts.sizes import EDGES, Sizes
+from discreet.algorithms.steps.whitening import Whitening
+from discreet.privacy import GDP
+from discreet.rows import Answer, Floats, LinearMap, Query
+from discreet.rows.class_scores import (
+    ClassCurvature,
+    ClassProfile,
+    ClassScores,
+    ClassScoresMoment,
+    ClassSizes,
+    ClassWeightedMoment,
+    contrasts,
+)
+from discreet.rows.gradient import SizeHistogram
+
+# Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor; and what the rise of
+# a row's loss is cut to there.
+LENGTHS = np.array([0.4, 0.8, 1.2, 1.8, 2.7, 4, 6, 9])
+_PROFILE_BOUND = 2.0
+# Noise that moves the eigenvalues of the curvature of all coefficients by this part of them hides it.
+_HIDDEN = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFrame(Frame):
+    """As ``Frame``; phi holds K - 1 contrasts of the classes for each coordinate."""
+
+    foresight: ClassForesight
+
+    @property
+    def predictors(self) -> int:
+        return self.model.classes - 1
+
+    @property
+    def penalty(self) -> Floats:
+        return np.asarray(np.kron(super().penalty, np.eye(self.predictors)), dtype=np.float64)
+
+    @property
+    def turn(self) -> Floats:
+        """From phi to the coefficients of (1, x), class by class."""
+        matrix = self.coordinates.matrix
+        wide = np.einsum("ka,ji->kija", contrasts(self.model.classes), matrix)
+        return np.asarray(wide.reshape(self.model.classes * matrix.shape[1], self.size))
+
+    def weight(self, phi: Floats) -> float:
+        """The same, weighed by what noise costs there: tr H^-1 / tr H^-2. Rare classes have far less than others."""
+        values = np.linalg.eigvalsh(self.foresight.curvature(phi))
+        return float(np.sum(1 / values) / np.sum(1 / values**2))
+
+    def ask(self, *questions: tuple[Query, GDP]) -> Sequence[Answer]:
+        """All answers from one pass over the rows, with coefficients in phi's order."""
+        answers = super().ask(*questions)
+        return [self._in_order(query, answer) for (query, _), answer in zip(questions, answers, strict=True)]
+
+    @staticmethod
+    def _in_order(query: Query, answer: Answer) -> Answer:
+        if isinstance(query, ClassScores):
+            return replace(answer, value=answer.value.reshape(-1, 1))
+        if isinstance(query, ClassCurvature):
+            return replace(answer, value=query.unfolded(answer.value))
+        return answer
+
+    def _map(self, phi: Floats) -> LinearMap:
+        """The predictors of all classes, then z."""
+        matrix, psi = self.coordinates.matrix, phi.reshape(-1, self.predictors)
+        return LinearMap(np.vstack([contrasts(self.model.classes) @ psi.T @ matrix, matrix]))
+
+    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> ClassScores:  # type: ignore[override]
+        label = "gradient" if bottom == 0 else "gradient above the clip norm"
+        return ClassScores(self._map(phi), self.model.labels, self.model.classes, top, bottom, label)
+
+    def profile(self, unit: Floats, points: Sequence[Floats]) -> ClassProfile:
+        """How the loss rises along the slopes ``unit``, at points that differ from them in length and constants."""
+        turn, free = contrasts(self.model.classes), self.predictors
+        matrix = turn @ unit.reshape(-1, free).T @ self.coordinates.matrix
+        first = self.constants
+        constants = np.array([turn @ phi[:first] if first else np.zeros(len(turn)) for phi in points])
+        return ClassProfile(LinearMap(matrix), self.model.labels, LENGTHS, constants, _PROFILE_BOUND)
+
+    def histogram(self, phi: Floats, unit: float) -> ClassSizes:  # type: ignore[override]
+        return ClassSizes(self._map(phi), self.model.labels, self.model.classes, EDGES * unit)
+
+    def lengths(self, phi: Floats) -> SizeHistogram:
+        return super().lengths(np.zeros(self.coordinates.size))
+
+    def curvature_question(
+        self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
+    ) -> tuple[Query, float]:
+        """Where noise would hide the curvature of all coefficients, its trace over the classes is asked for."""
+        weight = float(np.trace(self.foresight.curvature(phi))) / self.size
+        coordinates, both = self.coordinates.size, (self._map(phi), self.model.labels, self.model.classes, clip)
+        full = ClassCurvature(*both, coordinates * longest * self.foresight.class_norm(phi))
+        doubt = relative_edge(self.source.noise_std(full, cost) / self.count, self.size, weight * kept)
+        if doubt < _HIDDEN:
+            return full, doubt
+        spread = weight * self.predictors
+        trace = ClassWeightedMoment(*both, math.sqrt(coordinates * longest * spread))
+        noise_std = self.source.noise_std(trace, cost) / self.count
+        return trace, relative_edge(noise_std, coordinates, spread * kept)
+
+    def rough(self, phi: Floats, clip: float, longest: float, cost: GDP, sizes: Sizes) -> bool:
+        query, _ = self.curvature_question(phi, clip, longest, sizes.kept(clip), cost)
+        return isinstance(query, ClassWeightedMoment)
+
+    def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
+        """A trace over the classes tells how rows lie, and the classes' part stays as it was expected."""
+        if len(answer.value) == self.size:
+            return super().see_curvature(answer, expected)
+        size, free = self.coordinates.size, self.predictors
+        trace = np.einsum("iaja->ij", expected.reshape(size, free, size, free))
+        turn = carried_by(trace, corrected(answer, self.count, trace))
+        wide = np.kron(turn, np.eye(free))
+        seen = np.asarray(wide @ expected @ wide.T)
+        return seen, Seen(seen, answer.noise_std / self.count / math.sqrt(free))
+
+    def whitening_moment(self, white: Whitening, phi: Floats) -> Seen:
+        across = self.foresight.class_covariance(phi)
+        largest = float(np.linalg.eigvalsh(across)[-1])
+        return Seen(np.asarray(np.kron(white.moment, across), dtype=np.float64), white.noise_std * largest)
+
+    def scores_moment(self, phi: Floats, clip: float) -> ClassScoresMoment:  # type: ignore[override]
+        return ClassScoresMoment(self._map(phi), self.model.labels, self.model.classes, clip)
