@@ -168,6 +168,7 @@ def test_one_job_is_paid_once_and_gives_one_model(ledger):
     assert ledger.spent.mu == pytest.approx(first.privacy_.mu)
 
 
+@pytest.mark.filterwarnings("ignore:cross_validate computes scores")
 def test_clones_and_folds_pay_from_one_ledger(ledger):
     X, y = rows("bernoulli", 500)
     estimator = LogisticRegression(**PRIVATE, **BOX, ledger=ledger)

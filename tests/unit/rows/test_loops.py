@@ -38,34 +38,22 @@ def bounds(width: int) -> tuple[np.ndarray, ...]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("records", RECORDS)
-def test_encoding_loops(records):
+@pytest.mark.parametrize(("scale", "whole"), [(1.0, False), (2.0**23, True)])
+def test_encoding_loops(records, scale, whole):
     width = 3
     table = values(records, (records, width))
     table[: min(records, 2)] = [-2.0, 2.0, 1.0]  # some at the bounds, some between
     for one in (table, table.astype(np.float32)):
         found, expected = np.empty((width, records)), np.empty((width, records))
         with np.errstate(all="ignore"):
-            kernel_loops.encode_table(one, *bounds(width), found)
-            NUMPY.encode_table(one, *bounds(width), expected)
+            kernel_loops.encode_table(one, *bounds(width), scale, whole, found)
+            NUMPY.encode_table(one, *bounds(width), scale, whole, expected)
         same(found, expected)
-        found, expected = np.empty((records, width + 1)), np.empty((records, width + 1))
-        with np.errstate(all="ignore"):
-            kernel_loops.encode_rows(one, *bounds(width), 2.0**23, found)
-            NUMPY.encode_rows(one, *bounds(width), 2.0**23, expected)
+    for cells, *some in zip(table.T, *bounds(width), strict=True):
+        found, expected = np.empty(records), np.empty(records)
+        kernel_loops.encode_column(cells, *some, scale, whole, found)
+        NUMPY.encode_column(cells, *some, scale, whole, expected)
         same(found, expected)
-    lines = np.ascontiguousarray(table.T)
-    found, expected = np.empty((width, records)), np.empty((width, records))
-    kernel_loops.encode_lines(lines, *bounds(width), found)
-    NUMPY.encode_lines(lines, *bounds(width), expected)
-    same(found, expected)
-    whole, expected_whole = np.full((records, width + 1), 7.0), np.empty((records, width + 1))
-    kernel_loops.encode_lines_whole(lines, *bounds(width), 2.0**23, whole)
-    NUMPY.encode_lines_whole(lines, *bounds(width), 2.0**23, expected_whole)
-    same(whole, expected_whole)
-    turned, expected_turned = np.full((records, width + 1), 7.0), np.empty((records, width + 1))
-    kernel_loops.turned(expected, 2.0**23, turned)
-    NUMPY.turned(expected, 2.0**23, expected_turned)
-    same(turned, expected_turned)
 
 
 @pytest.mark.parametrize("records", RECORDS)
@@ -86,29 +74,55 @@ def test_loops_over_norms(records):
         NUMPY.place(y, 1.5, 2.0**20, seed, expected)
         same(x, y)
         same(norms, expected)
-        for skipped in (0, 1, 2):
-            x, y = values(records, (width, records)), values(records, (width, records))
-            norms, expected = np.zeros(records), np.zeros(records)
-            kernel_loops.scaled_norms(x, np.array([1.0, 2.0, 0.5]), skipped, norms)
-            NUMPY.scaled_norms(y, np.array([1.0, 2.0, 0.5]), skipped, expected)
-            same(x, y)
+        for start in (0, 1, 30):
+            x = values(records, (width, records))
+            norms, expected = np.zeros(max(records - start, 0)), np.zeros(max(records - start, 0))
+            kernel_loops.column_norms(x, start, norms)
+            NUMPY.column_norms(x, start, expected)
             same(norms, expected)
 
 
-def test_the_loop_over_weighted_rows():
+def test_the_loops_over_weighted_rows():
     rng = np.random.default_rng(4)
-    rows = np.rint(rng.uniform(-1, 1, (60, 2)) * 2.0**23)
+    lines = np.rint(rng.uniform(-1, 1, (2, 60)) * 2.0**23)
     weight, length = values(4, (2, 60))
     length = np.abs(length)
     length[:4], weight[:4] = [1.0, 1.0, 2.0**-12, 0.0], [3.0, -3.0, 1e9, -1e9]
-    rows[~np.isfinite(length)] = np.nan
+    lines[:, ~np.isfinite(length)] = np.nan
     scale = 2.0 ** math.floor(math.log2(2.0**47 * 2.0**-12 / 3.0))
-    found, expected = np.zeros((3, 2)), np.zeros((3, 2))
+    found, expected = np.zeros((3, 60)), np.zeros((3, 60))
     with np.errstate(all="ignore"):
-        kernel_loops.weighted_sum(rows, weight, length, 3.0, 2.0**-12, scale, 2.0**16, found)
-        NUMPY.weighted_sum(rows, weight, length, 3.0, 2.0**-12, scale, 2.0**16, expected)
+        kernel_loops.weight_digits(weight, length, 3.0, 2.0**-12, scale, 2.0**16, found)
+        NUMPY.weight_digits(weight, length, 3.0, 2.0**-12, scale, 2.0**16, expected)
     same(found, expected)
     assert found.any(axis=1).all()
+    sums, expected_sums = np.zeros((3, 2)), np.zeros((3, 2))
+    kernel_loops.digit_sums(lines, found, sums)
+    NUMPY.digit_sums(lines, found, expected_sums)
+    same(sums, expected_sums)
+    assert sums.any(axis=1).all()
+
+
+@pytest.mark.parametrize("size", [4, 5, 7, 8, 9])
+@pytest.mark.parametrize("records", [0, 1, 511, 513])
+def test_the_loop_over_squares(size, records):
+    """High and low parts of exact sums, whatever is left over by pieces of 4 x 4 entries and 512 records."""
+    rng = np.random.default_rng(size)
+    factor = np.rint(rng.uniform(-1, 1, (size, records)) * 2.0**21)
+    high, low = (np.zeros((size, size), dtype=np.int64) for _ in range(2))
+    kernel_loops.square_sums(factor, high, low)
+    whole = factor.astype(np.int64)
+    assert np.array_equal(high * 2**26 + low, whole @ whole.T)
+
+
+def test_the_loop_over_cells():
+    rng = np.random.default_rng(0)
+    given, edges = np.concatenate([values(0, (1100,)), [0.5, 1.0, -1.0]]), np.array([-1.0, 0.5, 1.0])
+    found, expected = np.zeros(len(given), dtype=np.int64), np.zeros(len(given), dtype=np.int64)
+    rng.shuffle(given)
+    kernel_loops.cells_between(given, edges, found)
+    NUMPY.cells_between(given, edges, expected)
+    assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("records", RECORDS)
@@ -171,27 +185,22 @@ def test_a_large_table_of_simple_numbers_is_worth_compiling(monkeypatch):
     assert weighted_cells(table, ones, np.zeros(2), ones, cells=0).tolist() == [2.0, 2.0]
 
 
-def test_columns_in_one_piece_are_encoded_line_by_line(monkeypatch):
+def test_columns_in_one_piece_are_encoded_column_by_column(monkeypatch):
     used = []
 
     def recording(which):
-        names = ("encode_table", "encode_lines", "encode_rows", "encode_lines_whole")
+        names = ("encode_table", "encode_column")
         return SimpleNamespace(**{name: partial(lambda *facts: used.append(facts[:2]), which, name) for name in names})
 
     monkeypatch.setattr(kernels, "_kernels", recording("chosen"))
     monkeypatch.setattr(kernels, "_NUMPY", recording("numpy"))
-    square = np.ones((3, 3))
-    for table, name, whole in (
-        (square, "encode_table", "encode_rows"),
-        (np.asfortranarray(square), "encode_lines", "encode_lines_whole"),
-        (np.asfortranarray(square.astype("f4")), "encode_table", "encode_rows"),
+    square, ones = np.ones((3, 3)), np.ones(3)
+    for table, name in (
+        (square, [("chosen", "encode_table")]),
+        (np.asfortranarray(square), [("chosen", "encode_column")] * 3),
+        (np.asfortranarray(square.astype("f4")), [("chosen", "encode_table")]),
+        *((square.astype(kind), [("numpy", "encode_table")]) for kind in (">f8", "f2", "g")),
     ):
-        kernels.encode_table(table, None, None, None, None, None)
-        kernels.encode_rows(table, None, None, None, None, 1.0, None)
-        assert used == [("chosen", name), ("chosen", whole)]
-        used.clear()
-    for kind in (">f8", "f2", "g"):
-        kernels.encode_table(square.astype(kind), None, None, None, None, None)
-        kernels.encode_rows(square.astype(kind), None, None, None, None, 1.0, None)
-        assert used == [("numpy", "encode_table"), ("numpy", "encode_rows")]
+        kernels.encode_table(table, ones, ones, ones, ones, np.empty((3, 3)))
+        assert used == name
         used.clear()
