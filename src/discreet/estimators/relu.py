@@ -48,6 +48,10 @@ SOLVERS = tuple(_OPTIONS)
 _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 _PRINTED = ("glmtron", "minibatch")
 
+# With more columns the standard errors were found to be far too small (docs/limits.md), so none are given.
+_MOST_COLUMNS = 3
+_NO_ERRORS_OF_MANY = f"standard errors of this model are too small with more than {_MOST_COLUMNS} columns"
+
 
 class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
@@ -197,13 +201,16 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         self.n_iter_ = fit.steps
         self.path_ = np.array(fit.path) @ units.T
         noise = units @ fit.last.noise_covariance @ units.T
+        covariance = noise + units @ fit.last.sampling_covariance @ units.T
+        trusted = encoder.width <= _MOST_COLUMNS
         return Results(
             target=require_target(encoder).name,
             names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
             shrunk=units @ fit.theta,
             estimates=units @ fit.last.estimate,
-            covariance=noise + units @ fit.last.sampling_covariance @ units.T,
-            noise_covariance=noise,
+            covariance=covariance if trusted else None,
+            noise_covariance=noise if trusted else None,
+            no_errors=_NO_ERRORS_OF_MANY,
             scale=fit.last.residual_variance,
             scale_noise_std=fit.last.residual_variance_noise_std,
             nobs=fit.count,

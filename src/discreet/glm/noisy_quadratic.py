@@ -168,8 +168,15 @@ class NoisyQuadratic:
         noise = inverse @ self.features @ reaching @ self.features.T @ inverse
         # What the ridge hides is not known to within itself: count it as noise.
         noise = noise + np.outer(shrunk_by, shrunk_by)
-        gram = self._gram()
-        return estimate, noise, (gram + gram.T) / 2, inverse
+        return estimate, noise, _positive_part(self._gram()), inverse
+
+
+def _positive_part(matrix: Floats) -> Floats:
+    """A second moment without what noise has made negative of it: no sampling variance is below 0."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    if values[0] >= 0:
+        return np.asarray((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def _inverse_of(matrix: Floats) -> Floats:

@@ -20,7 +20,7 @@ from discreet import (
     SingleIndexRegressor,
 )
 from discreet.domain import Numeric
-from discreet.errors import PrivacyLeakWarning
+from discreet.errors import NoErrorsError, PrivacyLeakWarning
 from discreet.glm.index_links import INDEX_LINKS, LeakyReLU, index_link
 
 SOLVERS = ["auto", "minibatch", "tree", "pgd", "sgd", "glmtron"]
@@ -195,3 +195,16 @@ def test_slopes_are_derivatives_and_inverses_invert(name):
         mean = float(link.mean(np.array([value]))[0])
         if link.least_mean < mean < link.greatest_mean:
             assert link.predictor(mean) == pytest.approx(value, rel=1e-6)
+
+
+def test_models_of_many_columns_give_no_standard_errors():
+    """With more than 3 columns intervals were found to cover far less than they say (docs/limits.md)."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(800, 4))
+    y = np.maximum(X @ np.array([1.0, -1.0, 0.5, 0.0]), 0)
+    model = ReLURegressor(epsilon=2.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 3)).fit(X, y)
+    with pytest.raises(NoErrorsError, match="more than 3 columns"):
+        model.results_.bse
+    assert "No tests and intervals" in str(model.summary())
+    few = ReLURegressor(epsilon=2.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 3)).fit(X[:, :3], y)
+    assert np.all(few.results_.bse > 0)
