@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import ndtri, softmax
@@ -25,7 +25,7 @@ from discreet.rows.class_scores import contrasts
 _POINTS = 2048
 # The longest slopes that are sought, in standard deviations of a contrast's predictor, and steps towards them. Beyond,
 # labels are all but certain, and moments say little of how far to go back.
-_LONGEST, _STEPS, _LONGEST_STEP = 2.5, 40, 0.7
+_LONGEST, _STEPS, _LONGEST_STEP, _NEAR = 2.5, 40, 0.7, 1e-7
 # Where all probabilities are certain there is no curvature, and none below this is inverted.
 _LEAST_CURVATURE = 1e-7
 # Constants are no farther from each other than this.
@@ -50,11 +50,7 @@ class ClassForesight(Foresight):
 
     def curvature(self, phi: Floats) -> Floats:
         """The expected second derivative of a row's loss."""
-        typical, free = self._typical(phi), self._free
-        along, across = typical.along(), typical.across()
-        outside = np.eye(len(typical.basis)) - typical.basis @ typical.basis.T
-        wide = np.kron(typical.basis, np.eye(free))
-        return np.asarray(np.kron(outside, across) + wide @ along @ wide.T)
+        return _curvature(phi.tobytes(), self._free, self.constant)
 
     def sharpness(self, phi: Floats) -> float:
         """How fast a row's weight, 1 - |p|^2, changes with its predictors, relative to itself."""
@@ -101,6 +97,8 @@ class ClassForesight(Foresight):
         for _ in range(_STEPS):
             typical = _Typical.of(psi, self.constant, inside=True)
             step = np.linalg.solve(typical.along(), (target - typical.moments()).reshape(-1)).reshape(psi.shape)
+            if float(np.linalg.norm(step)) < _NEAR:
+                break
             psi = psi + step * min(1.0, _LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
             psi[first:] = _no_longer(psi[first:])
             psi[:first] = np.clip(psi[:first], -_FARTHEST, _FARTHEST)
@@ -108,27 +106,31 @@ class ClassForesight(Foresight):
 
     def constants_for(self, shares: Floats, phi: Floats) -> Floats:
         """The constants that give these mean probabilities beside phi's slopes."""
-        psi, turn = self._psi(phi).copy(), contrasts(self.classes)
-        typical = _Typical.of(psi, True)
+        slopes, turn = self._psi(phi).copy(), contrasts(self.classes)
+        constants = slopes[0].copy()
+        slopes[0] = 0.0
+        predictors = _Typical.of(slopes, True).eta
         for _ in range(_STEPS):
-            psi[0] += np.log(shares / np.maximum(np.mean(typical.p, axis=0), 1e-12)) @ turn
-            psi[0] = np.clip(psi[0], -_FARTHEST, _FARTHEST)
-            typical = _Typical.of(psi, True)
-        return np.asarray(psi[0])
+            mean = np.mean(softmax((predictors + constants) @ turn.T, axis=1), axis=0)
+            step = np.log(shares / np.maximum(mean, 1e-12)) @ turn
+            constants = np.clip(constants + step, -_FARTHEST, _FARTHEST)
+            if float(np.max(np.abs(step))) < _NEAR:
+                break
+        return np.asarray(constants)
 
 
 @dataclass(frozen=True, eq=False)
 class _Typical:
-    """Normal rows (1, z) along the slopes, their probabilities, and an orthonormal basis of where they lie."""
+    """Normal rows (1, z) along the slopes, their contrasts' predictors, and an orthonormal basis of where they lie."""
 
     rows: Floats
-    p: Floats
+    eta: Floats
     basis: Floats
 
     @classmethod
     def of(cls, psi: Floats, constant: bool, *, inside: bool = False) -> _Typical:
         """``inside``: psi has few rows, and rows are normal in all of its coordinates."""
-        first, free = int(constant), psi.shape[1]
+        first = int(constant)
         slopes = psi[first:]
         if inside:
             directions, along = np.eye(len(slopes)), slopes
@@ -141,7 +143,12 @@ class _Typical:
         basis = np.zeros((len(psi), rows.shape[1]))
         basis[:first, :first] = np.eye(first)
         basis[first:, first:] = directions
-        return cls(rows, np.asarray(softmax(eta @ contrasts(free + 1).T, axis=1)), basis)
+        return cls(rows, eta, basis)
+
+    @cached_property
+    def p(self) -> Floats:
+        """Probabilities of the classes."""
+        return np.asarray(softmax(self.eta @ contrasts(self.eta.shape[1] + 1).T, axis=1))
 
     @property
     def largest(self) -> Floats:
@@ -152,6 +159,7 @@ class _Typical:
         """The mean of z p^T in contrasts."""
         return self.basis @ (self.rows.T @ self.p / len(self.p)) @ contrasts(self.p.shape[1])
 
+    @cached_property
     def _covariances(self) -> Floats:
         turn = contrasts(self.p.shape[1])
         means = self.p @ turn
@@ -160,12 +168,12 @@ class _Typical:
 
     def across(self) -> Floats:
         """The curvature of every direction across the slopes."""
-        mean = np.mean(self._covariances(), axis=0)
+        mean = np.mean(self._covariances, axis=0)
         return np.asarray(mean + self._floor(mean) * np.eye(len(mean)))
 
     def along(self) -> Floats:
         """The curvature in the basis."""
-        covariances, count = self._covariances(), len(self.rows)
+        covariances, count = self._covariances, len(self.rows)
         matrix = np.einsum("ni,nj,nab->iajb", self.rows, self.rows, covariances, optimize=True) / count
         inner = self.rows.shape[1] * covariances.shape[1]
         return np.asarray(matrix.reshape(inner, inner) + self._floor(np.mean(covariances, axis=0)) * np.eye(inner))
@@ -173,6 +181,18 @@ class _Typical:
     @staticmethod
     def _floor(mean: Floats) -> float:
         return max(1e-6 * float(np.trace(mean)) / len(mean), _LEAST_CURVATURE)
+
+
+@lru_cache(maxsize=8)
+def _curvature(phi: bytes, free: int, constant: bool) -> Floats:
+    """The expected second derivative of a row's loss; a descent asks for that at the same point many times."""
+    typical = _Typical.of(np.frombuffer(phi).reshape(-1, free), constant)
+    along, across = typical.along(), typical.across()
+    outside = np.eye(len(typical.basis)) - typical.basis @ typical.basis.T
+    wide = np.kron(typical.basis, np.eye(free))
+    matrix = np.asarray(np.kron(outside, across) + wide @ along @ wide.T)
+    matrix.flags.writeable = False
+    return matrix
 
 
 def _no_longer(slopes: Floats) -> Floats:
