@@ -185,6 +185,23 @@ def test_a_fit_reads_the_rows_at_most_eight_times():
     assert 3 <= len(passes) <= 8
 
 
+@pytest.mark.parametrize(("width", "shape"), [(3, (10, 6)), (70, (71, 71))])
+def test_a_curvature_of_many_columns_is_asked_for_by_its_trace(width, shape):
+    """A block of the whole would hold the squares of all columns, 16,384 times: 70 columns take 320 MB."""
+    rng = np.random.default_rng(0)
+    x, index = rng.uniform(-1, 1, size=(200, width)), rng.integers(CLASSES, size=200).astype(float)
+    source, shapes = curator(x, index), []
+    ask = source.sums
+
+    def noted(questions):
+        shapes.extend(query.shape for query, _ in questions if query.label == "curvature")
+        return ask(questions)
+
+    source.sums = noted
+    fit(source, epsilon=1e8, width=width)
+    assert set(shapes) == {shape}
+
+
 def test_the_foreseen_curvature_is_that_of_normal_rows():
     """Monte Carlo of 200,000 rows: entries have standard deviations of at most .0005, the limit is 10 of them."""
     rng = np.random.default_rng(4)

@@ -32,6 +32,8 @@ LENGTHS = np.array([0.4, 0.8, 1.2, 1.8, 2.7, 4, 6, 9])
 _PROFILE_BOUND = 2.0
 # Noise that moves the eigenvalues of the curvature of all coefficients by this part of them hides it.
 _HIDDEN = 1.0
+# Of zz^T, so many entries a row are held for a block of 16,384 rows: 270 MB.
+_MOST_ENTRIES = 2100
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +101,12 @@ class ClassFrame(Frame):
     def curvature_question(
         self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
     ) -> tuple[Query, float]:
-        """Where noise would hide the curvature of all coefficients, its trace over the classes is asked for."""
+        """The curvature; or its trace over the classes, where noise would hide the whole, or memory not hold it."""
         weight = float(np.trace(self.foresight.curvature(phi))) / self.size
         coordinates, both = self.coordinates.size, (self._map(phi), self.model.labels, self.model.classes, clip)
         full = ClassCurvature(*both, coordinates * longest * self.foresight.class_norm(phi))
         doubt = relative_edge(self.source.noise_std(full, cost) / self.count, self.size, weight * kept)
-        if doubt < _HIDDEN:
+        if doubt < _HIDDEN and full.shape[0] <= _MOST_ENTRIES:
             return full, doubt
         spread = weight * self.predictors
         trace = ClassWeightedMoment(*both, math.sqrt(coordinates * longest * spread))
