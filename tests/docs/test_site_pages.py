@@ -41,10 +41,6 @@ def test_every_page_is_reached_from_the_index():
     assert {path.resolve() for path in DOCS.rglob("*.md")} - reached == set()
 
 
-# Pages of the papers whose formulas stand in long lines.
-LONG = {"docs/papers/cost_sparse.md", "docs/papers/multinomial.md", "docs/papers/objective.md"}
-
-
 def test_prose_has_at_most_100_characters_a_line():
     """Tables, code, formulas, headings and figures aside."""
     pages = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
@@ -56,4 +52,4 @@ def test_prose_has_at_most_100_characters_a_line():
             for line in text.splitlines()
             if len(line) > 100 and not line.startswith(("|", "  |", "!", "#", "    "))
         ]
-        assert name in LONG or not long, f"{name}: {long[0][:60]} ..."
+        assert not long, f"{name}: {long[0][:60]} ..."
