@@ -238,6 +238,8 @@ def check_bounds(bounds: Any, size: int, name: str) -> tuple[np.ndarray, np.ndar
     except (TypeError, ValueError) as error:
         each = f", each one number or {size} numbers (one per column), or {{name: (low, high), ...}}" * (size > 1)
         raise DomainError(f"{name} must be (low, high){each}; got {bounds!r}") from error
+    if any(isinstance(end, (bool, np.bool_)) for ends in bounds for end in np.ravel(np.asarray(ends, dtype=object))):
+        raise DomainError(f"{name} must be (low, high), both numbers; got {bounds!r}")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
         raise DomainError(f"{name} must be (low, high), finite with low < high in every column; got {bounds!r}")
     if size == 2 and _also_pairs(bounds, low, high):

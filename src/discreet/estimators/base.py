@@ -36,6 +36,7 @@ from discreet.estimators.tables import (
 )
 from discreet.estimators.vectors import check_groups, check_target, check_vector, type_name
 from discreet.noise import Bits, SeededBits
+from discreet.parameters import is_whole
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
 # Where the number of rows is public, no fewer are fitted: one row alone has no spread.
@@ -92,7 +93,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         budget = Budget.of(self.epsilon, self.delta)
         check_neighbours(self.neighbours)
         check_choice("calibration", self.calibration, ("tight", "paper"))
-        if not (isinstance(self.rows_per_person, (int, np.integer)) and self.rows_per_person >= 1):
+        if not (is_whole(self.rows_per_person) and self.rows_per_person >= 1):
             raise ValueError(f"rows_per_person must be a whole number >= 1, got {self.rows_per_person!r}")
         if self.public is not None and not isinstance(self.public, Public):
             raise DomainError(f"public must be a discreet.Public, got {type(self.public).__name__}")

@@ -23,6 +23,7 @@ from discreet.estimators.tables import (
     names_are_written,
     read_table,
 )
+from discreet.parameters import is_whole
 
 Floats = np.ndarray
 
@@ -309,6 +310,6 @@ def _names(table: Any) -> list[str]:
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    whole = is_whole(value)
     if not (whole and least <= value < math.inf):
         raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")

@@ -13,6 +13,7 @@ from discreet.estimators.evaluation_questions import ask
 from discreet.estimators.formula import reduced
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import warn_of_none
+from discreet.parameters import check_alpha
 from discreet.report.evaluation import Evaluation
 from discreet.rows import RowsUsed
 
@@ -143,8 +144,7 @@ class EvaluatedMethods(PrivateEstimator):
     def _evaluated(
         self, opener: Any, engine: Any, encoder: Any, grouped: bool, budget: Any, ledger: Any, alpha: float, seed: Any
     ) -> Evaluation:
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+        check_alpha(alpha)
         if list(encoder.names) != list(self.coef_names_):
             raise ValueError(f"these rows have other features than the fit, which has {', '.join(self.coef_names_)}")
         if opener.rows_per_person != 1 and not grouped:

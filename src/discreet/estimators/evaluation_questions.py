@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from discreet.domain import Encoder
 from discreet.estimators.evaluation_losses import NEAREST, Deviance, LogLoss, OneDeviance
@@ -26,6 +25,7 @@ from discreet.inference.evaluation import (
     share_interval,
     weighted_mean,
 )
+from discreet.parameters import normal_quantile
 from discreet.privacy import Budget
 from discreet.rows import Labels, LinearMap, Source
 from discreet.rows.evaluation import ClassLosses, LossCells, LossSums, ScoreCells
@@ -59,7 +59,7 @@ class _Questions:
         self.labels = Labels(self.target.centre, self.target.half_width)
         self.models = encoded_models(fitted, encoder)
         self.map = LinearMap(self.models)
-        self.z = -float(ndtri(alpha / 2))
+        self.z = normal_quantile(alpha)
 
     def cost(self, share: float) -> Any:
         return self.budget.split([share, 1 - share])[0]

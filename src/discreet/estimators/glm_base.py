@@ -28,6 +28,7 @@ from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
+from discreet.parameters import is_number
 from discreet.privacy import Budget, Unit
 from discreet.results import Results
 from discreet.rows import Labels
@@ -92,7 +93,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
 
     def _check_parameters(self) -> Budget:
         check_choice("solver", self.solver, ("auto", *self._solvers()))
-        if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
+        if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         check_options(self, self._options(), least_steps=2)
         check_choice("cov_type", self.cov_type, COV_TYPES)

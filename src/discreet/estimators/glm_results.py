@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from discreet.domain import Encoder
 from discreet.estimators.formula import reduced
@@ -13,6 +12,7 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
 from discreet.inference.predictive import predictive_interval
+from discreet.parameters import normal_quantile
 
 
 class GlmResultMethods(LinearResultMethods):
@@ -62,7 +62,7 @@ class GlmResultMethods(LinearResultMethods):
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))
-        reach = -float(ndtri(alpha / 2)) * error
+        reach = normal_quantile(alpha) * error
         link = self._family()[1]
         return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
 

@@ -16,6 +16,7 @@ from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.sparse_rows import check_wide
 from discreet.estimators.tables import feature_names
 from discreet.estimators.vectors import read_vector
+from discreet.parameters import is_whole
 from discreet.privacy import Budget, Guarantee
 from discreet.rows import WideEncoding, wide_block_rows
 
@@ -117,7 +118,7 @@ def noisy_hard_threshold(
     wide = _Wide(neighbours)
     table = check_wide(wide, X, reset=True)
     names = feature_names(wide)
-    whole = isinstance(sparsity, (int, np.integer)) and not isinstance(sparsity, bool)
+    whole = is_whole(sparsity)
     if not (whole and 1 <= sparsity <= len(names)):
         raise ValueError(
             f"sparsity must be a whole number between 1 and the number of columns {len(names)}, got {sparsity!r}"

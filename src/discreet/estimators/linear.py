@@ -32,6 +32,7 @@ from discreet.estimators.units import COV_TYPES, linear_result, store_facts, sto
 from discreet.estimators.weights import declared_weight, used_weight
 from discreet.glm import Gaussian, Identity
 from discreet.inference import residual_fact
+from discreet.parameters import is_number
 from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels
@@ -157,7 +158,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         check_choice("cov_type", self.cov_type, COV_TYPES)
         if self.solver == "pmt" and self.public is None:
             raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")
-        if not (isinstance(self.alpha, (int, float, np.number)) and 0 <= self.alpha < math.inf):
+        if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
 

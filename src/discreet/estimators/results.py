@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DiscreetError
+from discreet.parameters import normal_quantile
 from discreet.results import Results
 
 
@@ -103,7 +103,7 @@ class LinearResultMethods:
             Low and high ends.
         """
         eta, error = self._predictor(X, extrapolate)
-        reach = -float(ndtri(alpha / 2)) * error
+        reach = normal_quantile(alpha) * error
         return np.column_stack([eta - reach, eta + reach])
 
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
@@ -133,7 +133,7 @@ class LinearResultMethods:
     def _reach(self, error: np.ndarray, alpha: float) -> np.ndarray:
         """Half the width of prediction intervals, from the standard errors of their means."""
         scale, noise_std = self._result().scale, self._result().scale_noise_std
-        quantile = -float(ndtri(alpha / 2))
+        quantile = normal_quantile(alpha)
         # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
         spread = scale + (1 + quantile**2) / 4 * noise_std**2 / scale
         return np.asarray(quantile * np.sqrt(spread + error**2))

@@ -26,6 +26,7 @@ from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
 from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
+from discreet.parameters import is_number, is_whole
 from discreet.privacy import Budget, Guarantee, joint, picks_within
 from discreet.report.methods import ReportMethods
 from discreet.rows.loss_ranking import LossRanking
@@ -266,11 +267,11 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
             raise ValueError(f"param_grid must have at least two candidates, got {len(candidates)}")
         if fixed := sorted(_FIXED & {name for params in candidates for name in params}):
             raise ValueError(f"param_grid must not vary {', '.join(fixed)}: rows and prices are the same for all")
-        if not (isinstance(self.held_out, (int, np.integer)) and self.held_out >= 2):
+        if not (is_whole(self.held_out) and self.held_out >= 2):
             raise ValueError(f"held_out must be a whole number >= 2, got {self.held_out!r}")
-        if len(self.shares) != 3 or not all(share > 0 for share in self.shares):
+        if len(self.shares) != 3 or not all(is_number(share) and 0 < share < np.inf for share in self.shares):
             raise ValueError(f"shares must be three numbers > 0, got {self.shares!r}")
-        if self.loss_bound is not None and not 1e-50 < self.loss_bound < 1e50:
+        if self.loss_bound is not None and not (is_number(self.loss_bound) and 1e-50 < self.loss_bound < 1e50):
             raise ValueError(f"loss_bound must be a finite number > 0, got {self.loss_bound!r}")
         budget = self.estimator._check_parameters()
         made = [clone(self.estimator).set_params(**params) for params in candidates]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.parameters import is_number, is_whole
+
 # Parameters that belong to some solvers only; None leaves the choice to the solver.
 OPTIONS = ("max_iter", "step", "radius", "clip", "eta", "l1_ratio")
 # Options that are shares, and whether 1 is one of them.
@@ -26,17 +28,13 @@ def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 
         if name == "max_iter":
             _check_steps(value, least_steps)
         elif name in _SHARES:
-            if not (_is_number(value) and (0 < value < 1 or (_SHARES[name] and value in (0, 1)))):
+            if not (is_number(value) and (0 < value < 1 or (_SHARES[name] and value in (0, 1)))):
                 ends = "from 0 to 1" if _SHARES[name] else "between 0 and 1"
                 raise ValueError(f"{name} must be None or a number {ends}, got {value!r}")
-        elif not (_is_number(value) and 0 < value < np.inf):
+        elif not (is_number(value) and 0 < value < np.inf):
             raise ValueError(f"{name} must be None or a finite number > 0, got {value!r}")
 
 
 def _check_steps(value: Any, least: int) -> None:
-    if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least):
+    if not (is_whole(value) and value >= least):
         raise ValueError(f"max_iter must be None or a whole number >= {least}, got {value!r}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

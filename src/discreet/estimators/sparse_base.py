@@ -31,6 +31,7 @@ from discreet.estimators.tables import feature_domain, feature_names, named_targ
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.estimators.vectors import check_groups, type_name
 from discreet.glm import Family, Link
+from discreet.parameters import is_whole
 from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels, WideEncoding, wide_block_rows
@@ -252,7 +253,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
             if self.solver not in ("auto",) or self.calibration == "paper" or self._family()[0].name == "loss":
                 raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight', and no loss=")
             return
-        whole = isinstance(self.sparsity, (int, np.integer)) and not isinstance(self.sparsity, bool)
+        whole = is_whole(self.sparsity)
         if not (whole and 1 <= self.sparsity <= width):
             raise ValueError(
                 f"sparsity must be 'auto' or a whole number between 1 and the number of columns {width}, "

@@ -16,6 +16,7 @@ from discreet.glm.clipped_means import gamma_capped_square, gamma_clipped, negat
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link, floats, product
 from discreet.glm.links import Identity, Log, Logit, NegativeInverse
+from discreet.parameters import is_number
 
 # The greatest probability below 1: a sure wrong guess costs a deviance of 73, not infinity.
 _NEARLY_ONE = 1.0 - 2.0**-53
@@ -220,8 +221,8 @@ class NegativeBinomial(_Positive):
     dispersion_known = True
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.alpha) and self.alpha > 0.0):
-            raise ValueError(f"alpha must be > 0 and finite, got {self.alpha}")
+        if not (is_number(self.alpha) and 0.0 < self.alpha < math.inf):
+            raise ValueError(f"alpha must be > 0 and finite, got {self.alpha!r}")
 
     def variance(self, mean: ArrayLike) -> Floats:
         return product(floats(mean), self._growth(mean))
@@ -255,8 +256,8 @@ class Tweedie(_Positive):
     dispersion_known = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.power) and self.power >= 1.0):
-            raise ValueError(f"power must be >= 1 and finite, got {self.power}")
+        if not (is_number(self.power) and 1.0 <= self.power < math.inf):
+            raise ValueError(f"power must be >= 1 and finite, got {self.power!r}")
 
     @property
     def convex_links(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from discreet.parameters import normal_quantile
 from discreet.rows import RowsUsed
 
 Floats = np.ndarray
@@ -73,7 +74,7 @@ def _quantiles(normal: float, leaning: float, alpha: float) -> tuple[float, floa
 
     Given Z the rest is normal, so the distribution is a mean over Z, here of its 2,000 quantiles.
     """
-    z = -float(ndtri(alpha / 2))
+    z = normal_quantile(alpha)
     if leaning <= 1e-3 * normal:
         return z, z
     shifts = leaning * (ndtri((np.arange(2000) + 0.5) / 2000) ** 2 - 1)
@@ -124,7 +125,7 @@ def area_under_curve(
     first = noise_std * float(np.linalg.norm(slopes)) / product
     second = noise_std**2 * cells / math.sqrt(2) / product
     ties = float(np.maximum(positive, 0) @ np.maximum(negative, 0)) / product
-    reach = -float(ndtri(alpha / 2)) * math.hypot(first, second) + ties / 4
+    reach = normal_quantile(alpha) * math.hypot(first, second) + ties / 4
     value = min(max(value, 0.0), 1.0)
     return value, max(value - reach, 0.0), min(value + reach, 1.0)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DomainError
 from discreet.glm import NoisyQuadratic
+from discreet.parameters import is_number
 from discreet.privacy import Guarantee
 from discreet.results import Results
 from discreet.rows import Answer
@@ -100,10 +101,10 @@ class Moments:
         label = self._position(target)
         if label in columns or len(set(columns.tolist())) != len(columns) or len(columns) == 0:
             raise DomainError("features must be different columns without the target, and at least one")
-        if not (alpha >= 0 and math.isfinite(alpha)):
-            raise ValueError(f"alpha must be finite and >= 0, got {alpha}")
-        if not 0 <= l1_ratio <= 1:
-            raise ValueError(f"l1_ratio must be between 0 and 1, got {l1_ratio}")
+        if not (is_number(alpha) and 0 <= alpha < math.inf):
+            raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
+        if not (is_number(l1_ratio) and 0 <= l1_ratio <= 1):
+            raise ValueError(f"l1_ratio must be between 0 and 1, got {l1_ratio!r}")
         per_unit = self.weight / self.width
         quadratic = self._quadratic(columns, label, alpha * (1 - l1_ratio), fit_intercept)
         l1 = np.concatenate([[0.0] * fit_intercept, alpha * l1_ratio * per_unit[columns] * per_unit[label]])

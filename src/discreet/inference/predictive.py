@@ -12,6 +12,7 @@ from discreet.errors import DiscreetError
 from discreet.glm import Family, Link
 from discreet.glm.families import Gamma, Gaussian, NegativeBinomial, Poisson
 from discreet.inference.linear import Floats
+from discreet.parameters import check_alpha
 
 _NODES = 15
 _HALVINGS = 52
@@ -24,6 +25,7 @@ def predictive_interval(
 
     Counts get whole numbers, the least whose distribution function reaches the level.
     """
+    check_alpha(alpha)
     nodes, weights = hermegauss(_NODES)
     weights = weights / weights.sum()
     means = link.mean(eta[:, np.newaxis] + eta_std[:, np.newaxis] * nodes)

@@ -17,7 +17,7 @@ from discreet.local.gaussian import Gaussian
 from discreet.local.known_design import KnownDesign
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
-from discreet.local.task import Task
+from discreet.local.task import Task, check_asked
 from discreet.local.unit import Unit
 from discreet.privacy import gaussian_mu
 
@@ -98,6 +98,7 @@ def new_task(
     >>> task.body_size
     34
     """
+    check_asked(epsilon, 0.0 if delta is None else delta, goal)
     if domain.missing != "drop":
         raise DomainError("local tasks count complete records only: missing='centre' is for one trusted place")
     if randomizer not in ("unit", "gaussian"):

@@ -23,7 +23,7 @@ from discreet.local.design import SUPPOSED_SPREAD, pilot_noise, supposed_moment
 from discreet.local.make import task_in_units
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
-from discreet.local.task import Task
+from discreet.local.task import Task, check_asked
 from discreet.local.unit import Unit
 
 PILOT_SHARE = 0.1
@@ -85,6 +85,7 @@ def pilot_task(
     >>> pilot.goal
     10000
     """
+    check_asked(epsilon, 0.0, goal)
     columns = tuple(declared(column) for column in domain.columns)
     if pilot_error(columns, epsilon, goal) > _TOO_NOISY:
         raise DomainError(two_rounds_advice(columns, epsilon, goal))

@@ -16,7 +16,7 @@ from discreet.local.gaussian import Gaussian
 from discreet.local.make import known_design
 from discreet.local.statistic import Statistic
 from discreet.local.target import Target
-from discreet.local.task import Task
+from discreet.local.task import Task, check_asked
 
 # |f'| <= L and f(0) of the links that NLDP's algorithms 3 and 4 are printed for; the cubic's slope grows with |eta|.
 _LINKS = {"sigmoid": (0.25, 0.5), "softplus": (1.0, math.log(2)), "cubic": (math.inf, 0.0), "identity": (1.0, 0.0)}
@@ -133,6 +133,7 @@ def printed_task(
     ...              epsilon=4.0, delta=1e-6, goal=1_000, public=public).calibration
     'paper'
     """
+    check_asked(epsilon, delta, goal)
     if (rounds == 2) != (covariance_norm is not None) or (rounds == 2 and (public is not None or link is not None)):
         raise DomainError("algorithm 5 has two rounds, covariance_norm=, and neither public rows nor a link")
     columns = tuple(declared(column) for column in domain.columns)

@@ -23,6 +23,7 @@ from discreet.local.statistic import Statistic
 from discreet.local.target import Target
 from discreet.local.task_text import task_toml
 from discreet.local.unit import Unit
+from discreet.parameters import is_number, is_whole
 
 FORMAT = 2
 HEADER_BYTES = 28
@@ -223,10 +224,7 @@ class Task:
     def _check_fields(self) -> None:
         if not (isinstance(self.name, str) and 0 < len(self.name) <= 200):
             raise DomainError("a task's name must have 1 to 200 characters")
-        if not (0 < self.epsilon <= 100 and 0 <= self.delta < 1):
-            raise DomainError("a task needs 0 < epsilon <= 100 and 0 <= delta < 1")
-        if self.goal < 1:
-            raise DomainError(f"goal must be >= 1, got {self.goal}")
+        check_asked(self.epsilon, self.delta, self.goal)
         if self.closes != "goal" and not _is_date(self.closes):
             raise DomainError(f"closes must be 'goal' or a date as 2030-12-31, got {self.closes!r}")
         if self.calibration not in ("tight", "paper") or not isinstance(self.fit_intercept, bool):
@@ -296,3 +294,13 @@ def _is_date(value: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def check_asked(epsilon: Any, delta: Any, goal: Any) -> None:
+    """Refuse what is no guarantee, or no number of reports, that a task could have."""
+    if not (is_number(epsilon) and 0 < epsilon <= 100):
+        raise DomainError(f"epsilon of a task must be a number > 0 and at most 100, got {epsilon!r}")
+    if not (is_number(delta) and 0 <= delta < 1):
+        raise DomainError(f"delta of a task must be a number from 0 to below 1, got {delta!r}")
+    if not (is_whole(goal) and goal >= 1):
+        raise DomainError(f"goal must be a whole number >= 1, got {goal!r}")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.domain import Categorical, Column, Domain, Encoder, Numeric
 from discreet.errors import DomainError, GuaranteeError, ReleaseError
 from discreet.inference import Moments, residual_fact
+from discreet.parameters import is_number
 from discreet.parties.estimate import MixedMoments, solve
 from discreet.parties.plan import Plan
 from discreet.parties.release_file import PartyRelease
@@ -301,8 +302,8 @@ class Joint:
             Estimates with standard errors and notes.
         """
         self._tight()
-        if not (alpha >= 0 and math.isfinite(alpha)):
-            raise ValueError(f"alpha must be finite and >= 0, got {alpha}")
+        if not (is_number(alpha) and 0 <= alpha < math.inf):
+            raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
         chosen, target = self.positions(label, features)
         offset, width = self.offset, self.width
         people = float(self.mixed().people.min())

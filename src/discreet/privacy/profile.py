@@ -16,6 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import erfcx, ndtr
 
+from discreet.parameters import is_number
+
 # What the closed form below can be off by, relatively; every comparison leaves this much room.
 PROFILE_ERROR = 1e-12
 
@@ -133,12 +135,12 @@ def check_finite_epsilon(epsilon: float) -> None:
 
 
 def check_epsilon(epsilon: float) -> None:
-    if not (isinstance(epsilon, (int, float, np.number)) and epsilon > 0):
+    if not (is_number(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a number > 0, got {epsilon!r}")
 
 
 def check_delta(delta: float) -> None:
-    if not (isinstance(delta, (int, float, np.number)) and 0 <= delta <= 1):
+    if not (is_number(delta) and 0 <= delta <= 1):
         raise ValueError(f"delta must be a number between 0 and 1, got {delta!r}")
 
 

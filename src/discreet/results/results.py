@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from discreet.errors import DiscreetError, NoErrorsError
+from discreet.parameters import normal_quantile
 from discreet.privacy import Guarantee, Payment
 from discreet.results.named import frame, frame_of_records, series
 from discreet.results.wald import WaldTest, wald_test
@@ -194,9 +195,7 @@ class Results:
         return self._interval(self.noise_std_errors, alpha)
 
     def _interval(self, errors: Floats, alpha: float) -> Floats:
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-        reach = -float(ndtri(alpha / 2)) * errors
+        reach = normal_quantile(alpha) * errors
         return np.column_stack([self.estimates - reach, self.estimates + reach])
 
     def _known(self) -> Floats:

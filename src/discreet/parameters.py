@@ -1,0 +1,30 @@
+"""Parameters that somebody passes: which of them are numbers. True and False, with which Python counts, are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is one number, finite or not."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether the value is a whole number, by its type."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def normal_quantile(alpha: Any) -> float:
+    """How many standard errors an interval of the level 1 - alpha reaches to each side."""
+    check_alpha(alpha)
+    return -float(ndtri(alpha / 2))
+
+
+def check_alpha(alpha: Any) -> None:
+    """Refuse what is no level of an interval: intervals have the level 1 - alpha."""
+    if not (is_number(alpha) and 0 < alpha < 1):
+        raise ValueError(f"alpha must be a number between 0 and 1, as 0.05 for intervals of 95 %, got {alpha!r}")
