@@ -51,7 +51,7 @@ class Cell:
             (result,) = fit(task, population.collected(task, self.n, rng), ["logistic"])
         except NoSolutionError:
             return np.empty(0, dtype=bool)
-        low, high = result.conf_int().T
+        low, high = result.results_.intervals().T
         return (low <= population.truth) & (population.truth <= high)
 
     def task(self, population: Population, rng: np.random.Generator) -> Task:

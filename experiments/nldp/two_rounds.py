@@ -50,7 +50,7 @@ def errors(population: Population, task: Task, n: int, rng: np.random.Generator)
         (plain,) = fit(task, collection, ["logistic"])
     except NoSolutionError:
         return gap, np.empty(0)
-    low, high = plain.conf_int().T
+    low, high = plain.results_.intervals().T
     return gap, (low <= population.truth) & (population.truth <= high)
 
 

@@ -8,11 +8,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 # Names are imported when first used: scikit-learn alone takes longer than all of discreet's start.
+# __init__.pyi tells type checkers where they are.
 _HOMES = {
     "BudgetError": "discreet.errors",
     "ChangedError": "discreet.errors",
     "CsvFiles": "discreet.engines",
     "Date": "discreet.domain",
+    "Evaluation": "discreet.report.evaluation",
+    "Forecast": "discreet.planning",
     "DiscreetError": "discreet.errors",
     "Domain": "discreet.domain",
     "DomainEncoder": "discreet.estimators",
@@ -28,6 +31,7 @@ _HOMES = {
     "LogisticRegression": "discreet.estimators",
     "Loss": "discreet.glm",
     "Moments": "discreet.inference",
+    "NoErrorsError": "discreet.errors",
     "Numeric": "discreet.domain",
     "PiecewiseExponentialRegressor": "discreet.estimators",
     "PoissonRegressor": "discreet.estimators",
@@ -36,6 +40,7 @@ _HOMES = {
     "Public": "discreet.domain",
     "ReadError": "discreet.errors",
     "ReLURegressor": "discreet.estimators",
+    "Results": "discreet.results",
     "Ridge": "discreet.estimators",
     "RollbackWarning": "discreet.errors",
     "SingleIndexRegressor": "discreet.estimators",
@@ -44,7 +49,9 @@ _HOMES = {
     "SparsePoissonRegressor": "discreet.estimators",
     "SparseRegressor": "discreet.estimators",
     "StoredResultWarning": "discreet.errors",
+    "Summary": "discreet.results",
     "UnusableRowsWarning": "discreet.errors",
+    "WaldTest": "discreet.results",
     "WeakGuaranteeWarning": "discreet.errors",
     "collect_moments": "discreet.estimators",
     "dp_threshold": "discreet.estimators",

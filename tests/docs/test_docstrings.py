@@ -13,7 +13,16 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 MODULES = ("discreet", "discreet.audit", "discreet.local", "discreet.parties")
 # What takes an epsilon and neither reads rows nor makes a release.
-NO_PRIVACY = {"BlackBox", "Membership", "Plan", "Task", "gaussian_claim", "gaussian_noise_std"}
+NO_PRIVACY = {
+    "BlackBox",
+    "Evaluation",
+    "Forecast",
+    "Membership",
+    "Plan",
+    "Task",
+    "gaussian_claim",
+    "gaussian_noise_std",
+}
 
 
 def _public() -> dict[str, object]:

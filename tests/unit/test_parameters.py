@@ -14,7 +14,6 @@ from discreet import (
     PrivateGridSearchCV,
     ReLURegressor,
     Ridge,
-    SparseLinearRegression,
     plan,
 )
 from discreet.glm.families import NegativeBinomial, Tweedie
@@ -36,7 +35,7 @@ def counts():
     return PoissonRegressor(**DECLARED | {"bounds_y": (0, 9)}).fit(X, np.round(np.exp(X[:, 0])))
 
 
-@pytest.mark.parametrize("estimator", [LinearRegression, Ridge, ReLURegressor, SparseLinearRegression])
+@pytest.mark.parametrize("estimator", [LinearRegression, Ridge, ReLURegressor])
 @pytest.mark.parametrize(
     ("name", "value"),
     [("epsilon", True), ("epsilon", np.True_), ("delta", True), ("rows_per_person", True), ("bounds_X", (False, True))],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import Self, get_type_hints
 
 import pytest
 
@@ -14,6 +17,15 @@ import discreet
 @pytest.mark.parametrize("name", discreet.__all__)
 def test_every_public_name_can_be_imported(name):
     assert getattr(discreet, name) is not None
+
+
+def test_type_checkers_are_told_of_every_name():
+    """Without the stub every public name would be ``Any`` in a user's own code."""
+    stub = ast.parse(Path(discreet.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    told = {one.names[0].asname: one.module for one in stub.body if isinstance(one, ast.ImportFrom)}
+    modules = dict.fromkeys(("audit", "local", "noise", "parties"), "discreet")
+    assert told == discreet._HOMES | modules
+    assert get_type_hints(discreet.LinearRegression.fit)["return"] is Self
 
 
 def test_all_is_sorted_complete_and_what_dir_shows():

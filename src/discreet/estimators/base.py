@@ -199,7 +199,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         exposure: str | None = None,
         sample_weight: str | None = None,
         job: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """``fit`` on the rows of a table, wherever they are; see docs/howto/engines.md.
 
         Parameters
@@ -244,7 +244,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
         return source
 
-    def _fit_source(self, source: Curator, encoder: Any, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Any, budget: Budget) -> Self:
         raise NotImplementedError
 
     def _open_table(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -146,7 +146,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         exposure: Any = None,
         sample_weight: Any = None,
         job: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Fit on private rows.
 
         Parameters
@@ -202,7 +202,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         target = require_target(encoder)
         return public_guess(self.public, encoder, model, lambda y: self._label_numbers(np.asarray(y), target))
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         model = self._model(encoder)
         solver = self._solver()
         options = {there: getattr(self, here) for here, there in solver.options.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -116,7 +116,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
 
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, *, sample_weight: Any = None, job: str | None = None
-    ) -> Any:
+    ) -> Self:
         """Fit on private rows.
 
         Parameters
@@ -190,7 +190,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
             parameters["solver"] = "moments"
         return kind, encoder, parameters, seeded
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         released = None
         if self.calibration == "paper" and self.solver == "pmt":
             self._fit_printed_pmt(source, encoder, budget)

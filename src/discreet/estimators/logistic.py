@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -133,7 +133,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
     def _class_values(self) -> Sequence[Any]:
         return tuple(self.classes_.tolist())
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         classes = len(self.classes_)
         if classes > 2:
             if self.solver not in ("auto", "gd") or self.calibration != "tight":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -65,7 +65,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
     def _link(self) -> Link:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows.
 
         Parameters
@@ -123,7 +123,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         shuffled = self.solver in ("glmtron", "sgd")
         return [Approximate(budget.epsilon, budget.delta)] if shuffled else super()._price(budget)
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         model = self._model(encoder)
         if self.solver in _IN_PARTS:
             source.require_positions()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -29,6 +29,7 @@ from discreet.estimators.vectors import NamedCells, check_target, type_name
 from discreet.parameters import is_number, is_whole
 from discreet.privacy import Budget, Guarantee, joint, picks_within
 from discreet.report.methods import ReportMethods
+from discreet.results import NamedMethods
 from discreet.rows.loss_ranking import LossRanking
 
 # What decides how rows look, or what they cost, is the same for all candidates.
@@ -38,7 +39,7 @@ _FIXED = {
 }
 
 
-class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
 
     Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
@@ -133,7 +134,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         """The estimator's neighbour relation."""
         return str(self.estimator.neighbours)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Any:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Self:
         """Search and refit.
 
         Parameters
@@ -178,7 +179,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         groups: str | None = None,
         exposure: str | None = None,
         job: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Search and refit on a table, as the estimators' ``fit_table`` takes it.
 
         Where a row is replaced the rows are parted by their positions, so the table must have an order.
@@ -220,7 +221,7 @@ class PrivateGridSearchCV(ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseE
         candidates: list[dict[str, Any]],
         job: str | None,
         labels: str | None = None,
-    ) -> Any:
+    ) -> Self:
         accountant = self._accountant(budget, job, rows, labels)
         if self.verbose > 0:
             from discreet.estimators.search_price import price_of_search

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -70,7 +70,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Any:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
 
         Parameters
@@ -158,7 +158,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         encoder = Encoder(domain, column)
         return self._curator(opened.engine(layout), encoder, groups is not None, job), encoder
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Any:
+    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         target = require_target(encoder)
         # Which columns the model has is not known yet.
         family, link = self._family()

@@ -155,7 +155,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, groups: Any = None, *, event: Any = None, job: str | None = None
-    ) -> PiecewiseExponentialRegressor:
+    ) -> Self:
         """Fit on private rows.
 
         Parameters
@@ -194,7 +194,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         features: Sequence[str] | None = None,
         groups: str | None = None,
         job: str | None = None,
-    ) -> PiecewiseExponentialRegressor:
+    ) -> Self:
         """``fit`` on the rows of a table: ``target`` is the column of durations and ``event`` that of events.
 
         Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from discreet.local.design import raw_map
 from discreet.local.links import Link
 from discreet.local.task import Task
 from discreet.report.methods import ReportMethods
-from discreet.results import Results
+from discreet.results import NamedMethods, Results
 from discreet.rows import RowsUsed
 
 # Mean functions whose coefficients have ratios, by the name of the link that is their inverse.
@@ -24,13 +23,11 @@ _RESULT_LINKS = {"logistic": "logit", "sigmoid": "logit", "poisson": "log", "exp
 
 
 @dataclass(frozen=True, eq=False)
-class LocalResult(ReportMethods):
+class LocalResult(NamedMethods, ReportMethods):
     """Coefficients in the columns' own units, with standard errors that count noise, sampling and public rows.
 
-    ``names``, ``bse``, ``covariance`` and ``conf_int`` start with the intercept if the task has one. ``response`` is
-    the derivative of these estimates in the entries of the average report: noise, and lying devices, act through it.
-    ``noise_covariance`` is the randomizers' part of the covariance, ``usable`` the estimated share of reports from
-    complete records, ``assumption`` what else the result rests on.
+    ``params``, ``bse``, ``conf_int()`` and the others are those of ``results_``, by name; arrays start with the
+    intercept if the task has one.
 
     Attributes
     ----------
@@ -74,8 +71,8 @@ class LocalResult(ReportMethods):
     >>> collection = simulate(task, {"age": age}, cost, rng)
     >>> from discreet.local import fit
     >>> (result,) = fit(task, collection, ["identity"])
-    >>> result.conf_int().shape
-    (2, 2)
+    >>> result.conf_int().index.tolist()
+    ['const', 'age']
     """
 
     model: str
@@ -147,27 +144,6 @@ class LocalResult(ReportMethods):
     def digest(self) -> str:
         """The task whose reports these are."""
         return self.task.digest
-
-    @property
-    def bse(self) -> Floats:
-        """Standard errors, by the delta method."""
-        return np.sqrt(np.diag(self.covariance))
-
-    def conf_int(self, alpha: float = 0.05) -> Floats:
-        """One (low, high) per name.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
-
-        Returns
-        -------
-        array of shape (coefficients, 2)
-            Low and high ends.
-        """
-        reach = NormalDist().inv_cdf(1 - alpha / 2) * self.bse
-        return np.column_stack([self.estimates - reach, self.estimates + reach])
 
     def _document(self) -> dict[str, Any]:
         from discreet.local.model_file import local_document

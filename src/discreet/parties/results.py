@@ -10,14 +10,14 @@ from discreet.parties.estimate import MixedSolution
 from discreet.parties.looks import LEAST_COMPLETE, count_is_hidden
 from discreet.parties.release_file import PartyRelease
 from discreet.report.methods import ReportMethods
-from discreet.results import Results
+from discreet.results import NamedMethods, Results
 
 # How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
 _TELLING_CORRELATION = 0.3
 
 
 @dataclass(frozen=True)
-class JointResult(ReportMethods):
+class JointResult(NamedMethods, ReportMethods):
     """A linear model of the joint release, and what the release could and could not show.
 
     Attributes

@@ -31,10 +31,57 @@ _REPEATS = 20
 class Forecast:
     """What to expect of one fit; errors of a coefficient are in units of one standard deviation of its feature.
 
-    standard_error: of a coefficient, privacy noise and sampling together. plain_standard_error: without privacy.
-    bound: what no private method can beat over coefficients up to twice as large; 0 where none is known.
-    excess_risk: per row beyond the true model's; squared error in units of var(y) for linear models, else nats.
-    method: ``formula`` or ``simulation``; ``sharp``: whether the formula was measured to hold in this corner.
+    Attributes
+    ----------
+    family : str
+        Which model.
+    n : int
+        The number of people.
+    d : int
+        The number of features.
+    epsilon : float
+        What is promised, with ``delta``.
+    delta : float
+        The delta of the guarantee.
+    neighbours : str
+        What the guarantee compares.
+    trust : str
+        Who adds the noise.
+    public : int
+        Rows that are public anyway.
+    effect : float
+        Standard deviation of the true linear predictor.
+    rate : float
+        The share of ones, or the mean count; 0 where there is none.
+    mu : float
+        The guarantee as Gaussian differential privacy.
+    standard_error : float
+        Of a coefficient, privacy noise and sampling together.
+    plain_standard_error : float
+        Of a coefficient, without privacy.
+    bound : float
+        What no private method can beat over coefficients up to twice as large; 0 where none is
+        known.
+    excess_risk : float
+        Per row, beyond the true model's; squared error in units of var(y) for linear models, else
+        nats.
+    plain_excess_risk : float
+        The same without privacy.
+    constant_risk : float
+        The same of the model that predicts one number for everybody.
+    method : {'formula', 'simulation'}
+        Where the numbers come from.
+    sharp : bool
+        Whether the formula was measured to hold in this corner.
+    solved : {'n', 'epsilon'}, optional
+        What was solved for.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> forecast = discreet.plan("logistic", n=20_000, d=5, epsilon=1.0)
+    >>> forecast.bound < forecast.standard_error
+    True
     """
 
     family: str
@@ -74,6 +121,7 @@ class Forecast:
 
     @property
     def plain_r2(self) -> float | None:
+        """R^2 on new rows without privacy, of linear models."""
         return self.effect**2 - self.plain_excess_risk if self.family == "linear" else None
 
     @property
@@ -83,14 +131,29 @@ class Forecast:
 
     @property
     def drowned(self) -> bool:
+        """Whether the noise leaves about the constant model."""
         return self.excess_risk > 0.8 * self.constant_risk
 
     @property
     def attacker(self) -> Attacker:
+        """What somebody could learn about one person."""
         return Attacker(self.mu)
 
     def along(self, axis: str, points: int = 15) -> Levels:
-        """The error with ``axis`` ("epsilon" or "n") varied by up to a factor of 30 about where it is, by formula."""
+        """The error with ``axis`` varied by up to a factor of 30 about where it is, by formula.
+
+        Parameters
+        ----------
+        axis : {'epsilon', 'n'}
+            What is varied.
+        points : int, default 15
+            At how many values.
+
+        Returns
+        -------
+        Levels
+            Errors with and without privacy, and the lower bound.
+        """
         middle, low, high = (self.epsilon, 0.02, 20.0) if axis == "epsilon" else (float(self.n), 100.0, 1e8)
         values = tuple(np.geomspace(max(middle / 30, low), min(middle * 30, high), points).tolist())
         design = Design.of(self.family, self.d, self.effect, self.rate or None)

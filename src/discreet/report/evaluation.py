@@ -11,12 +11,18 @@ from discreet.privacy import Guarantee
 from discreet.rows import RowsUsed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """How a model does on held-out rows, from noisy sums.
 
+    It prints itself, and notebooks show it as text.
+
     Attributes
     ----------
+    model : str
+        The class of the model.
+    target : str
+        The label.
     measures : dict of Measure
         By name: ``r2`` and ``rmse`` for linear models; ``log_loss``, ``deviance_explained`` and ``auc`` for
         classifiers; ``deviance_explained`` and ``mean_deviance`` for others. ``evaluation.auc`` is short for
@@ -24,13 +30,35 @@ class Evaluation:
     calibration : tuple of CalibrationRow
         Groups of rows by what was predicted, and what was seen.
     rows : float
-        The noisy number of rows that were used; ``used`` says what it tells.
+        The noisy number of rows that were used.
+    rows_std : float
+        The standard deviation of its noise.
+    used : RowsUsed
+        What that number tells.
     alpha : float
         One minus the level of all intervals.
     cut : dict of float
         Where losses were cut, by measure; the measures are of cut losses.
     privacy : Guarantee
         What the evaluation promises; it is for these rows, besides what the model's own fit has cost.
+    epsilon : float
+        What was asked for, with ``delta``.
+    delta : float
+        The delta of the guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (5_000, 2))
+    >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 5_000)
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5)).fit(X, y)
+    >>> evaluation = model.evaluate(X, y, epsilon=1.0, delta=1e-6)
+    >>> sorted(evaluation.measures)
+    ['r2', 'rmse']
+    >>> evaluation.r2.low <= evaluation.r2.value <= evaluation.r2.high
+    True
     """
 
     model: str
@@ -54,7 +82,13 @@ class Evaluation:
         raise AttributeError(f"this evaluation has no {name!r}; it has {', '.join(measures)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, ready for JSON; None for what is not finite, which JSON cannot say."""
+        """Plain numbers, ready for JSON; None for what is not finite, which JSON cannot say.
+
+        Returns
+        -------
+        dict
+            Measures, calibration and guarantee.
+        """
         return {
             "model": self.model,
             "target": self.target,
@@ -77,7 +111,18 @@ class Evaluation:
         }
 
     def plot(self, path: Any = None) -> Any:
-        """The calibration table as a figure: what was predicted and what was seen; written to ``path`` if given."""
+        """The calibration table as a figure: what was predicted and what was seen; written to ``path`` if given.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; its name says in which format.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from discreet.report.calibration_plot import calibration_figure
 
         return calibration_figure(self, path)
@@ -105,6 +150,8 @@ class Evaluation:
             seen = f"{_shown(row.predicted):>12}{_shown(row.observed):>12}"
             lines.append(f"{row.rows:>8.0f}{seen}   {_shown(row.observed_low)} to {_shown(row.observed_high)}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def _plain(value: float) -> float | None:

@@ -1,7 +1,8 @@
 """What a fitted model tells about itself: one class for every kind of model, and its summary."""
 
 from discreet.results.results import Results
+from discreet.results.shared import NamedMethods
 from discreet.results.summary import Summary
 from discreet.results.wald import WaldTest
 
-__all__ = ["Results", "Summary", "WaldTest"]
+__all__ = ["NamedMethods", "Results", "Summary", "WaldTest"]

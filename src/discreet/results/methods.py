@@ -8,6 +8,7 @@ from typing import Any
 from discreet.errors import DiscreetError
 from discreet.results.file import write_document
 from discreet.results.results import Results
+from discreet.results.summary import Summary
 
 
 class ResultMethods:
@@ -15,7 +16,7 @@ class ResultMethods:
 
     results_: Results
 
-    def summary(self, *, predictive: bool = False) -> Any:
+    def summary(self, *, predictive: bool = False) -> Summary:
         """The fit as a table, with its guarantee: it prints itself, and notebooks show HTML.
 
         Parameters

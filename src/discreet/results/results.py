@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from discreet.privacy import Guarantee, Payment
 from discreet.results.named import frame, frame_of_records, series
 from discreet.results.wald import WaldTest, wald_test
 from discreet.rows import RowsUsed
+
+if TYPE_CHECKING:
+    from discreet.results.summary import Summary
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +34,68 @@ class Results:
     which begin with ``const`` if there is an intercept. ``shrunk`` has the least expected prediction error and is what
     ``coef_`` and ``predict`` use.
 
-    covariance: of the estimates, sampling error and privacy noise together; None where the solver knows none, and
-    ``no_errors`` says why. noise_covariance: the privacy noise's part, None where it is not known apart.
-    scale: the dispersion (of a linear model the residual variance), noisy by ``scale_noise_std``.
-    rows: how many there are, where that is public. used: how many contributed, by a noisy count.
-    signal: whether slopes stand out of the noise; None where the solver does not say.
+    Attributes
+    ----------
+    target : str
+        The label.
+    names : tuple of str
+        The coefficients, in the order of all arrays here.
+    shrunk : array
+        The coefficients that predict best.
+    estimates : array
+        The unshrunk estimates, ``params`` as an array.
+    covariance : array, optional
+        Of the estimates, sampling error and privacy noise together; None where the solver knows
+        none, and ``no_errors`` says why.
+    noise_covariance : array, optional
+        The privacy noise's part; None where it is not known apart.
+    privacy : Guarantee
+        What was promised, with every release.
+    scale : float
+        The dispersion; of a linear model the residual variance.
+    scale_noise_std : float
+        The standard deviation of the noise in ``scale``.
+    nobs : float
+        The number of rows that the estimates rest on, noisy unless it is public.
+    used : RowsUsed, optional
+        How many rows contributed, by a noisy count.
+    rows : int, optional
+        How many rows there are, where that is public.
+    signal : {'clear', 'faint', 'drowned'}, optional
+        Whether slopes stand out of the noise; None where the solver does not say.
+    family : str
+        The family of the labels' distribution.
+    link : str
+        The link function.
+    model : str
+        The class of the model.
+    delta : float
+        The delta at which the guarantee is shown.
+    trust : {'central', 'local', 'parties'}
+        Who adds the noise.
+    facts : tuple of pairs of str
+        Further lines for the head of the summary.
+    notes : tuple of str
+        What a reader must know beside the numbers.
+    not_covered : tuple of str
+        Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
+    payment : Payment, optional
+        What was charged to a ledger, if one paid.
+    no_errors : str
+        Why there are no standard errors, where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (5_000, 2))
+    >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 5_000)
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5)).fit(X, y)
+    >>> model.results_.params.index.tolist()
+    ['const', 'x0', 'x1']
+    >>> bool(model.results_.wald_test("x0 = x1").pvalue < 0.001)
+    True
     """
 
     target: str
@@ -58,9 +118,7 @@ class Results:
     trust: str = "central"
     facts: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
     not_covered: tuple[str, ...] = ()
-    # What was charged to a ledger, if one paid.
     payment: Payment | None = None
     no_errors: str = field(default="this solver gives no standard errors")
 
@@ -90,39 +148,122 @@ class Results:
         return series(self.p_values, self.names)
 
     def conf_int(self, alpha: float = 0.05) -> Any:
-        """Confidence intervals: where the population's coefficients are. One row (low, high) each."""
+        """Confidence intervals: where the population's coefficients are. One row (low, high) each.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            Low and high ends, by name.
+        """
         return frame(self.intervals(alpha), self.names, [0, 1])
 
     def noise_int(self, alpha: float = 0.05) -> Any:
-        """Noise intervals: where the same fit on these rows would be without the privacy noise."""
+        """Noise intervals: where the same fit on these rows would be without the privacy noise.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            Low and high ends, by name.
+        """
         return frame(self.noise_intervals(alpha), self.names, [0, 1])
 
     def cov_params(self) -> Any:
-        """Covariance of ``params``: sampling error and privacy noise together."""
+        """Covariance of ``params``: sampling error and privacy noise together.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            One row and one column for each name.
+        """
         return frame(self._known(), self.names, self.names)
 
     def wald_test(self, hypothesis: Any, values: Any = 0.0) -> WaldTest:
         """Test a linear hypothesis about the coefficients.
 
-        hypothesis: a name or a list of names (all of them are ``values``), a text such as ``"age = 2 * bmi"`` (needs
-        formulaic), or a matrix with one column for each of ``names``, whose product with them is ``values``.
+        Parameters
+        ----------
+        hypothesis : str, list of str or matrix
+            A name or a list of names (all of them are ``values``), a text such as
+            ``"age = 2 * bmi"`` (needs formulaic), or a matrix with one column for each of
+            ``names``, whose product with them is ``values``.
+        values : float or array, default 0.0
+            What the coefficients are, if the hypothesis is true.
+
+        Returns
+        -------
+        WaldTest
+            Statistic, degrees of freedom and p-value.
         """
         return wald_test(hypothesis, values, self.names, self.estimates, self._known())
 
     def odds_ratios(self, alpha: float = 0.05) -> Any:
-        """e to each coefficient of a logistic model, with its interval; the intercept's are odds."""
+        """e to each coefficient of a logistic model, with its interval; the intercept's are odds.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            Ratio, low and high ends, by name.
+        """
         return self._ratios("odds", "odds ratio", alpha)
 
     def rate_ratios(self, alpha: float = 0.05) -> Any:
-        """e to each coefficient of a model with the log link, with its interval; the intercept's is a rate."""
+        """e to each coefficient of a model with the log link, with its interval; the intercept's is a rate.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            Ratio, low and high ends, by name.
+        """
         return self._ratios("rate", "rate ratio", alpha)
 
     def to_frame(self, alpha: float = 0.05) -> Any:
-        """One row for each coefficient, with all that is known of it, as a pandas data frame."""
+        """One row for each coefficient, with all that is known of it, as a pandas data frame.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        DataFrame
+            Estimates, errors, z, p-values, ends of intervals, shrunk coefficients.
+        """
         return frame_of_records(self.records(alpha))
 
     def records(self, alpha: float = 0.05) -> list[dict[str, Any]]:
-        """The same as plain dictionaries; None where a number is not known."""
+        """The same as plain dictionaries; None where a number is not known.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        list of dict
+            One record for each coefficient.
+        """
         count = len(self.names)
         unknown: list[Any] = [None] * count
         with_errors, with_noise = self.covariance is not None, self.noise_covariance is not None
@@ -140,10 +281,18 @@ class Results:
         }
         return [{key: values[i] for key, values in columns.items()} for i in range(count)]
 
-    def summary(self, *, predictive: bool = False) -> Any:
+    def summary(self, *, predictive: bool = False) -> Summary:
         """The fit as a table of at most 78 columns, with its guarantee; it prints itself, notebooks show HTML.
 
-        predictive: show the shrunk coefficients, which predict best, beside the estimates.
+        Parameters
+        ----------
+        predictive : bool, default False
+            Show the shrunk coefficients, which predict best, beside the estimates.
+
+        Returns
+        -------
+        Summary
+            It prints itself.
         """
         from discreet.results.summary import Summary
 
@@ -153,6 +302,18 @@ class Results:
         """A parametric bootstrap: coefficients as the same fit would give them on other rows and with other noise.
 
         Made from released quantities alone, so it costs nothing; one row per draw.
+
+        Parameters
+        ----------
+        draws : int
+            How many.
+        seed : int, optional
+            For the same draws again.
+
+        Returns
+        -------
+        DataFrame, or array without pandas
+            One row per draw, one column for each name.
         """
         rng = np.random.default_rng(seed)
         made = rng.multivariate_normal(self.estimates, self._known(), size=draws, method="eigh")
@@ -175,23 +336,49 @@ class Results:
 
     @property
     def noise_std_errors(self) -> Floats:
+        """``noise_bse`` as an array."""
         if self.noise_covariance is None:
             raise NoErrorsError("the privacy noise's part of these standard errors is not known apart")
         return np.sqrt(np.maximum(np.diag(self.noise_covariance), 0.0))
 
     @property
     def z_scores(self) -> Floats:
+        """``tvalues`` as an array."""
         return self.estimates / self.std_errors
 
     @property
     def p_values(self) -> Floats:
+        """``pvalues`` as an array."""
         return np.asarray(2 * ndtr(-np.abs(self.z_scores)))
 
     def intervals(self, alpha: float = 0.05) -> Floats:
-        """``conf_int`` as an array."""
+        """``conf_int`` as an array.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        array of shape (coefficients, 2)
+            Low and high ends.
+        """
         return self._interval(self.std_errors, alpha)
 
     def noise_intervals(self, alpha: float = 0.05) -> Floats:
+        """``noise_int`` as an array.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have the level 1 - alpha.
+
+        Returns
+        -------
+        array of shape (coefficients, 2)
+            Low and high ends.
+        """
         return self._interval(self.noise_std_errors, alpha)
 
     def _interval(self, errors: Floats, alpha: float) -> Floats:

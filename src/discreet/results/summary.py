@@ -21,17 +21,41 @@ _INDENT = 13
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """``str`` and a prompt show the table for a terminal; notebooks show HTML."""
+    """``str`` and a prompt show the table for a terminal; notebooks show HTML.
+
+    Attributes
+    ----------
+    results : Results
+        What it shows.
+    predictive : bool
+        Whether it shows the shrunk coefficients, which predict best, beside the estimates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import LinearRegression
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (1_000, 1))
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1)).fit(X, X[:, 0])
+    >>> print(str(model.summary()).splitlines()[0].strip())
+    discreet LinearRegression of y
+    """
 
     results: Results
     predictive: bool = False
 
     @property
     def title(self) -> str:
+        """The first line."""
         return f"discreet {self.results.model} of {self.results.target}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """What stands above the coefficients: first rows, guarantee and verdict."""
+        """What stands above the coefficients: first rows, guarantee and verdict.
+
+        Returns
+        -------
+        list of pairs of str
+            What is told, and the words.
+        """
         results = self.results
         facts = [
             ("Rows", rows_in_words(results.rows, results.used, results.trust)),
@@ -52,7 +76,13 @@ class Summary:
         return facts
 
     def table(self) -> list[tuple[str, ...]]:
-        """The headings, and one row of texts for each coefficient."""
+        """The headings, and one row of texts for each coefficient.
+
+        Returns
+        -------
+        list of tuples of str
+            The cells.
+        """
         if self.results.covariance is None:
             return [("", "coef"), *zip(self.results.names, map(plain, self.results.shrunk.tolist()), strict=True)]
         return self._predictive() if self.predictive else self._inferential()
@@ -79,7 +109,13 @@ class Summary:
         return rows
 
     def notes(self) -> list[str]:
-        """What a reader must know beside the numbers."""
+        """What a reader must know beside the numbers.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
         results = self.results
         if results.covariance is None:
             said = [f"No tests and intervals: {results.no_errors}."]

@@ -18,7 +18,23 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WaldTest:
-    """A chi-squared test: its statistic, degrees of freedom and p-value, sampling and privacy noise included."""
+    """A chi-squared test of a linear hypothesis, sampling error and privacy noise included.
+
+    Attributes
+    ----------
+    statistic : float
+        The test statistic.
+    df : int
+        Its degrees of freedom: how many equations were tested.
+    pvalue : float
+        How likely so large a statistic is if the hypothesis is true.
+
+    Examples
+    --------
+    >>> from discreet import WaldTest
+    >>> WaldTest(statistic=5.2, df=2, pvalue=0.0743)
+    Wald test: chi2(2) = 5.2, P 0.074
+    """
 
     statistic: float
     df: int

@@ -104,12 +104,12 @@ class Results:
             moves = {share: influence(self._task, collection, result, share / 100) for share in LIAR_SHARES}
         except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
             return FittedModel(name, failure=f"Not enough to go on yet: {error}")
-        spans = feature_spans(self._task)
+        spans, shown = feature_spans(self._task), result.results_
+        unknown = [[math.nan, math.nan]] * len(result.names)  # NLDP prints no standard errors for its second round
+        ends = unknown if shown.covariance is None else shown.intervals().tolist()
         coefficients = [
             Coefficient(part, value, low, high, {share: moves[share][part] for share in moves}, spans.get(part))
-            for part, value, (low, high) in zip(
-                result.names, result.estimates.tolist(), result.conf_int().tolist(), strict=True
-            )
+            for part, value, (low, high) in zip(result.names, result.estimates.tolist(), ends, strict=True)
         ]
         usable = float(result.usable) if self._task.statistic.flagged else None
         spread = float(result.usable_std)

@@ -107,10 +107,25 @@ def test_intervals_cover_about_as_often_as_they_say(options):
         task = make_task(**({"public": Public(rows=rows[:3000]), "domain": domain, "epsilon": 8.0} | options))
         labels = (rng.random(50_000) < GLMS["logistic"].mean(rows[3000:] @ TRUTH)).astype(float)
         (result,) = fit(task, simulate_rows(task, rows[3000:], labels, rng))
-        low, high = result.conf_int().T[:, -3:]
+        low, high = result.results_.intervals().T[:, -3:]
         hits.append((low <= TRUTH) & (high >= TRUTH))
     # 75 intervals; eight misses or more have a chance below 1 in 30, so this only finds intervals that are far off.
     assert np.mean(hits) >= 0.8
+
+
+def test_results_have_names():
+    task = make_task(epsilon=10.0)
+    rehearsal = rehearse(task, 100_000, LocalGLM("logistic"), np.random.default_rng(7))
+    (result,) = fit(task, rehearsal.collection, ["logistic"])
+    names = list(result.results_.names)
+    for shown in (result.params, result.bse, result.tvalues, result.pvalues, result.conf_int(), result.cov_params()):
+        assert list(shown.index) == names
+    assert result.conf_int(0.1).equals(result.results_.conf_int(0.1))
+    assert result.to_frame().equals(result.results_.to_frame())
+    assert result.wald_test("b") == result.results_.wald_test("b")
+    assert result.odds_ratios().equals(result.results_.odds_ratios())
+    with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
+        result.conf_int(1.0)
 
 
 def test_many_models_come_from_one_collection():
@@ -142,7 +157,7 @@ def test_categories_and_frames_work():
     collection = simulate(task, {"age": age, "sex": sex}, labels, rng)
     (result,) = fit(task, collection)
     assert result.names == ["intercept", "age", "sex=m", "sex=x"]
-    assert np.all(np.abs(result.coef_ - [0.03, 0.8, 0.0]) < 5 * result.bse[1:])
+    assert np.all(np.abs(result.coef_ - [0.03, 0.8, 0.0]) < 5 * result.results_.std_errors[1:])
 
 
 def mixed_task_domain():
@@ -206,7 +221,7 @@ def test_the_forecast_is_near_what_happens(options):
     for seed in range(10):
         rehearsal = rehearse(task, 100_000, LocalGLM("logistic"), np.random.default_rng(seed))
         (result,) = fit(task, rehearsal.collection)
-        errors.append(result.bse)
+        errors.append(result.results_.std_errors)
     assert facts["names"] == result.names
     assert np.all(np.median(errors, axis=0) < 2.0 * np.array(facts["std_errors"]))
     assert np.all(np.median(errors, axis=0) > 0.5 * np.array(facts["std_errors"]))

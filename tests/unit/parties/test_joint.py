@@ -39,6 +39,16 @@ def test_little_noise_gives_least_squares(clear):
     assert np.all(result.bse < 0.05)
 
 
+def test_results_have_names(clear):
+    result = clear.regress("y")
+    names = list(result.results_.names)
+    for shown in (result.params, result.bse, result.tvalues, result.pvalues, result.conf_int(), result.cov_params()):
+        assert list(shown.index) == names
+    assert result.conf_int(0.1).equals(result.results_.conf_int(0.1))
+    assert result.to_frame().equals(result.results_.to_frame())
+    assert result.wald_test("x0") == result.results_.wald_test("x0")
+
+
 def test_any_column_can_be_the_label(clear):
     result = clear.regress("x2", ["x0", "y"]).results_
     assert result.names == ("const", "x0", "y")

@@ -217,3 +217,14 @@ def test_a_model_has_its_table_without_pandas(fitted):
         assert {"name", "coef", "estimate", "std_err", "noise_std_err", "p_value", "ci_low", "ci_high"} <= set(
             model.coef_table()[0]
         )
+
+
+def test_a_search_has_results_with_names(fitted):
+    search = fitted["search"]
+    names = list(search.results_.names)
+    for shown in (search.params, search.bse, search.tvalues, search.pvalues, search.conf_int(), search.cov_params()):
+        assert list(shown.index) == names
+    assert search.conf_int(0.1).equals(search.results_.conf_int(0.1))
+    assert search.to_frame().equals(search.results_.to_frame())
+    assert search.wald_test("age") == search.results_.wald_test("age")
+    assert search.noise_int().equals(search.results_.noise_int())

@@ -1,0 +1,63 @@
+"""Where the public names are, for type checkers; at run time they are imported when first used."""
+
+from discreet import audit as audit
+from discreet import local as local
+from discreet import noise as noise
+from discreet import parties as parties
+from discreet.domain import Categorical as Categorical
+from discreet.domain import Date as Date
+from discreet.domain import Domain as Domain
+from discreet.domain import Numeric as Numeric
+from discreet.domain import Public as Public
+from discreet.engines import CsvFiles as CsvFiles
+from discreet.errors import BudgetError as BudgetError
+from discreet.errors import ChangedError as ChangedError
+from discreet.errors import DiscreetError as DiscreetError
+from discreet.errors import DomainError as DomainError
+from discreet.errors import GuaranteeError as GuaranteeError
+from discreet.errors import LedgerError as LedgerError
+from discreet.errors import NoErrorsError as NoErrorsError
+from discreet.errors import PrivacyLeakWarning as PrivacyLeakWarning
+from discreet.errors import ReadError as ReadError
+from discreet.errors import RollbackWarning as RollbackWarning
+from discreet.errors import StoredResultWarning as StoredResultWarning
+from discreet.errors import UnusableRowsWarning as UnusableRowsWarning
+from discreet.errors import WeakGuaranteeWarning as WeakGuaranteeWarning
+from discreet.estimators import DomainEncoder as DomainEncoder
+from discreet.estimators import GammaRegressor as GammaRegressor
+from discreet.estimators import GeneralizedLinearRegressor as GeneralizedLinearRegressor
+from discreet.estimators import LinearRegression as LinearRegression
+from discreet.estimators import LogisticRegression as LogisticRegression
+from discreet.estimators import PiecewiseExponentialRegressor as PiecewiseExponentialRegressor
+from discreet.estimators import PoissonRegressor as PoissonRegressor
+from discreet.estimators import PrivateGridSearchCV as PrivateGridSearchCV
+from discreet.estimators import ReLURegressor as ReLURegressor
+from discreet.estimators import Ridge as Ridge
+from discreet.estimators import SingleIndexRegressor as SingleIndexRegressor
+from discreet.estimators import SparseLinearRegression as SparseLinearRegression
+from discreet.estimators import SparseLogisticRegression as SparseLogisticRegression
+from discreet.estimators import SparsePoissonRegressor as SparsePoissonRegressor
+from discreet.estimators import SparseRegressor as SparseRegressor
+from discreet.estimators import collect_moments as collect_moments
+from discreet.estimators import dp_threshold as dp_threshold
+from discreet.estimators import noisy_hard_threshold as noisy_hard_threshold
+from discreet.estimators import price_of_search as price_of_search
+from discreet.estimators import private_second_moment as private_second_moment
+from discreet.glm import Loss as Loss
+from discreet.glm import huber as huber
+from discreet.glm import negative_binomial_loss as negative_binomial_loss
+from discreet.glm import smoothed_quantile as smoothed_quantile
+from discreet.inference import Moments as Moments
+from discreet.loading import load as load
+from discreet.planning import Forecast as Forecast
+from discreet.planning import plan as plan
+from discreet.privacy import Guarantee as Guarantee
+from discreet.privacy import Ledger as Ledger
+from discreet.privacy import gaussian_noise_std as gaussian_noise_std
+from discreet.report.evaluation import Evaluation as Evaluation
+from discreet.results import Results as Results
+from discreet.results import Summary as Summary
+from discreet.results import WaldTest as WaldTest
+
+__all__: list[str]
+__version__: str
