@@ -32,7 +32,10 @@ _LOOK, _PUBLIC_LOOK, _HESSIANS = 0.08, 0.03, 0.15
 _EXPOSURE = 0.2
 # Each step's errors are squared by the next, so the later steps get more of the budget: in these proportions.
 _GROWTH_OF_SHARES = 8.0
-_STEPS = 3
+# Steps unless asked for: this many where noise decides, and more where the first of them can still see its way.
+_FEWEST_STEPS, _MOST_STEPS = 3, 8
+# How many noise standard deviations a typical row is, summed over all rows, where three steps are enough.
+_EASE = 200.0
 # Without a declared ball: eta within this many units, which makes any probability certain ...
 _BALL = 50.0
 # ... and a single step moves eta by no more than this, which only noise or a separable set would ask for.
@@ -54,7 +57,6 @@ def newton(
     Privacy: one sum for the first look (and one for the exposure, if any), then a gradient and a Hessian per step,
     whose costs together are the budget.
     """
-    rounds = _STEPS if steps is None else steps
     look = _LOOK if guess is None else _PUBLIC_LOOK
     exposure = 0.0 if model.exposure is None else _EXPOSURE * look
     known = None if guess is None else guess.scaling
@@ -62,12 +64,25 @@ def newton(
     offset = mean_offset(source, _part(budget, exposure), model, scaling.count)
     search = _Search.about(source, budget, model, scaling, guess)
     beta = search.start(scaling, offset, guess)
+    rounds = _planned_steps(model, search.ease) if steps is None else steps
     weights = _GROWTH_OF_SHARES ** np.arange(rounds)
     for weight in (1 - look) * weights / weights.sum():
         # The point stays as it was for the last look at it: standard errors are those of the step from there.
         seen = search.look(beta, _part(budget, (1 - _HESSIANS) * weight), _part(budget, _HESSIANS * weight))
         beta = search.within(beta - search.shortened(seen.step), ball)
     return replace(search.fit(seen, beta, rounds), used=scaling.used(source.public_rows))
+
+
+def _planned_steps(model: GlmModel, ease: float) -> int:
+    """As many steps as leave the first one, whose share of mu^2 is the smallest, the noise it has at ``_EASE``.
+
+    Curved models far from the constant one need more than three. A further step divides the first one's share by the
+    growth of shares, and its noise's variance falls with the square of ``ease``. A quadratic needs one step.
+    """
+    if model.link.name == "identity":
+        return _FEWEST_STEPS
+    more = 2 * math.log(max(ease / _EASE, 1.0)) / math.log(_GROWTH_OF_SHARES)
+    return min(_FEWEST_STEPS + round(more), _MOST_STEPS)
 
 
 def _part(budget: Budget, share: float) -> GDP:
@@ -101,21 +116,21 @@ class _Search:
     curvature: float
     dispersion: float
     clip_growth: float
+    ease: float
 
     @classmethod
     def about(cls, source: Source, budget: Budget, model: GlmModel, scaling: Scaling, guess: Guess | None) -> _Search:
         halved = 2.0 if source.public_rows is not None else 1.0
         # How many noise standard deviations one typical row is, summed over all rows, per coefficient.
         ease = budget.mu * scaling.count / (model.size * halved)
-        growth = max(1.0, (ease / 200) ** 0.4)
+        growth = max(1.0, (ease / _EASE) ** 0.4)
         at = float(model.link.predictor(_mean_label(model, scaling))) if model.origin is None else 0.0
         curvature = max(float(model.family.weight(at, model.link)), 1e-12)
         score_variance = (float(model.family.gain(at, model.link)) * scaling.y_scale * model.labels.half_width) ** 2
         dispersion = 1.0 if model.family.dispersion_known else score_variance / curvature
         coordinates = _coordinates(model, scaling, guess)
-        return cls(
-            source, model, coordinates, scaling.count, growth * math.sqrt(model.size), curvature, dispersion, growth
-        )
+        radius = growth * math.sqrt(model.size)
+        return cls(source, model, coordinates, scaling.count, radius, curvature, dispersion, growth, ease)
 
     def start(self, scaling: Scaling, offset: float, guess: Guess | None) -> Floats:
         """The public fit if there is one, else the constant model."""

@@ -49,6 +49,19 @@ def test_logistic_solvers_end_at_the_maximum_of_the_likelihood(solver, steps, wi
     assert abs(float(fitted.intercept_[0] - plain.intercept_[0])) < close
 
 
+def test_newton_takes_the_steps_that_its_budget_allows():
+    """Slopes far from the constant model take more than three steps, after which the error is near .5."""
+    rng = np.random.default_rng(5)
+    X = np.clip(rng.normal(size=(N, 3)), -4, 4)
+    y = (rng.random(N) < 1 / (1 + np.exp(-(X @ np.array([3.0, -3.0, 2.0]))))).astype(int)
+    plain = PlainLogistic(C=1e8, tol=1e-10).fit(X, y)
+    asked = {"delta": 1e-6, "bounds_X": (-4, 4), "solver": "newton", "public": Public(rows=X[:300])}
+    fitted = LogisticRegression(epsilon=30.0, **asked).fit(X, y)
+    assert fitted.n_iter_ > 3
+    assert np.max(np.abs(fitted.coef_ - plain.coef_)) < 0.3
+    assert LogisticRegression(epsilon=0.1, **asked).fit(X[:500], y[:500]).n_iter_ == 3
+
+
 @pytest.mark.parametrize("with_public", [True, False])
 def test_poisson_newton_ends_at_the_maximum_of_the_likelihood(with_public):
     X, eta, rng = table()

@@ -22,7 +22,7 @@ from discreet.audit.catalogue import estimators, ready, solvers
 from discreet.errors import WeakGuaranteeWarning
 
 MUCH = {"epsilon": 1e6, "delta": 1e-6}
-OPTIONS = {"max_iter": 4, "step": 0.07, "radius": 0.3, "clip": 0.1, "eta": 0.001, "l1_ratio": 0.9}
+OPTIONS = {"max_iter": 9, "step": 0.07, "radius": 0.3, "clip": 0.1, "eta": 0.001, "l1_ratio": 0.9}
 
 
 def costs(rows=4000, seed=0):
