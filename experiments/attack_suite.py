@@ -2,7 +2,7 @@
 
 Run from the root: python -m experiments.attack_suite [--runs 160] [--bug-runs 300]. Writes experiments/attack_suite.md
 and a page with plots, build/audit.html. Stopped, it goes on from build/audit-state, as long as the code is the same.
-Ends with exit code 1 if a bug is not caught or an honest model is blamed. What is broken comes first: an audit that
+Ends with exit code 1 if a bug is not caught or a correct model is rejected. Broken models come first: an audit that
 has lost its power need not go on.
 
 Every model of the catalogue is replayed on searched neighbours: each estimator with each solver, as printed where there
@@ -187,7 +187,7 @@ def counts(suite: Suite) -> str:
     replayed = sum(finding.worst is not None for finding in honest)
     return (
         f"{sum(finding.caught for finding in broken)} of {len(broken)} broken models caught; "
-        f"{sum(finding.caught for finding in honest)} of {len(honest)} honest ones blamed "
+        f"{sum(finding.caught for finding in honest)} of {len(honest)} correct models rejected "
         f"({replayed} replayed, {boxes} also attacked by their outputs)"
     )
 
@@ -199,7 +199,7 @@ def write(suite: Suite, command: str, planned: int, seconds: float, out: Path = 
         f"# The full audit\n\nMade by `{command}`.{so_far} {counts(suite)}. Replay at epsilon {EPSILON:g}, delta "
         f"{DELTA:g}; black box at mu {BLACK_BOX_MU:g} (other people's code at epsilon {EPSILON:g}, delta 0), "
         f"{suite.settings.runs} fits on each side (bugs and other people's code: see the command), each verdict with "
-        f"confidence 1 - 1e-5. All honest models here together are blamed in at most 1 of "
+        f"confidence 1 - 1e-5. The suite rejects any of the correct models in at most 1 of "
         f"{1 / max(suite.false_alarm_rate, 1e-12):,.0f} runs. {seconds / 60:.0f} minutes of audits, on "
         f"{suite.settings.workers or os.cpu_count()} of {os.cpu_count()} cores.\n\n{table(suite)}\n"
     )
@@ -236,7 +236,9 @@ def main() -> None:
             written = time.monotonic()
     print(counts(suite))
     if suite.false_alarm_rate > MOST_FALSE_ALARMS:
-        raise SystemExit(f"the audit would blame honest models in {suite.false_alarm_rate:.2g} of its runs: too often")
+        raise SystemExit(
+            f"the audit would reject correct models in {suite.false_alarm_rate:.2g} of its runs: too often"
+        )
     if not suite.passed:
         raise SystemExit(1)
     shutil.rmtree(state)  # it has come to its end: the next one starts afresh

@@ -62,9 +62,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
     lines = [
         "# Coverage of 95 % intervals of generalized linear models",
         "",
-        f"`python -m experiments.glm_coverage --sets {sets}`: n = {N:,}, {COLUMNS} columns. With so many sets one",
-        f"parameter's share strays by {np.sqrt(0.95 * 0.05 / sets):.3f} (one standard deviation), so the lowest and",
-        "the highest of nine stray farther.",
+        f"`python -m experiments.glm_coverage --sets {sets}`: n = {N:,}, {COLUMNS} columns. The coverage of one",
+        f"parameter has a standard error of {np.sqrt(0.95 * 0.05 / sets):.3f}; the lowest and the highest of nine",
+        "parameters deviate by more.",
         "",
         "| model | condition | epsilon | all parameters | lowest | highest |",
         "|---|---|---|---|---|---|",

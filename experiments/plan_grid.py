@@ -124,11 +124,11 @@ def _within(ratios: list[float]) -> float:
 def _page(lines: list[str], shares: list[float], count: int, risks: int, repeats: int) -> str:
     return "\n".join(
         [
-            "# Forecasts beside measurements",
+            "# Forecasts compared with measurements",
             "",
             f"`OPENBLAS_NUM_THREADS=1 python -m experiments.plan_grid --repeats {repeats}`, delta {DELTA:g}.",
-            f"Each measurement is a root mean square (risk: mean) over {repeats} fits to made-up people; among few",
-            "columns that alone spreads it by 10 to 30 %. Errors are in units of one standard deviation of a column.",
+            f"Each measurement is a root mean square (risk: mean) over {repeats} fits to simulated people; with few",
+            "columns it has a standard error of 10 to 30 %. Errors are per standard deviation of a column.",
             "",
             f"**Within a factor of 1.5: {shares[0]:.0%} of {count} standard errors, "
             f"{shares[1]:.0%} of {risks} excess risks.**",
