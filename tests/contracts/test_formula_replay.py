@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet import Categorical, Domain, LinearRegression, Numeric, PoissonRegressor
+from discreet import Categorical, Domain, LinearRegression, Numeric, PoissonRegressor, ReLURegressor
 from discreet.audit import replay
 
 DOMAIN = Domain(
@@ -19,7 +19,11 @@ DOMAIN = Domain(
     )
 )
 TEXT = "y ~ a * k + bs(b, 4) + I(a**2):b"
-MODELS = {"linear": (LinearRegression, TEXT), "poisson": (PoissonRegressor, TEXT + " + offset(log(t))")}
+MODELS = {
+    "linear": (LinearRegression, TEXT),
+    "poisson": (PoissonRegressor, TEXT + " + offset(log(t))"),
+    "relu": (ReLURegressor, TEXT + " - 1"),
+}
 # What one person's row is: the far corners, cells that nobody foresees, and nothing.
 ROW = {"a": 2.0, "b": 5.0, "k": "w", "t": 3.0, "y": 10.0}
 OTHERS = {

@@ -166,7 +166,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         return IndexModel(
             link,
             Labels(target.centre, target.half_width),
-            bool(self.fit_intercept),
+            self._has_intercept(encoder),
             -encoder.centre / encoder.half_width,
             encoder.radius,
         )
@@ -191,13 +191,13 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
 
     def _store_descent(self, descent: Descent, encoder: Encoder) -> None:
         units = descent.design.in_user_units(encoder.centre, encoder.half_width)
-        self._store(units @ descent.theta)
+        self._take(units @ descent.theta, self._has_intercept(encoder))
         self.path_ = np.array(descent.path) @ units.T
         self.n_iter_ = descent.steps
 
     def _store_fit(self, fit: IndexFit, source: Curator, encoder: Encoder) -> Results:
         units = fit.design.in_user_units(encoder.centre, encoder.half_width)
-        self._store(units @ fit.theta)
+        self._take(units @ fit.theta, self._has_intercept(encoder))
         self.n_iter_ = fit.steps
         self.path_ = np.array(fit.path) @ units.T
         noise = units @ fit.last.noise_covariance @ units.T
@@ -205,7 +205,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         trusted = encoder.width <= _MOST_COLUMNS
         return Results(
             target=require_target(encoder).name,
-            names=(("const",) if self.fit_intercept else ()) + tuple(encoder.names),
+            names=(("const",) if self._has_intercept(encoder) else ()) + tuple(encoder.names),
             shrunk=units @ fit.theta,
             estimates=units @ fit.last.estimate,
             covariance=covariance if trusted else None,
@@ -217,11 +217,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
             used=fit.used,
             privacy=source.guarantee,
         )
-
-    def _store(self, values: np.ndarray) -> None:
-        intercept = bool(self.fit_intercept)
-        self.intercept_ = float(values[0]) if intercept else 0.0
-        self.coef_ = values[int(intercept) :]
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
@@ -341,6 +336,7 @@ class ReLURegressor(_IndexRegressor):
         bounds_X: Any = None,
         bounds_y: Any = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
@@ -359,6 +355,7 @@ class ReLURegressor(_IndexRegressor):
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -413,6 +410,7 @@ class SingleIndexRegressor(_IndexRegressor):
         bounds_X: Any = None,
         bounds_y: Any = None,
         domain: Any = None,
+        formula: str | None = None,
         public: Public | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
@@ -432,6 +430,7 @@ class SingleIndexRegressor(_IndexRegressor):
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.domain = domain
+        self.formula = formula
         self.public = public
         self.fit_intercept = fit_intercept
         self.solver = solver

@@ -209,7 +209,9 @@ def test_in_the_terminal(frame, tmp_path):
     assert "give --target" in run(main, common).output
 
 
-@pytest.mark.parametrize("kind", ["SparseLinearRegression", "ReLURegressor", "SingleIndexRegressor"])
+@pytest.mark.parametrize(
+    "kind", ["SparseLinearRegression", "SparseLogisticRegression", "SparsePoissonRegressor", "SparseRegressor"]
+)
 def test_models_without_a_formula_say_how_to_use_one(kind):
     with pytest.raises(TypeError, match=rf"{kind} takes no formula.*DomainEncoder\(domain, formula="):
         getattr(discreet, kind)(epsilon=1.0, delta=1e-6, formula="cost ~ age")
@@ -220,6 +222,25 @@ def test_a_formula_before_a_model_that_has_none():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"a": rng.uniform(0, 1, 300), "b": rng.uniform(0, 1, 300)})
     encoder = discreet.DomainEncoder(bounds_X={"a": (0, 1), "b": (0, 1)}, formula="a * b")
-    model = discreet.ReLURegressor(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 2))
+    model = discreet.SparseLinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 2), sparsity=2)
     fitted = make_pipeline(encoder, model).fit(frame, frame["a"] + frame["b"])
-    assert list(fitted[-1].coef_names_) == ["a", "b", "a:b"]
+    assert set(fitted[-1].coef_names_) < {"a", "b", "a:b"}
+
+
+@pytest.mark.parametrize("link", [None, "softplus"])
+@pytest.mark.parametrize(("right", "const"), [("a * k", True), ("0 + a + a:k", False)])
+def test_index_models_take_formulas(tmp_path, link, right, const):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"k": rng.choice(["u", "v"], 3000), "a": rng.uniform(1, 3, 3000)})
+    frame["cost"] = frame["a"] + (frame["k"] == "v") * frame["a"] / 2
+    domain = discreet.Domain(
+        (discreet.Numeric("a", 1, 3), discreet.Categorical("k", ("u", "v")), discreet.Numeric("cost", 0, 6))
+    )
+    more = {"domain": domain, "formula": f"cost ~ {right}"}
+    kind = discreet.ReLURegressor if link is None else discreet.SingleIndexRegressor
+    model = kind(epsilon=20.0, delta=1e-6, **more, **({} if link is None else {"link": link})).fit(frame)
+    assert ("const" in model.results_.names) == const
+    assert (model.intercept_ != 0) == const
+    assert not const or np.abs(model.predict(frame) - frame["cost"]).mean() < 0.3
+    model.save(tmp_path / "model.json")
+    assert np.array_equal(discreet.load(tmp_path / "model.json").predict(frame), model.predict(frame))
