@@ -34,12 +34,12 @@ from discreet.algorithms.parts.measure import (
     measure,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import corrected, relative_change
+from discreet.algorithms.parts.noisy_matrix import Seen, corrected, no_flatter, relative_change, relative_directions
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
-from discreet.algorithms.parts.sizes import Sizes, longest_row
-from discreet.algorithms.parts.uncertain import spread
+from discreet.algorithms.parts.sizes import Sizes
+from discreet.algorithms.parts.uncertain import Spread, fading, spread
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, Source
@@ -50,6 +50,10 @@ _LEAST_LEFT = 0.3
 _NOISE_PART = 2.0
 # Noise that moves the curvature's eigenvalues by so many times their size hides it.
 _HIDDEN = 4.0
+
+# Where the model knows the variance of labels, that of scores is in no direction taken to be below this part of it,
+# relative to a typical direction.
+_LEAST_VARIANCE = 0.5
 
 # A point is far from the optimum if what is wrong besides noise adds this part to the noise's variance, and this part
 # to the sampling variance.
@@ -99,7 +103,8 @@ class _Descent(Approach):
             questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
         histogram, lengths, *squares = frame.ask(*questions)
         edge = plan.curvature_edge(frame.count, self.moved)
-        self.longest = longest_row(lengths.value[:, 0], lengths.noise_std, edge)
+        rows = Sizes.read(lengths.value[:, 0], lengths.noise_std, frame.root_size, label_free=True)
+        self.longest, self.longest_seen = rows.best_cut(edge), rows.top
         if squares:
             self.frame = frame = frame.with_squares(questions[-1], squares[0])
         label_free = self.model.family.label_free
@@ -142,6 +147,7 @@ class _Descent(Approach):
         self.inverse, self.measurements = said[-1].inverse, len(seen)
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
+        self.faded = self._faded(self.estimate.phi - seen[-1].phi)
 
     def _move_to(self, phi: Floats, last: Measurement) -> None:
         """The next point, and bounds for the scores there: a step that explains labels makes residuals smaller."""
@@ -183,7 +189,8 @@ class _Descent(Approach):
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
         kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
-            self.response = Response.foreseen(curve, kept, frame.whitening_moment(self.white, phi), self.rough)
+            moment = frame.whitening_moment(self.white, phi)
+            self.response = Response.foreseen(curve, kept, moment, self.rough, plan.curved and plan.predictors == 1)
         else:
             self.response.move(frame.foresight.curvature(seen[-2].phi), curve)
         if with_curvature:
@@ -207,6 +214,20 @@ class _Descent(Approach):
         row = self.frame.root_size * math.sqrt(self.longest)
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
         return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
+
+    def _faded(self, step: Floats) -> Spread:
+        """What the estimate varies by, if the curvature may be smaller beyond the last point."""
+        if not self.plan.curved:
+            return self.spread
+        kept = self.sizes.kept(self.bounds.clip) + level_curvature(self.sizes, self.bounds, self.keeps)
+        foresight = self.frame.foresight
+        farthest = max(self.frame.farthest, float(np.linalg.norm(self.estimate.phi)))
+        # Where weights are bounded, a curvature below the foreseen one is a sign of weights that have faded.
+        bounded = self.model.family.label_free
+        foreseen = self.response.steepest(kept * foresight.curvature(self.phi) if bounded else self.response.seen)
+        rate = foresight.sharpest(self.phi) * self.longest_seen
+        seen = Seen(self.response.seen, self.response.curvatures[-1].noise_std)
+        return fading(self.spread, step, seen, foreseen, rate, farthest)
 
     def _is_far(self, seen: list[Measurement], first: float) -> bool:
         """Whether one more measurement would still be off by more than its noise."""
@@ -244,6 +265,9 @@ class _Descent(Approach):
         ratio = sizes.score_variance_ratio(clip) * frame.dispersion
         self.expected_meat = self.response.below * ratio
         seen = corrected(answer, frame.count, self.expected_meat)
+        if not self.plan.dispersion:  # scores of a group that shows one class only seem to have no variance
+            typical = float(np.median(relative_directions(seen, self.expected_meat)[0]))
+            seen = no_flatter(seen, self.expected_meat, _LEAST_VARIANCE * typical)
         levels = zip(self.keeps, self.bounds.levels, strict=True)
         above = sum(keep**2 * (sizes.mean_square(top) - sizes.mean_square(low)) for keep, (low, top) in levels)
         return np.asarray(seen + above / frame.size * np.eye(frame.size))
@@ -268,8 +292,8 @@ class _Descent(Approach):
             estimate=turn @ estimate,
             count=frame.count,
             iterations=self.steps + self.measurements,
-            noise_covariance=turn @ noise @ turn.T,
-            sampling_covariance=turn @ self.spread.sampling @ turn.T * fitted_away,
+            noise_covariance=turn @ self.faded.noise @ turn.T,
+            sampling_covariance=turn @ self.faded.sampling @ turn.T * fitted_away,
             model_covariance=turn @ model @ turn.T / frame.count,
             dispersion=dispersion,
             used=used,

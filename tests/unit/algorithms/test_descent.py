@@ -17,9 +17,10 @@ from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.measure import Bounds, Said, together
 from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, damped_inverse, no_flatter, positive
 from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
-from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear, longest_row
-from discreet.algorithms.parts.uncertain import Seen, likely_inverses
+from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear
+from discreet.algorithms.parts.uncertain import Seen, Spread, fading, likely_inverses
 from discreet.algorithms.steps.coordinates import Coordinates, trusted
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
@@ -112,7 +113,8 @@ def test_levels_are_asked_for_only_where_their_bias_could_matter():
 def test_rows_are_cut_less_where_some_are_long_and_noise_is_small():
     counts = np.zeros(len(EDGES) + 1)
     counts[8], counts[13] = 10_000, 100
-    assert longest_row(counts, 1.0, 1e-4) > longest_row(counts, 1.0, 1.0)
+    rows = Sizes.read(counts, 1.0, 1.0, label_free=True)
+    assert rows.best_cut(1e-4) > rows.best_cut(1.0)
 
 
 # Matrices seen through noise.
@@ -243,11 +245,44 @@ def test_a_covariance_is_drawn_to_its_diagonal_where_noise_hides_the_rest():
 
 def test_a_response_known_exactly_has_one_inverse_and_a_hidden_one_has_many():
     response, none = np.diag([1.0, 2.0, 3.0]), np.zeros((3, 3))
-    exact = likely_inverses(response, response, [Seen(response, 1e-9)], none)
+    exact = likely_inverses(response, response, [Seen(response, 1e-9)], none, 2.0)
     assert np.allclose(exact, np.linalg.inv(response), atol=1e-6)
-    hidden = likely_inverses(response, response, [Seen(np.diag([1.0, 0.1, 3.0]), 0.3)], none)
+    hidden = likely_inverses(response, response, [Seen(np.diag([1.0, 0.1, 3.0]), 0.3)], none, 2.0)
     spreads = np.std([np.diagonal(one) for one in hidden], axis=0)
     assert spreads[1] > 5 * spreads[2]
+
+
+def test_a_response_that_only_noise_makes_steep_may_be_as_flat_as_foreseen():
+    steep, none = np.diag([300.0, 300.0]), np.zeros((2, 2))
+    likely = likely_inverses(steep, steep, [Seen(steep, 300.0)], none, 1.0)
+    assert max(float(np.linalg.eigvalsh(one)[-1]) for one in likely) > 1.0
+
+
+def test_the_moment_of_rows_is_not_believed_against_a_curvature_where_rows_have_weights():
+    """A rare group with only one class: the moment of rows is 1 along it, the curvature .05."""
+    moment, curvature = Seen(np.eye(2), 0.005), Seen(np.diag([1.0, 0.05]), 0.01)
+    assert moment.beside(curvature).noise_std > 0.5
+    assert moment.beside(Seen(np.eye(2), 0.01)).noise_std == moment.noise_std
+
+
+def test_a_curvature_that_fell_between_points_is_remembered():
+    response = Response.foreseen(np.eye(2), 1.0, Seen(np.eye(2), 0.01), weighted=True)
+    response.see(np.diag([1.0, 3.0]), Seen(np.diag([1.0, 3.0]), 0.1))
+    response.see(np.eye(2), Seen(np.eye(2), 0.1))
+    assert response.steepest(np.eye(2)) == pytest.approx(np.diag([1.0, 2.8]))
+
+
+def test_a_step_along_a_fading_curvature_is_as_uncertain_as_how_far_it_should_go():
+    spread = Spread(np.diag([1e-4, 0.001]), np.diag([1e-4, 0.001]))
+    flat, foreseen = Seen(np.diag([1.0, 0.05]), 0.01), np.eye(2)
+    near = fading(spread, np.array([0.1, 0.01]), flat, foreseen, 1.0, 3.0)
+    far = fading(spread, np.array([0.1, 0.95]), flat, foreseen, 1.0, 3.0)
+    assert near.noise == pytest.approx(spread.noise, rel=0.1)
+    assert far.noise[0, 0] == pytest.approx(spread.noise[0, 0])
+    assert far.noise[1, 1] > 20 * spread.noise[1, 1]
+    assert far.noise[1, 1] + far.sampling[1, 1] < 3.0**2
+    as_foreseen = fading(spread, np.array([0.1, 0.95]), Seen(foreseen, 0.01), foreseen, 1.0, 3.0)
+    assert as_foreseen.noise == pytest.approx(spread.noise)
 
 
 def test_flat_directions_stay_flat_where_that_was_expected():
@@ -280,6 +315,13 @@ def test_any_histogram_of_labels_gives_a_place_and_a_spread(seed, noise, count):
     assert np.isfinite([found.centre, found.scale, found.noise_std]).all()
     assert 0 <= found.centre <= 120
     assert found.scale > 0
+
+
+def test_negative_counts_leave_the_mean_label_between_the_cells():
+    model, rng = model_of("gamma", "log", 0.01, 100.0), np.random.default_rng(15802564)
+    value = 2.0 * rng.standard_t(2, size=(octaves(model).shape[0], 1)) * rng.choice([0.1, 1.0, 5.0])
+    scaling = Scaling(138.0, np.zeros(3), 1.0, 0.1, 0.3, y_noise_std=0.2)
+    assert 0 <= label_scale(model, scaling, Answer(value, 2.0)).centre <= 100
 
 
 def test_a_lone_noisy_cell_above_those_that_are_clear_together_breaks_nothing():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from noisy_source import NoisySource
@@ -45,3 +47,19 @@ def test_a_profile_of_noise_moves_nothing(monkeypatch):
     phi = np.array([0.1, 0.2, 0.3])
     query = profile(frame, phi, LabelScale(model.labels, 0.5, 0.5))
     assert along(frame, phi, query, source.sum(query, GDP(0.001))) == pytest.approx(phi)
+
+
+def test_along_a_group_of_one_class_the_length_is_the_shortest_possible(monkeypatch):
+    without_rounding(monkeypatch)
+    rng = np.random.default_rng(0)
+    rare = rng.random(5_000) < 0.05
+    x = (rare - 0.05)[:, np.newaxis] / math.sqrt(0.05 * 0.95)
+    y = (rng.random(len(x)) < 0.5) & ~rare
+    model = GlmModel(family("bernoulli"), link("logit"), Labels(0.5, 0.5), penalty=np.zeros(1))
+    source = NoisySource(x, 2.0 * y - 1, rng, "replace_one")
+    frame = Frame(source, model, Coordinates(np.eye(2)), Foresight(model, True), 5_000.0, 1.0)
+    phi = np.array([0.0, -1.0])
+    query = profile(frame, phi, LabelScale(model.labels, 0.5, 0.5))
+    lengths = [-along(frame, phi, query, source.sum(query, GDP(mu)))[1] for mu in (0.5, 5.0, 1e6)]
+    # Rows far out lie at places about 4; with fewer than a row of the other class expected, chance explains it.
+    assert 0.2 < lengths[0] < lengths[1] <= lengths[2] < 3

@@ -59,6 +59,10 @@ class ClassForesight(Foresight):
         change = np.sqrt(np.sum((2 * p * (p - square)) ** 2, axis=1))
         return float(np.mean(change) / max(float(np.mean(1 - square)), 1e-12))
 
+    def sharpest(self, phi: Floats) -> float:
+        """The same at most: p (1 - p) falls no faster than exp(-|eta|)."""
+        return 1.0
+
     def typical_size(self, phi: Floats, dispersion: float) -> float:
         """The root mean square of the greatest |p - e_k| over the classes k."""
         return math.sqrt(float(np.mean(self._typical(phi).largest ** 2)))

@@ -63,6 +63,12 @@ class Foresight:
         here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
         return float(_MASSES @ np.abs(there - here)) / (0.01 * float(_MASSES @ (there + here)))
 
+    def sharpest(self, phi: Floats) -> float:
+        """The same at most."""
+        eta = self._eta(phi)
+        here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
+        return float(np.max(np.abs(there - here) / np.maximum(0.01 * (there + here), 1e-300)))
+
     def typical_size(self, phi: Floats, dispersion: float) -> float:
         """The root mean square of what a bound on scores is compared with."""
         size = self.model.family.typical_size(self._eta(phi), self.model.link, dispersion)

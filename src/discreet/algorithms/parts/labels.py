@@ -75,7 +75,8 @@ def _by_octaves(
     if found_noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * found_noise:
         return mean, spread, mean_noise
     shares, middles = counts[cells] / max(found, noise_std), _middles(query.y_edges)[cells]
-    by_cells = float(shares @ middles)
+    # Noise makes some counts negative; a mean lies between the cells all the same.
+    by_cells = min(max(float(shares @ middles), float(middles[0])), float(middles[-1]))
     noise = noise_std * float(np.linalg.norm(middles - by_cells)) / max(found, noise_std)
     wrong = math.hypot(noise, _COARSE * by_cells)
     if wrong > mean_noise:

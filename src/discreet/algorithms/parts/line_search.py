@@ -22,6 +22,8 @@ _EDGES = np.array([-16, -8, -5, -3.5, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 
 _MIDDLES = np.concatenate([[-20.0], (_EDGES[1:] + _EDGES[:-1]) / 2, [20.0]])
 # Labels are cut so many of their standard deviations below and above their mean.
 _BELOW, _ABOVE = 4.0, 6.0
+# The slope of labels is known up to so many standard deviations of noise and chance.
+_MARGIN = 1.0
 _LONGEST, _FARTHEST_ETA, _HALVINGS = 10.0, 50.0, 50
 
 
@@ -47,7 +49,11 @@ def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Flo
 
 
 def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Floats:
-    """Phi with the length and constant that the profile tells: mean labels and their slope along it are those seen."""
+    """Phi with the length and constant that the profile tells: mean labels and their slope along it are those seen.
+
+    For two classes the length is the shortest one that noise and chance leave possible: where a group has only one
+    class, all long ones are.
+    """
     first, link = int(frame.coordinates.constant), frame.model.link
     # A cell that noise alone may have filled would lie far out as often as near.
     seen = answer.value[:, 0] > 3 * answer.noise_std
@@ -56,15 +62,21 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
     exposures = answer.value[seen, 0] * query.largest_exposure
     sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
     places = _MIDDLES[seen]
+    noise = answer.noise_std * (query.high - query.low) * float(np.linalg.norm(places))
+    family, margin = frame.model.family, _MARGIN if frame.model.family.label_free else 0.0
 
     def excess(length: float) -> tuple[float, float]:
-        """The constant that gives the mean label at this length, and the slope of labels that it leaves unexplained."""
+        """The constant that gives the mean label at this length, and the slope of labels that it leaves unexplained, by
+        more than noise and chance make.
+        """
         low, high = -_FARTHEST_ETA, _FARTHEST_ETA if first else -_FARTHEST_ETA
         for _ in range(_HALVINGS):
             middle = (low + high) / 2 if first else 0.0
             below = float(exposures @ link.mean(middle + length * places)) < float(np.sum(sums))
             low, high = (middle, high) if below else (low, middle)
-        return middle, float(places @ (exposures * link.mean(middle + length * places) - sums))
+        means = link.mean(middle + length * places)
+        chance = float(places**2 @ (exposures * family.variance(means)))
+        return middle, float(places @ (exposures * means - sums)) + margin * math.sqrt(noise**2 + chance)
 
     shortest, longest = 0.0, _LONGEST
     for _ in range(_HALVINGS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,11 @@ class Seen:
 
     curvature: Floats
     noise_std: float
+
+    def beside(self, other: Seen) -> Seen:
+        """With as much noise as it differs by from another one, which is known to be right but for its noise."""
+        off = float(np.mean(np.diagonal(self.curvature - other.curvature) ** 2)) - other.noise_std**2
+        return replace(self, noise_std=max(self.noise_std, math.sqrt(max(off, 0.0))))
 
 
 def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
@@ -56,9 +61,20 @@ def positive(matrix: Floats, floor: float = 0.0) -> Floats:
 
 def no_flatter(matrix: Floats, curve: Floats, part: float) -> Floats:
     """The matrix, in no direction below this part of a positive ``curve``."""
+    values, _, coordinates = relative_directions(matrix, curve)
+    return np.asarray((coordinates.T * np.maximum(values, max(part, _FLATTEST))) @ coordinates)
+
+
+def relative_directions(matrix: Floats, curve: Floats) -> tuple[Floats, Floats, Floats]:
+    """How steep a matrix is in units of a positive ``curve``, by directions (columns) that are orthogonal in both.
+
+    The rows of the third matrix give a vector's coordinates along them.
+    """
     root = _root(curve)
     back = inverse(root)
-    return np.asarray(root @ positive(back @ matrix @ back, part) @ root)
+    relative = back @ matrix @ back
+    values, vectors = np.linalg.eigh((relative + relative.T) / 2)
+    return values, back @ vectors, vectors.T @ root
 
 
 def inverse(matrix: Floats) -> Floats:

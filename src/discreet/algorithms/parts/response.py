@@ -19,9 +19,11 @@ from discreet.rows import Floats
 
 # The least response in a direction, as a part of a typical one: in estimates, where noise hides the curvature and where
 # it does not, and in steps on the way.
-_LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 0.03, 1.0
+_LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 1e-3, 1.0
 # A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
 _ROUGHLY = 1.5
+# Curvatures are sure but for so many standard deviations of their noise.
+_SURE = 2.0
 
 
 @dataclass
@@ -36,18 +38,26 @@ class Response:
     curvatures: list[Seen] = field(default_factory=list)
     # Whether flat directions may be far steeper than they seem, as only a part of the curvature was released.
     rough: bool = False
+    # Whether rows have weights, as the link is curved.
+    weighted: bool = False
     full: Floats = field(init=False)
     flatter: Floats = field(init=False)
     cautious: Floats = field(init=False)
+    # ... and ``seen`` by curvatures alone: the change of gradients between points tells the mean response on the way,
+    # which is more than that at its end where the curvature falls.
+    seen: Floats = field(init=False)
     likely: list[Floats] = field(init=False)
+    typical: float = field(init=False)
 
     @classmethod
-    def foreseen(cls, curve: Floats, kept: float, moment: Seen, rough: bool = False) -> Response:
+    def foreseen(
+        cls, curve: Floats, kept: float, moment: Seen, rough: bool = False, weighted: bool = False
+    ) -> Response:
         """Before any curvature is released; the second moment that whitened the rows tells it up to a factor."""
         below = curve * kept
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
-        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough)
+        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, weighted)
 
     def move(self, before: Floats, curve: Floats) -> None:
         """To another point, where the foreseen curvature is another."""
@@ -60,6 +70,13 @@ class Response:
         """A released curvature, and what it makes of the one that was expected."""
         self.below = below
         self.curvatures.append(seen)
+
+    def steepest(self, foreseen: Floats) -> Floats:
+        """A foreseen curvature, or what earlier points leave no doubt of, in every direction the larger of both."""
+        for one in self.curvatures[1:-1]:
+            sure = one.curvature - _SURE * one.noise_std * np.eye(len(foreseen))
+            foreseen = no_flatter(sure, foreseen, 1.0)
+        return foreseen
 
     def complete(
         self,
@@ -76,7 +93,7 @@ class Response:
         Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no direction
         is taken to be much flatter than foreseen, unless its curvature is seen.
         """
-        full = self.below + above * curve
+        full = self.seen = self.below + above * curve
         for earlier, later in pairwise(measurements):
             if nonlinearity(later.phi - earlier.phi) < 1:
                 full = secant(full, earlier, later, keeps)
@@ -85,11 +102,19 @@ class Response:
         self.full = no_flatter(full, curve, least)
         self.flatter = no_flatter(self.below * (1 + above / kept), curve, least)
         self.cautious = positive(self.full, _LEAST_IN_STEPS * typical)
+        self.seen = no_flatter(self.seen, curve, least)
         self.likely = [self.full, self.flatter]
+        self.typical = kept * typical
         if self.rough:
             self.full = self.cautious
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
-        """Inverses of what the response may be, given all that was seen of it."""
+        """Inverses of what the response may be, given all that was seen of it.
+
+        Where rows have weights, the last curvature tells how far off the second moment of rows is, which does not know
+        them, and earlier curvatures, if weights have changed otherwise than foreseen.
+        """
+        *earlier, last = self.curvatures
+        seen = [*(one.beside(last) for one in earlier), last] if self.weighted else self.curvatures
         ways = self.likely if levels else self.likely[:1]
-        return [one for way in ways for one in likely_inverses(way, self.below, self.curvatures, penalty)]
+        return [one for way in ways for one in likely_inverses(way, self.below, seen, penalty, self.typical)]

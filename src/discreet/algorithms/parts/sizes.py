@@ -69,6 +69,17 @@ class Sizes:
         counts = np.bincount(np.searchsorted(EDGES, norms / unit), minlength=len(EDGES) + 1).astype(np.float64)
         return cls.read(counts, 1e-9, unit, label_free)
 
+    def best_cut(self, edge: float) -> float:
+        """What rows are shortened to in a curvature, in squares of their typical length, if these are sizes of rows.
+
+        ``edge``: how far noise would move eigenvalues, relative to them, if rows were cut at their typical length. Rows
+        that are cut make the curvature too small in the directions where they lie, and steps too long.
+        """
+        square = _MIDDLES**2 / max(float(self.shares @ _MIDDLES**2), 1e-300)
+        caps = 2.0 ** np.arange(0.5, 8.01, 0.25)
+        lost = np.array([float(self.shares @ np.maximum(square - cap, 0.0)) for cap in caps])
+        return float(caps[int(np.argmin((_LOST * lost) ** 2 + (edge * caps) ** 2))])
+
     def scaled(self, factor: float) -> Sizes:
         """The same of scores that are so many times as large."""
         return replace(self, unit=self.unit * factor, top=self.top * factor)
@@ -133,19 +144,6 @@ class Sizes:
     def share(self, bottom: float, top: float) -> float:
         """The part of the curvature that rows between two norms have."""
         return max(self.kept(top) - self.kept(bottom), 0.0)
-
-
-def longest_row(counts: Floats, noise_std: float, edge: float) -> float:
-    """What rows are shortened to in a curvature, in squares of their typical length, from a histogram of lengths.
-
-    ``edge``: how far noise would move eigenvalues, relative to them, if rows were cut at their typical length. Rows
-    that are cut make the curvature too small in the directions where they lie, and steps too long.
-    """
-    shares = Sizes.read(counts, noise_std, 1.0, label_free=True).shares
-    square = _MIDDLES**2 / max(float(shares @ _MIDDLES**2), 1e-300)
-    caps = 2.0 ** np.arange(0.5, 8.01, 0.25)
-    lost = np.array([float(shares @ np.maximum(square - cap, 0.0)) for cap in caps])
-    return float(caps[int(np.argmin((_LOST * lost) ** 2 + (edge * caps) ** 2))])
 
 
 def last_clear(counts: Floats, noise_std: float, otherwise: int) -> int:

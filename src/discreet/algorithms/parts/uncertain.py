@@ -7,20 +7,26 @@ the noisy curvatures, and the spread of what the measurements then say is the an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import Seen, inverse
+from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_directions
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
-# No direction of a drawn response is flatter or steeper than these multiples of the one that was estimated, on average.
-_FLATTEST, _STEEPEST = 0.03, 4.0
+# No direction of a drawn response is flatter or steeper than these multiples of the one that was estimated, on average;
+# the second where noise would let a flatter one be seen.
+_FLATTEST, _FLATTEST_SEEN, _STEEPEST = 0.03, 1e-4, 4.0
 # Entries beside the diagonal may differ from what is estimated by what is seen of that, and so many standard errors.
 _MORE = 1.0
+# A curvature is surely smaller than foreseen by this many standard deviations of its noise.
+_SURE = 2.0
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(15)
+_MASSES = _MASSES / _MASSES.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,39 @@ def spread(
     return Spread(noise + estimate.unsure, sampling)
 
 
-def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penalty: Floats) -> list[Floats]:
+def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate: float, farthest: float) -> Spread:
+    """The covariances, wider along directions whose curvature fades beyond the last point.
+
+    A Newton step takes the curvature to stay as it is. Rows whose weights fade along the step, as those of a group that
+    has only one class, respond less and less: if the curvature falls like exp(-rate t), a step of length s should be
+    -log(1 - rate s) / rate, and no step is long enough from rate s = 1 on (no maximum likelihood estimate exists).
+    Each direction is as uncertain as such a step is, given the noise and sampling error of s, up to ``farthest``.
+
+    ``rate``: how fast the weight of the longest rows falls at most. The curvature falls as fast where it is far smaller
+    than foreseen for rows of all lengths: then few rows bear it, and their weights have begun to fade.
+    """
+    values, directions, coordinates = relative_directions(response.curvature, foreseen)
+    scales = np.ones(len(values))
+    covariance = coordinates @ (spread.noise + spread.sampling) @ coordinates.T
+    for index, value in enumerate(values):
+        length = float(np.linalg.norm(directions[:, index]))
+        falls = rate * max(1 - (value + _SURE * response.noise_std * length**2) ** 2, 0.0)
+        deviation = math.sqrt(max(float(covariance[index, index]), 0.0)) * length
+        if falls <= 0 or deviation <= 0:
+            continue
+        along = abs(float(coordinates[index] @ step)) * length
+        lengths = along + deviation * _NODES
+        part = np.minimum(falls * np.abs(lengths), 1.0)
+        longer = np.minimum(-np.log1p(-part) / falls, farthest)
+        off = np.sign(lengths) * np.maximum(longer, np.abs(lengths)) - along
+        scales[index] = math.sqrt(max(float(_MASSES @ off**2), deviation**2)) / deviation
+    turn = (directions * scales) @ coordinates
+    return Spread(turn @ spread.noise @ turn.T, turn @ spread.sampling @ turn.T)
+
+
+def likely_inverses(
+    response: Floats, below: Floats, seen: Sequence[Seen], penalty: Floats, foreseen: float
+) -> list[Floats]:
     """Inverses of what the response may be; ``below``: its part below the clip norm, of which curvatures were seen.
 
     Its diagonal is taken as it was seen, give or take the noise: every column may have a scale of its own. Entries
@@ -75,8 +113,10 @@ def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penal
     trust = spread / max(spread + variance, 1e-300)
     centre = np.where(beside, trust * difference, difference)
     width = np.where(beside, np.sqrt(trust * variance), noise)
-    typical = max(float(np.trace(response)) / size, 1e-300)
+    # Noise alone may make a response seem far steeper than foreseen; it may be as flat as that.
+    typical = max(min(float(np.trace(response)) / size, foreseen), 1e-300)
     steepest = float(np.linalg.eigvalsh(response)[-1])
+    flattest = min(_FLATTEST * typical, max(noise, _FLATTEST_SEEN * typical))
     random = np.random.default_rng(size)  # not noise for privacy: any fixed draws will do
     draws = max(_LEAST_DRAWS, min(_DRAWS, _DRAWS_SIZE // size))
     result = []
@@ -84,6 +124,6 @@ def likely_inverses(response: Floats, below: Floats, seen: Sequence[Seen], penal
         upper = np.triu(random.standard_normal((size, size)))
         noisy = upper + upper.T - np.diag(np.diagonal(upper))
         values, vectors = np.linalg.eigh(response + centre + width * noisy)
-        values = np.clip(values, _FLATTEST * typical, max(_STEEPEST * typical, steepest))
+        values = np.clip(values, flattest, max(_STEEPEST * typical, steepest))
         result.append(inverse((vectors * values) @ vectors.T + penalty))
     return result
