@@ -36,6 +36,8 @@ _RESIDUAL_CLIP = 1.5
 # How far the weakest signal of interest stands above the noise of a pick decides how many rounds pay.
 _FEW, _MANY = 50.0, 150.0
 _MOST_AUTOMATIC = 30
+# Clipping changes which column looks best, whatever the budget: the more there is of it, the later cells are clipped.
+_WIDENING = 0.3
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Rounds:
 
     picks: tuple[int, ...]
     keep: int | None
+    # By how much cells are clipped later than where noise decides.
+    widening: float = 1.0
 
     @classmethod
     def once(cls, sparsity: int) -> Rounds:
@@ -60,11 +64,11 @@ class Rounds:
         if clear < _FEW:
             return cls.once(sparsity)
         spare = min(width, sparsity + math.ceil(sparsity / 2))
-        return cls(_even(spare, 3 if clear < _MANY else 5), sparsity)
+        return cls(_even(spare, 3 if clear < _MANY else 5), sparsity, max(1.0, (clear / _MANY) ** _WIDENING))
 
     @property
     def cell_clip(self) -> float:
-        return _CELL_CLIP if len(self.picks) > 1 else _SINGLE_CELL_CLIP
+        return self.widening * _CELL_CLIP if len(self.picks) > 1 else _SINGLE_CELL_CLIP
 
     def shares(self) -> list[float]:
         """Of mu^2: the look; a pick and a least squares for every round, but none for the last; the descent."""
@@ -155,11 +159,28 @@ def _kept(fit: GlmFit, plan: Rounds) -> Indices:
     # Noise is even in coordinates in which the curvature is, so its deviations stand in the model's proportions. All
     # that an estimate may be off by grows with its size, and would make large ones look less certain than small ones.
     if plan.keep is not None:
-        clear = _in_deviations(fit.estimate, fit.model_covariance)
-        return np.sort(np.argsort(-clear, kind="stable")[: plan.keep])
+        return _backwards(fit.estimate, fit.model_covariance, plan.keep)
     clear = _in_deviations(fit.estimate, fit.noise_covariance + fit.sampling_covariance)
     certain = np.flatnonzero(clear > math.sqrt(2 * math.log(2 * len(clear) + 1)))
     return certain if len(certain) else np.array([np.argmax(clear)])
+
+
+def _backwards(estimate: Floats, inverse: Floats, keep: int) -> Indices:
+    """Drop one column after another, always the one without which the loss rises least.
+
+    Two correlated columns are both uncertain while the other is there; once one is dropped, the other takes over its
+    part, and may be the clearest of all. So slopes and curvature are brought up to date after each.
+    """
+    left = np.arange(1, len(estimate))
+    estimate, inverse = estimate.copy(), inverse.copy()
+    while len(left) > keep:
+        spread = np.maximum(np.diag(inverse)[left], 1e-300)
+        out = int(left[np.argmin(estimate[left] ** 2 / spread)])
+        share = inverse[:, out] / max(float(inverse[out, out]), 1e-300)
+        estimate -= share * estimate[out]
+        inverse -= np.outer(share, inverse[out])
+        left = left[left != out]
+    return np.asarray(left - 1)
 
 
 def _in_deviations(estimate: Floats, covariance: Floats) -> Floats:

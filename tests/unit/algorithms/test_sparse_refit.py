@@ -61,6 +61,27 @@ def test_an_error_that_grows_with_the_estimate_does_not_decide_what_is_dropped()
     assert _kept(fit, Rounds((3,), None)).tolist() == [1]
 
 
+def test_of_two_columns_that_echo_each_other_one_stays():
+    """Together each looks uncertain, and a weaker third column clearer than both."""
+    rng = np.random.default_rng(3)
+    first, third = rng.standard_normal((2, 400))
+    x = np.column_stack([first, first + 0.02 * rng.standard_normal(400), third])
+    design = np.column_stack([np.ones(400), x])
+    inverse = np.linalg.inv(design.T @ design)
+    coef = inverse @ design.T @ (first + 0.4 * third + 0.5 * rng.standard_normal(400))
+    fit = GlmFit(coef, coef, 400.0, 1, 0 * inverse, inverse, inverse)
+    clear = np.abs(coef[1:]) / np.sqrt(np.diag(inverse)[1:])
+    assert np.argmax(clear) == 2
+    (kept,) = _kept(fit, Rounds((3,), 1))
+    assert kept in (0, 1)
+
+
+def test_cells_are_clipped_later_where_the_budget_is_large():
+    clips = [Rounds.planned(3, 80, Budget.from_mu(e, 1e-6), 20_000).cell_clip for e in (0.1, 0.3, 2.0)]
+    assert clips[0] <= clips[1] < clips[2]
+    assert clips[2] > 2
+
+
 def plain(kind, y):
     """The fit without privacy, on the true columns."""
     x = X[:, TRUE]
