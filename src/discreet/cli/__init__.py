@@ -34,8 +34,14 @@ class _Verbs(click.Group):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with clean_usage():
-            return super().invoke(ctx)
+        try:
+            with clean_usage():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:  # a fit that has begun says itself what is spent (cli/watching.py)
+            click.echo(
+                "Interrupted while no fit was running. 'discreet budget show LEDGER' tells what is paid.", err=True
+            )
+            raise SystemExit(130) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,8 +8,10 @@ import time
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from discreet import Ledger, LinearRegression, LogisticRegression
+from discreet.cli import main
 from discreet.cli.watching import Watcher, watched
 from discreet.curator.watch import watching
 from discreet.engines import MemoryEngine
@@ -115,3 +117,14 @@ def test_an_interrupted_fit_without_a_job_says_that_it_pays_again(monkeypatch, c
 def test_an_interrupted_fit_without_a_ledger_says_that_nothing_was_charged(monkeypatch, capsys):
     said = interrupted(monkeypatch, capsys, LinearRegression(**SETTINGS, bounds_y=(-1, 1)), 2)
     assert "no ledger was charged, and nothing was shown or written. The rows were looked at 2 times" in said
+
+
+def test_an_interruption_outside_of_a_fit_says_where_to_look(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.Group.invoke", interrupted)
+    result = CliRunner().invoke(main, ["show", "model.json"])
+    assert result.exit_code == 130
+    assert "Aborted" not in result.output
+    assert "discreet budget show" in result.output
