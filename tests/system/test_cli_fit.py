@@ -161,7 +161,7 @@ def test_what_is_refused_and_why(call, tmp_path):
         "there is no file": fit(call, *pay, data="none.parquet"),
         "must be a .parquet, .csv or .tsv file": fit(call, *pay, data="domain.toml"),
         "cannot read the domain file": fit(call, *pay, domain="none.toml"),
-        "the target is not declared by its name": fit(call, *pay, target="height"),
+        "the target's name is not declared": fit(call, *pay, target="height"),
         "'smoker' is declared as categorical": fit(call, *pay, target="smoker"),
         "epsilon must": fit(call, *pay, budget=("--epsilon", "-1", "--delta", "1e-6")),
         "no ledger at": fit(call, "--ledger", "none.ledger"),

@@ -124,14 +124,14 @@ def test_a_fit_is_reserved_once_and_before_its_first_release(ledger):
     assert (paid.ledger, paid.file, paid.key, paid.total) == (ledger.id, "budget.ledger", key, ledger.total)
     assert paid.before.mu == ledger.total.mu
     assert paid.after == ledger.remaining
-    with pytest.raises(ValueError, match="what a fit may cost is decided before its first release"):
+    with pytest.raises(ValueError, match="the cost of a fit must be reserved before its first release"):
         accountant.reserve([GDP(0.1)])
     accountant.finish()
     assert ledger.history[0].releases == (("look", GDP(0.1)), ("more", GDP(0.05)))
     free = Accountant(None, asked=BUDGET)
     assert free.pay("look", [("look", GDP(0.1))], "0") is None
     assert free.payment is None
-    with pytest.raises(ValueError, match="decided before its first release"):
+    with pytest.raises(ValueError, match="reserved before its first release"):
         free.reserve([GDP(0.1)])
     with pytest.raises(BudgetError):
         free.pay("look", [("look", GDP(BUDGET.mu))], "1")
@@ -234,9 +234,9 @@ def test_a_row_of_several_records_moves_sums_by_all_of_them():
     assert curator.public_rows is None
     assert not curator.one_row_each
     curator.sum(LOOK, GDP(0.5))
-    with pytest.raises(ValueError, match="how many records a row has is said before the first release"):
+    with pytest.raises(ValueError, match="the number of records of a row must be declared before the first release"):
         curator.expand(2)
-    with pytest.raises(ValueError, match="how many records"):
+    with pytest.raises(ValueError, match="number of records"):
         Curator(engine()).expand(0)
     one = Curator(engine())
     one.expand(1)
@@ -285,7 +285,7 @@ def test_parts_of_the_rows_answer_for_themselves():
     assert [(release.part, release.split.number) for release in releases] == [(1, 0), (1, 0)]
     assert curator.guarantee.mu == 0.5
     other = PowerSums(2, 1.0)
-    with pytest.raises(ValueError, match="queries that are added up must have the same shape and bounds"):
+    with pytest.raises(ValueError, match="queries whose sums are added must have the same shape and bounds"):
         Curator(engine()).split([2], GDP(0.5))[0].sum_each([LOOK, other], GDP(0.1))
     huge = Curator(engine()).split([2, 2], GDP(1e6))[0]
     exact = [Curator(engine()).split([1, 1, 2], GDP(1e6))[number].sum(LOOK, GDP(1e6)).value for number in (0, 1)]
@@ -297,14 +297,14 @@ def test_parts_need_as_many_rows_and_rows_with_positions():
     with pytest.raises(ValueError, match="n_samples=12 rows are too few to be split into 13 parts"):
         Curator(engine()).split([1] * 13, GDP(0.5))
     loose = SimpleNamespace(rows=12, ordered=False)
-    with pytest.raises(ValueError, match="rows of this table have none: use the default solver"):
+    with pytest.raises(ValueError, match="the rows of this table have no fixed order: use the default solver"):
         Curator(loose).split([1, 1], GDP(0.5))
     Curator(engine()).require_positions()
 
 
 def test_a_shuffled_pass_must_be_worth_its_cost(ledger):
     rows = engine(500)
-    with pytest.raises(ValueError, match="too many to keep: fit without job="):
+    with pytest.raises(ValueError, match="too many to store: fit without job="):
         Curator(rows, ledger=ledger, job="fit").shuffle(GDP(0.1), 0.5, 1e-6)
     with pytest.raises(ValueError, match=r"500 shuffled answers of mu 0\.26 cost more than epsilon 0\.5 at 1e-06"):
         Curator(rows).shuffle(GDP(0.26), 0.5, 1e-6)
@@ -386,7 +386,7 @@ def test_every_row_is_asked_once_in_its_order(whole):
         assert (made.label, made.cost, made.split, made.part) == ("step", GDP(0.5), split, len(heard) - 1)
         assert made.sensitivity == 2 * LONGEST * 4.0 / UNITS
         assert made.noise_std == walk_scale(GDP(0.5)) * 4.0 / UNITS == answer.noise_std
-    with pytest.raises(ValueError, match="every row has answered once"):
+    with pytest.raises(ValueError, match="every row has already answered"):
         steps.step(np.zeros(2), lambda y, index: 1.0, 4.0)
 
 

@@ -130,7 +130,7 @@ def test_more_picks_than_columns_are_refused_before_anything_is_paid(ledger, pic
 
 
 def test_values_of_a_ranking_by_sign_are_refused_before_anything_is_paid(ledger):
-    with pytest.raises(ValueError, match="absolute value only"):
+    with pytest.raises(ValueError, match="ranking by absolute value"):
         Curator(Broken(), ledger=ledger).select(
             ranking(sides="both"), Repeated(Pure(0.1), 1), values=Repeated(Pure(0.1), 1)
         )

@@ -1,1 +1,1 @@
-"""One file per algorithm family; each asks a source, and none sees a row."""
+"""One file per family of algorithms. Algorithms query a source and never see a row."""

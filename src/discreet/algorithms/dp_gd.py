@@ -1,8 +1,10 @@
-"""DP-GD (Avella-Medina, Bradshaw and Loh), the baseline of PMT's figures 1 and 4: each row's gradient is clipped.
+"""DP-GD (Avella-Medina, Bradshaw and Loh), the baseline of PMT's figures 1 and
+4, with per-row clipping.
 
-beta <- beta - step (sum of clipped gradients + noise) / n, T times from 0. A row's gradient (mean - y) z is shortened
-to the length c, so a replaced row moves a sum by at most 2 c, and noise of standard deviation 2 c sqrt(T) / mu makes T
-steps mu-GDP together. That is what the paper prints, and it is exact: there is no other calibration.
+beta <- beta - step (sum of clipped gradients + noise) / n, T times from 0. A row's gradient
+(mean - y) z is clipped at norm c, so a replaced row moves a sum by at most 2 c, and noise of
+standard deviation 2 c sqrt(T) / mu makes T steps mu-GDP together. That is what the paper prints,
+and it is exact: there is no other calibration.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from discreet.rows import Floats, Source
 from discreet.rows.gradient import GradientSum
 
 _STEPS = 20
-# Where the number of rows is private, what it costs.
+# The share of mu^2 for the number of rows, where it is private.
 _COUNT_SHARE = 0.03
-# Coefficients as large as this, on columns scaled to [-1, 1] or white ones, have run away.
+# Coefficients of this size, on columns scaled to [-1, 1] or white ones, have diverged.
 _FAR = 1e6
 
 
@@ -41,7 +43,7 @@ def dp_gd(
 ) -> GlmFit:
     """T steps in the declared coordinates, or in public white ones; ``clip`` is in the units of y.
 
-    Privacy: ``steps`` sums of gradients no longer than ``clip``, whose costs together are the budget.
+    Privacy: ``steps`` sums of gradients with norm at most ``clip``; their joint cost is the budget.
     """
     rounds = _STEPS if steps is None else steps
     count, share = _count(source, budget, model, x_radius)
@@ -49,7 +51,8 @@ def dp_gd(
     model = units.model(model)
     coordinates, length = _ground(model, x_radius, guess)
     weight = max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
-    # The root of a row's information is the size that its score usually has; a loss may have declared one.
+    # The root of a row's information is the typical size of its score; a loss may
+    # have declared a bound.
     usual = math.sqrt(weight) if model.family.limit is None else model.family.limit
     longest = usual * length if clip is None else clip / units.unit
     columns = coordinates.matrix[:, 1:]
@@ -74,7 +77,7 @@ def _gradient(model: GlmModel, coordinates: Coordinates, at: Floats, clip: float
 
 
 def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coordinates, float]:
-    """Coordinates, and the length that rows have there."""
+    """Coordinates, and the typical length of rows in them."""
     if guess is not None and guess.white is not None:
         return guess.white, math.sqrt(guess.white.size)
     if model.origin is None:
@@ -83,7 +86,9 @@ def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coor
 
 
 def _count(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> tuple[float, float]:
-    """The number of rows, and the share of the budget that is left after asking for it, if that had to be."""
+    """The number of rows, and the share of the budget that is left after
+    releasing it, if it is private.
+    """
     if source.public_rows is not None:
         return float(max(source.public_rows, 1)), 1.0
     nothing = XScaling(np.zeros(model.width), 1.0)

@@ -1,7 +1,8 @@
-"""DP-MBGLMtron (RELU, Algorithm 3): one pass of GLMtron over disjoint batches, thresholds from rows of their own.
+"""DP-MBGLMtron (RELU, Algorithm 3): one pass of GLMtron over disjoint batches, with
+separate threshold rows.
 
-Each row is in one batch, for a threshold or for a gradient and never for both, so by parallel composition the whole
-pass costs what one batch costs: 1/(2 f^2)-zCDP where the paper counts 1/f^2.
+Each row is in one batch, either for a threshold or for a gradient. So by parallel composition the
+whole pass costs as much as one batch: 1/(2 f^2)-zCDP where the paper counts 1/f^2.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from discreet.rows import DivisibleSource, Floats, PartSource
 from discreet.rows.histograms import Residuals
 from discreet.rows.index_sums import IndexGradient
 
-# So many rows of each batch are for the gradient to one for the threshold (the paper: about 10).
+# Rows of each batch for the gradient per row for the threshold (in the paper about 10).
 _ROWS_PER_THRESHOLD = 4
-# The threshold is what this share of residuals stays below, so one to two standard deviations: a precise count, where
-# that of nearly all of them drowns in noise. The clip is this part of it.
+# The threshold is above this share of residuals, which is one to two standard deviations. Such a
+# count is precise, whereas the noise hides a count of nearly all residuals. The clip is this
+# part of the threshold.
 _SHARE, _CLIP = 0.7, 0.5
 _DOUBLINGS = 12
 
@@ -35,7 +37,7 @@ def minibatch_glmtron(
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
 ) -> Descent:
-    """Privacy: a first look over all rows; then one pass over disjoint parts, each asked once."""
+    """Privacy: a first look at all rows; then one pass over disjoint parts, each asked once."""
     ground, cost = prepare(source, budget, model, known)
     rows = int(ground.seen.count)
     steps = likely_steps(cost, rows, model.size) if steps is None else steps
@@ -66,7 +68,9 @@ def batch_gradient(
 
 
 def likely_steps(cost: GDP, rows: int, size: int) -> int:
-    """Few: each batch has the whole budget but a share of the rows, so noise grows with the root of their number."""
+    """Few: each batch has the whole budget but a share of the rows, so noise grows
+    with the root of the steps.
+    """
     return int(np.clip(round(math.log2(max(cost.mu * rows / size, 1.0)) - 2), 2, 8))
 
 
@@ -83,9 +87,11 @@ def printed_minibatch_glmtron(
     *,
     eta: float | None = None,
 ) -> Descent:
-    """With the printed noise f = sqrt(8 log(1/delta)) / epsilon, clip and step, corrected where they leak.
+    """With the printed noise f = sqrt(8 log(1/delta)) / epsilon, clip and step,
+    corrected where they leak.
 
-    The constants that the paper leaves open are those of a standard Gaussian design: alpha 3, C_2 1, a 1/2.
+    Constants that the paper leaves open are those of a standard Gaussian
+    design: alpha 3, C_2 1, a 1/2.
     """
     rows = source.public_rows or 1
     multiplier = printed_multiplier(budget)

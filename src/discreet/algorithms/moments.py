@@ -1,4 +1,6 @@
-"""Every linear question from one noisy second moment: a cheap first look to centre and scale, then one release."""
+"""Linear models from one noisy second moment: a cheap first look to centre and
+scale, then one release.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from discreet.rows import Answer, RowsUsed, SecondMoment, Source
 
 __all__ = ["MomentRelease", "Scaling", "XScaling", "first_look", "plan_moment", "release_moments"]
 
-# What the first look costs, as a share of mu^2: at x and y, and at y alone where public rows show x.
+# The share of mu^2 for the first look: at x and y, and at y alone if public rows give x.
 FIRST_LOOK_SHARE = 0.12
 LABEL_LOOK_SHARE = 0.04
 
 
 @dataclass(frozen=True)
 class MomentRelease:
-    """The released second moment of the row (weight_1, u, weight_y v), and the query that defines u and v."""
+    """The released second moment of the row (weight_1, u, weight_y v), and the
+    query that defines u and v.
+    """
 
     query: SecondMoment
     answer: Answer
@@ -28,9 +32,10 @@ class MomentRelease:
 def release_moments(
     source: Source, budget: Budget, *, width: int, x_radius: float, known: XScaling | None = None
 ) -> MomentRelease:
-    """The second moment of (1, x, y), released once; ``known`` is x's centre and scale where public rows tell them.
+    """The second moment of (1, x, y), released once; ``known``: x's centre
+    and scale from public rows.
 
-    Privacy: asks the source for two sums, whose costs together are the budget.
+    Privacy: two sums; their joint cost is the budget.
     """
     share = FIRST_LOOK_SHARE if known is None else LABEL_LOOK_SHARE
     first, second = budget.split([share, 1 - share])

@@ -1,12 +1,14 @@
-"""Newton's method on noisy gradients and Hessians (PMT, Algorithms 3 to 5), with as little noise as they need.
+"""Newton's method on noisy gradients and Hessians (PMT, Algorithms 3 to 5), with as
+little noise as possible.
 
-1. A first look: how many rows, where y lies and, without public data, where x lies.
-2. In coordinates z that public moments make white (Algorithms 3 and 4; without them each feature is centred and all are
-   scaled alike, Algorithm 5), exactly T times: the noisy gradient g and Hessian H there, and the step
-   beta <- project(beta - H^-1 g).
-3. The last gradient and Hessian say what the estimate varies by.
+1. A first look: the number of rows, the location of y and, without public data, that of x.
+2. In coordinates z that public moments make white (Algorithms 3 and 4; without them each feature is
+   centred and all are scaled alike, Algorithm 5), exactly T times: the noisy gradient g and Hessian
+   H, and the step beta <- project(beta - H^-1 g).
+3. The last gradient and Hessian give the covariance of the estimate.
 
-What differs from the paper, and why, is in docs/papers/newton.md; the noise as printed is in printed_newton.py.
+docs/papers/newton.md says what differs from the paper, and why; the printed noise
+is in printed_newton.py.
 """
 
 from __future__ import annotations
@@ -26,19 +28,21 @@ from discreet.glm import ClippedScore
 from discreet.privacy import GDP, Budget
 from discreet.rows import CurvatureSum, Floats, ScoreSum, Source
 
-# Shares of mu^2: the first look (with and without public rows), and of what is left, the Hessians.
+# Shares of mu^2: the first look (without and with public rows), and the
+# Hessians' share of the rest.
 _LOOK, _PUBLIC_LOOK, _HESSIANS = 0.08, 0.03, 0.15
-# Of the first look, what the mean exposure costs.
+# The part of the first look for the mean exposure.
 _EXPOSURE = 0.2
-# Each step's errors are squared by the next, so the later steps get more of the budget: in these proportions.
+# Each step's error is squared by the next, so later steps get more of the
+# budget, in these proportions.
 _GROWTH_OF_SHARES = 8.0
-# Steps unless asked for: this many where noise decides, and more where the first of them can still see its way.
+# The default number of steps: the fewest where noise dominates, more where it is small.
 _FEWEST_STEPS, _MOST_STEPS = 3, 8
-# How many noise standard deviations a typical row is, summed over all rows, where three steps are enough.
+# The signal-to-noise (see ``_Search.about``) up to which three steps are enough.
 _EASE = 200.0
-# Without a declared ball: eta within this many units, which makes any probability certain ...
+# Without a declared ball: eta within this many units, where any probability is certain ...
 _BALL = 50.0
-# ... and a single step moves eta by no more than this, which only noise or a separable set would ask for.
+# ... and a single step moves eta by at most this; only noise or separable data would need more.
 _LONGEST_STEP = 2.5
 
 
@@ -52,10 +56,11 @@ def newton(
     steps: int | None = None,
     ball: float | None = None,
 ) -> GlmFit:
-    """Fit the model by ``steps`` Newton steps; ``ball`` bounds the coefficients in white coordinates, and y's units.
+    """Fit by ``steps`` Newton steps; ``ball`` bounds the coefficients in white
+    coordinates and y's units.
 
-    Privacy: one sum for the first look (and one for the exposure, if any), then a gradient and a Hessian per step,
-    whose costs together are the budget.
+    Privacy: one sum for the first look (and one for the exposure, if any), then a gradient and a
+    Hessian per step; their joint cost is the budget.
     """
     look = _LOOK if guess is None else _PUBLIC_LOOK
     exposure = 0.0 if model.exposure is None else _EXPOSURE * look
@@ -67,7 +72,7 @@ def newton(
     rounds = _planned_steps(model, search.ease) if steps is None else steps
     weights = _GROWTH_OF_SHARES ** np.arange(rounds)
     for weight in (1 - look) * weights / weights.sum():
-        # The point stays as it was for the last look at it: standard errors are those of the step from there.
+        # The last point is kept: standard errors are those of the step from there.
         seen = search.look(beta, _part(budget, (1 - _HESSIANS) * weight), _part(budget, _HESSIANS * weight))
         beta = search.within(beta - search.shortened(seen.step), ball)
     return replace(search.fit(seen, beta, rounds), used=scaling.used(source.public_rows))
@@ -106,7 +111,7 @@ class _Seen:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """What all steps share: coordinates, bounds and what is known of the scores."""
+    """What all steps share: coordinates, bounds and prior knowledge about the scores."""
 
     source: Source
     model: GlmModel
@@ -121,7 +126,8 @@ class _Search:
     @classmethod
     def about(cls, source: Source, budget: Budget, model: GlmModel, scaling: Scaling, guess: Guess | None) -> _Search:
         halved = 2.0 if source.public_rows is not None else 1.0
-        # How many noise standard deviations one typical row is, summed over all rows, per coefficient.
+        # Signal-to-noise: the sum over all rows of a typical row, in noise standard
+        # deviations, per coefficient.
         ease = budget.mu * scaling.count / (model.size * halved)
         growth = max(1.0, (ease / _EASE) ** 0.4)
         at = float(model.link.predictor(_mean_label(model, scaling))) if model.origin is None else 0.0
@@ -142,7 +148,7 @@ class _Search:
         return beta
 
     def look(self, beta: Floats, gradient_cost: GDP, hessian_cost: GDP) -> _Seen:
-        """Privacy: asks the source for two sums."""
+        """Privacy: two sums."""
         linear_map, labels, clip = self.coordinates.map(beta), self.model.labels, self._clip()
         score = ClippedScore(self.model.family, self.model.link, labels.low, labels.high, max(self.dispersion, 1e-3))
         gradient = self.source.sum(ScoreSum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
@@ -184,7 +190,9 @@ class _Search:
         return middle + projected(beta - middle, ball * units.unit)
 
     def fit(self, seen: _Seen, beta: Floats, rounds: int) -> GlmFit:
-        """The end of the last step. Its noise is the gradient's and, along the step, the Hessian's."""
+        """The end of the last step, with the noise of its gradient and, along
+        the step, of its Hessian.
+        """
         inverse, step, size = np.linalg.inv(seen.hessian), seen.step, len(beta)
         from_hessian = seen.hessian_noise**2 / 2 * (float(step @ step) * np.eye(size) + np.outer(step, step))
         noise = inverse @ (seen.gradient_noise**2 * np.eye(size) + from_hessian) @ inverse
@@ -202,7 +210,7 @@ class _Search:
         )
 
     def _shrunk(self, beta: Floats, noise: Floats, hessian: Floats) -> Floats:
-        """James and Stein's shrinkage towards the constant model, in the metric of the loss."""
+        """James-Stein shrinkage towards the constant model, in the metric of the loss."""
         first = int(self.coordinates.constant)
         slopes, block = beta[first:], hessian[first:, first:]
         lost = float(np.trace(block @ noise[first:, first:]))
@@ -211,18 +219,18 @@ class _Search:
         return np.concatenate([beta[:first], kept * slopes])
 
     def _penalty(self) -> Floats:
-        """The second derivative of the user's penalty in these coordinates, per row."""
+        """The Hessian of the user's penalty in these coordinates, per row."""
         matrix = self.coordinates.matrix[:, 1:]
         return (matrix * self.model.penalty) @ matrix.T / self.count
 
     def _clip(self) -> float:
-        """How long a row's part of the gradient may be: R itself, not R^2, where scores are at most 1."""
+        """The clip norm of a row's gradient: R, not R^2, where scores are at most 1."""
         if self.model.family.name == "bernoulli":
             return self.radius
         return 1.5 * self.clip_growth * self.radius * math.sqrt(self.dispersion * self.curvature)
 
     def _slope_norm(self) -> float:
-        """The norm of a row whose square is its part of the Hessian."""
+        """The norm bound of the vector whose square is a row's part of the Hessian."""
         if self.model.family.name == "bernoulli" and self.model.link.name == "logit":
             return self.radius / 2  # the weight p (1 - p) is at most 1/4
         return 1.5 * self.radius * math.sqrt(self.curvature)

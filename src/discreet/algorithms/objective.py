@@ -1,12 +1,16 @@
-"""Objective perturbation for logistic regression (Chaudhuri et al.; Kifer, Smith and Thakurta; Iyengar et al.).
+"""Objective perturbation for logistic regression (Chaudhuri et al.; Kifer, Smith and
+Thakurta; Iyengar et al.).
 
-1. A first look and a noisy second moment, unless public data tells: coordinates in which rows are white.
-2. The exact minimiser of the rows' loss with a random linear term and a ridge, found behind the door and released once.
-3. The Hessian there, for standard errors and to tell how far the ridge has drawn.
+1. A first look and a noisy second moment, unless public data gives them: coordinates
+   in which rows are white.
+2. The exact minimiser of the rows' loss plus a random linear term and a ridge; the
+   curator releases it once.
+3. The Hessian there, for standard errors and for the bias of the ridge.
 
-It spends the budget on what amounts to one gradient at the answer, and clips no score: as the budget grows the fit is
-the maximum of the likelihood. docs/papers/objective.md proves the cost: the ridge costs no privacy where it is at least
-R^2 / epsilon (twice that for replaced rows), so that is the ridge.
+The budget is spent on the equivalent of one gradient at the solution, and no score is clipped: as
+the budget grows the fit becomes the maximum-likelihood fit. docs/papers/objective.md proves the
+cost. The ridge costs no privacy if it is at least R^2 / epsilon (twice that for replaced rows),
+so that is the ridge used.
 """
 
 from __future__ import annotations
@@ -26,24 +30,28 @@ from discreet.privacy import GDP, Budget, Perturbed, largest_gradient_mu
 from discreet.rows import Answer, Floats, LinearMap, LogisticLoss, MinimisingSource, RowsUsed
 from discreet.rows.truncated import ShortenedInformation
 
-# Shares of mu^2 where public rows do not tell: the first look and the second moment.
+# Shares of mu^2 without public rows: the first look and the second moment ...
 _LOOK, _WHITENING = 0.05, 0.15
-# ... and what the Hessian costs.
+# ... and the Hessian.
 _HESSIAN = 0.05
-# The smoothing's mu as a share of the gradient's: 0.1 % of the variance.
+# The mu of the smoothing as a share of the gradient's: 0.1 % of the variance.
 _SMOOTHING = 0.05
-# The chance that an entry of the discrete noise is far from its continuous twin, and then some.
+# An upper bound on the probability that an entry of the discrete noise is far from
+# its continuous coupling.
 _SLACK = 2e-21
-# Rows are cut at this multiple of their typical length, and later as the noise allows.
+# Rows are clipped at this multiple of their typical length, and at more as the noise allows.
 _RADIUS = 1.0
 _LEAST_SHARE = 0.002
-# Beyond this the noise is nothing beside one row. And e^epsilon times the slack must stay far below delta.
+# Beyond this epsilon the noise is negligible next to one row. e^epsilon times the slack
+# must stay far below delta.
 _LARGEST_EPSILON, _SLACK_SHARE = 30.0, 0.01
-# A slope that is penalised this many times as much as by the ridge is 0 to within 1e-5: more changes nothing.
+# A slope penalised this many times as much as by the ridge is 0 to within 1e-5: a larger
+# penalty changes nothing.
 _MOST_PENALTY, _LARGEST = 2.0**43, 1e150
-# A price without a table is that of so many coefficients.
+# Without a table, the price is computed for this many coefficients.
 _USUAL_SIZE = 100
-# Where public rows make every look superfluous and the number of rows is private: for the choice of a radius only.
+# Used only to choose a radius, if public rows make all looks unnecessary and the
+# number of rows is private.
 _UNKNOWN_COUNT = 10_000
 
 
@@ -57,10 +65,10 @@ def objective(
 ) -> GlmFit:
     """Fit by one perturbed minimisation.
 
-    Privacy: one to three sums and one minimisation, whose costs together are the budget.
+    Privacy: one to three sums and one minimisation; their joint cost is the budget.
     """
     if model.family.name != "bernoulli" or model.link.name != "logit":
-        raise ValueError("solver='objective' is for logistic regression: its cost rests on labels 0 and 1")
+        raise ValueError("solver='objective' is for logistic regression: its proof needs labels 0 and 1")
     if not source.one_row_each:
         raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")
     budget = _spent(budget, model.size)
@@ -83,14 +91,14 @@ def objective(
 
 
 def _penalty(model: GlmModel, coordinates: Coordinates, ridge: float) -> Floats:
-    """The user's penalty in these coordinates; what exceeds any data by far counts as just that."""
+    """The user's penalty in these coordinates, limited where it is far beyond any data."""
     most = _MOST_PENALTY * ridge
     columns = coordinates.matrix[:, 1:] / math.sqrt(most)
     with np.errstate(over="ignore"):
         penalty = (columns * np.minimum(model.penalty, _LARGEST)) @ columns.T
     values, vectors = np.linalg.eigh(np.clip(penalty, -_LARGEST, _LARGEST))
     penalty = np.asarray((vectors * (most * np.clip(values, 0.0, 1.0))) @ vectors.T)
-    free = ~np.any(columns, axis=1)  # the constant stays free, to the last bit
+    free = ~np.any(columns, axis=1)  # the constant stays unpenalised, to the last bit
     penalty[free], penalty[:, free] = 0.0, 0.0
     return penalty
 
@@ -104,9 +112,9 @@ def _fit(
     answer: Answer,
     hessian_cost: GDP,
 ) -> GlmFit:
-    """The released point, and about it what the ridge, the linear term and the rows themselves make it vary by.
+    """The released point, with the bias of the ridge and the variance of linear term and sampling.
 
-    Privacy: asks the source for one sum.
+    Privacy: one sum.
     """
     theta, size = answer.value[:, 0], model.size
     looked = ShortenedInformation(
@@ -119,7 +127,8 @@ def _fit(
     ridge = query.bound**2 / (4 * cost.curvature)
     information = definite(seen.value, seen.noise_std)
     inverse = np.linalg.inv(information + query.penalty + ridge * np.eye(size))
-    # To first order the ridge has drawn theta by this towards its centre: the estimate takes it back.
+    # To first order the ridge has moved theta towards its centre by this much: the
+    # estimate corrects for it.
     back = np.eye(size) + ridge * inverse
     estimate = theta + ridge * inverse @ (theta - white.centre)
     noise = (query.bound / cost.gradient_mu) ** 2 * inverse @ inverse + answer.noise_std**2 * np.eye(size)
@@ -141,7 +150,7 @@ def _part(budget: Budget, share: float) -> GDP:
 
 @dataclass(frozen=True, eq=False)
 class _White:
-    """White coordinates, what the ridge draws towards in them, and about how many rows there are."""
+    """White coordinates, the centre of the ridge in them, and the approximate number of rows."""
 
     coordinates: Coordinates
     centre: Floats
@@ -150,7 +159,7 @@ class _White:
 
 
 def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: float, guess: Guess | None) -> _White:
-    """Public white coordinates, or those of one noisy second moment."""
+    """Public white coordinates, or those from one noisy second moment."""
     if guess is not None and guess.coordinates is not None:
         centre = np.zeros(model.size)
         if guess.coefficients is not None:
@@ -181,7 +190,7 @@ def _constant(model: GlmModel, coordinates: Coordinates, scaling: Scaling) -> Fl
 
 
 def _ease(source: MinimisingSource, budget: Budget, model: GlmModel, count: float) -> float:
-    """How many noise standard deviations one typical row is, summed over all rows, per coefficient."""
+    """The sum over all rows of a typical row, in noise standard deviations, per coefficient."""
     return budget.mu * count / (model.size * (2.0 if source.replaces_rows else 1.0))
 
 
@@ -191,7 +200,7 @@ def _besides(budget: Budget, spent: float) -> float:
 
 
 def _spent(budget: Budget, size: int) -> Budget:
-    """As much of the budget as is of use."""
+    """The useful part of the budget."""
     largest = min(_LARGEST_EPSILON, math.log(_SLACK_SHARE * budget.delta / (size * _SLACK)))
     return Budget.of(largest, budget.delta) if budget.epsilon > largest > 0 else budget
 
@@ -199,9 +208,9 @@ def _spent(budget: Budget, size: int) -> Budget:
 def objective_costs(
     budget: Budget, *, replaced: bool, whitened: bool, size: int = _USUAL_SIZE
 ) -> tuple[GDP, Perturbed]:
-    """All sums together, and the largest minimisation that the rest of the budget covers, with a ridge that is free.
+    """The joint cost of all sums, and the largest minimisation that the rest of the budget covers.
 
-    whitened: whether public rows make the looks superfluous. The size matters for nothing but the slack.
+    whitened: whether public rows make the looks unnecessary. The size affects only the slack.
     """
     budget, slack = _spent(budget, size), size * _SLACK
     besides = _besides(budget, (0.0 if whitened else _LOOK + _WHITENING) + _HESSIAN)
@@ -220,4 +229,4 @@ def objective_costs(
             return GDP(besides), Perturbed(mu, curvature, _SMOOTHING * mu, replaced, slack)
         curvature /= 2
         if curvature < 1e-9 * budget.epsilon:
-            raise GuaranteeError(f"solver='objective' cannot promise so little: {budget}; use solver='gd'")
+            raise GuaranteeError(f"solver='objective' cannot give a guarantee this strong: {budget}; use solver='gd'")

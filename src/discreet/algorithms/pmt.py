@@ -1,10 +1,14 @@
-"""PMT for linear models (PMT, Algorithms 1 and 2): public moments whiten and truncate, one joint release.
+"""PMT for linear models (PMT, Algorithms 1 and 2): public moments whiten and
+truncate; one joint release.
 
-1. Transform (Algorithm 1): z = Sigma_B^(-1/2) (1, x), cut to a radius that is a multiple of sqrt(d), its typical size.
-2. Release (Algorithm 2): the second moment of (z, y), jointly and with isotropic noise, instead of z z^T and z y apart.
-3. Ridge: the user's penalty in these coordinates, lambda Sigma_B^-1 (Theorem 4.1), and shrinkage by the known noise.
+1. Transform (Algorithm 1): z = Sigma_B^(-1/2) (1, x), clipped at a multiple of
+   sqrt(d), its typical norm.
+2. Release (Algorithm 2): the second moment of (z, y), jointly and with isotropic noise, instead of
+   z z^T and z y separately.
+3. Ridge: the user's penalty in these coordinates, lambda Sigma_B^-1 (Theorem 4.1), and
+   shrinkage by the known noise.
 
-docs/papers/pmt.md has the sensitivities, and what changed; the noise as printed is in printed_pmt.py.
+docs/papers/pmt.md has the sensitivities and the changes; the printed noise is in printed_pmt.py.
 """
 
 from __future__ import annotations
@@ -22,13 +26,14 @@ from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, LinearMap, MappedMoment, Source
 
-# What the look at y costs, as a share of mu^2.
+# The share of mu^2 for the look at y.
 _LOOK = 0.04
-# Rows are shortened to this multiple of their typical norm while the noise is larger than the sampling error ...
+# Rows are clipped at this multiple of their typical norm while the noise exceeds
+# the sampling error ...
 _RADIUS = 0.85
-# ... and left longer as the noise falls below this multiple of it.
+# ... and at more as the noise falls below this multiple of it.
 _GROWTH = 0.24
-# The squared length that a label adds to a row, relative to that of z.
+# The squared norm that a label adds to a row, relative to that of z.
 _LABEL_LENGTH = 0.5
 
 
@@ -43,13 +48,14 @@ def pmt(
 ) -> GlmFit:
     """Least squares in the coordinates that public moments make white.
 
-    ``l1``: what the absolute coefficients of encoded x cost beside half the sum of squares. Solved from the same
-    release, in x's own coordinates, which a penalty on single coefficients must have.
+    ``l1``: the penalty on absolute coefficients of encoded x, added to half the sum of
+    squares. It is solved from the same release in x's own coordinates, because it
+    applies to single coefficients.
 
-    Privacy: asks the source for two sums, whose costs together are the budget.
+    Privacy: two sums; their joint cost is the budget.
     """
     if guess is None:
-        raise ValueError("solver='pmt' needs public moments: without them, solver='moments' is the same release")
+        raise ValueError("solver='pmt' needs public moments; without them solver='moments' makes the same release")
     look, rest = budget.split([_LOOK, 1 - _LOOK])
     scaling = first_look(source, look, model.width, x_radius, guess.scaling)
     coordinates = _coordinates(model, guess)
@@ -71,10 +77,11 @@ def _coordinates(model: GlmModel, guess: Guess) -> Coordinates:
 def _planned(
     source: Source, cost: GDP, model: GlmModel, coordinates: Coordinates, scaling: Scaling, longest: float
 ) -> MappedMoment:
-    """The query whose cuts balance noise against what they lose, by public and released numbers only.
+    """The query whose clip norms balance noise against clipping bias, from public
+    and released numbers only.
 
-    ``longest``: no declared row is longer in these coordinates. With a budget that grows without end nothing is cut,
-    and the fit becomes ordinary least squares.
+    ``longest``: the largest norm of a declared row in these coordinates. As the budget grows
+    nothing is clipped, and the fit becomes ordinary least squares.
     """
     labels, size = model.labels, coordinates.size
     centre, scale = labels.centre + labels.half_width * scaling.y_centre, labels.half_width * scaling.y_scale
@@ -97,7 +104,8 @@ def _planned(
     noise_std = source.noise_std(query(typical, 2.0), cost)
     noise_variance = noise_std**2 * (2.0**2 / (2 * _LABEL_LENGTH * typical**2) + 0.5) / scaling.count**2
     growth = max(1.0, (_GROWTH / (noise_variance * scaling.count)) ** 0.25)
-    # Cutting y at b standard deviations shrinks slopes by about 2 Phi(-b): keep that far below the noise.
+    # Clipping y at b standard deviations shrinks slopes by about 2 Phi(-b): keep
+    # that far below the noise.
     bias_allowed = min(0.5, 0.05 * math.sqrt(size * noise_variance))
     bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
     return query(min(growth * typical, longest), min(bound, widest))
@@ -108,10 +116,11 @@ def _least_squares(
 ) -> GlmFit:
     size, constant = coordinates.size, coordinates.constant
     moment = (answer.value + answer.value.T) / 2
-    if constant:  # as the weight of all rows, it cannot be smaller than noise makes of nothing
+    if constant:  # the total weight of the rows is at least what noise alone could produce
         moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * answer.noise_std)
     weight = float(moment[0, 0]) if constant else count
-    # Theorem 4.1: the penalty on the coefficients of x, carried to those of z. As rows with the label 0 would.
+    # Theorem 4.1: the penalty on the coefficients of x, transformed to those of z; as rows
+    # with label 0 would act.
     columns = coordinates.matrix[:, 1:]
     moment[:-1, :-1] += (columns * model.penalty) @ columns.T
     target = np.zeros(size + 1)
@@ -129,7 +138,7 @@ def _least_squares(
     shift = np.zeros(len(turn))
     shift[0] = query.y_centre
     coef = shift + turn @ solution.coef
-    if l1 is not None:  # what the way there and back left of zeros
+    if l1 is not None:  # zeros that the change of coordinates made inexact
         coef = np.where(np.abs(coef) < 1e-12 * np.max(np.abs(coef)), 0.0, coef)
     return GlmFit(
         coef=coef,
@@ -143,7 +152,9 @@ def _least_squares(
 
 
 def _absolute(coordinates: Coordinates, l1: Floats | None, y_scale: float) -> tuple[Floats | None, Floats | None]:
-    """The costs of absolute coefficients of (1, x) for labels in units of ``y_scale``, and what turns phi into them."""
+    """The L1 penalties of (1, x) for labels in units of ``y_scale``, and the matrix
+    from phi to coefficients.
+    """
     if l1 is None:
         return None, None
     if coordinates.constant:

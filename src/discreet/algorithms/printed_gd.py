@@ -1,10 +1,12 @@
-"""Noisy gradient descent for generalized linear models: COST, Algorithm 1, as printed and with tight accounting.
+"""Noisy gradient descent for generalized linear models (COST, Algorithm 1), as printed
+and with tight accounting.
 
-beta <- project(beta - step (sum of (psi'(x beta) - y) x + noise) / n), T times, with |x| at most its declared radius.
-Labels of the identity link are in units of their declared half-width, measured from the middle of their range.
+beta <- project(beta - step (sum of (psi'(x beta) - y) x + noise) / n), T times, with |x| at most
+its declared radius. With the identity link, labels are in units of their declared half-width,
+measured from the middle of their range.
 
-As printed, each step gets (epsilon/T, delta/T) and noise for the sensitivity 4 (R + c_1) |x|; exact composition costs
-sqrt(T), and a score that is bounded by c moves the sum by 2 c |x| at most.
+As printed, each step gets (epsilon/T, delta/T) and noise for the sensitivity 4 (R + c_1) |x|. Exact
+composition costs sqrt(T), and a score bounded by c moves the sum by at most 2 c |x|.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from discreet.rows import Floats, Query, Source
 from discreet.rows.truncated import TruncatedScores
 
 _STEPS = 20
-# Where the number of rows is private, what it costs.
+# The share of mu^2 for the number of rows, where it is private.
 _COUNT_SHARE = 0.03
 
 
@@ -40,11 +42,13 @@ def printed_descend(
     ball: float | None = None,
     calibration: str = "tight",
 ) -> GlmFit:
-    """T noisy gradient steps from 0 (or the public fit), in the declared coordinates or in the public white ones.
+    """T noisy gradient steps from 0 (or the public fit), in the declared or in
+    public white coordinates.
 
-    ``ball``: the radius that coefficients of these coordinates keep within.
+    ``ball``: the radius onto which coefficients are projected in these coordinates.
 
-    Privacy: ``steps`` sums, whose costs together are the budget (``"tight"``) or what the printed noise really costs.
+    Privacy: ``steps`` sums; their joint cost is the budget (``"tight"``) or what the
+    printed noise actually costs.
     """
     rounds = _STEPS if steps is None else steps
     count, rest = _count(source, budget, model, x_radius, calibration)
@@ -61,7 +65,7 @@ def printed_descend(
         return _query(model, coordinates, at, radius, score_bound)
 
     if calibration == "paper":
-        # Line 2 of Algorithm 1: (epsilon/T, delta/T) a step, and B sqrt(d) = 4 (R + c_1) |x|.
+        # Line 2 of Algorithm 1: (epsilon/T, delta/T) per step, and B sqrt(d) = 4 (R + c_1) |x|.
         length = 4 * _label_and_mean(model, ball * radius) * radius
         noise_std = length * math.sqrt(2 * math.log(2 * rounds / budget.delta)) * rounds / budget.epsilon
         each = GDP(source.noise_std(query(beta), GDP(1.0)) / noise_std)
@@ -96,7 +100,7 @@ def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coor
 
 
 def _score_bound(model: GlmModel, reach: float) -> float:
-    """No score is longer, for labels in their range and coefficients in the ball."""
+    """A bound on |score| for labels in their range and coefficients in the ball."""
     labels = model.labels
     low, high = (0.0, 0.0) if model.exposure is None else (math.log(bound) for bound in model.exposure)
     bound = model.family.score_bound(labels.low, labels.high, low - reach, high + reach, model.link)
@@ -110,12 +114,14 @@ def _label_and_mean(model: GlmModel, reach: float) -> float:
 
 
 def _step_length(model: GlmModel) -> float:
-    """One over the curvature of one row's loss where labels lie in the middle of their range."""
+    """One over the curvature of one row's loss at the middle of the label range."""
     return 1 / max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
 
 
 def _count(source: Source, budget: Budget, model: GlmModel, x_radius: float, calibration: str) -> tuple[float, float]:
-    """The number of rows, and the share of the budget that is left after asking for it, if that had to be."""
+    """The number of rows, and the share of the budget that is left after
+    releasing it, if it is private.
+    """
     if source.public_rows is not None:
         return float(max(source.public_rows, 1)), 1.0
     if calibration == "paper":

@@ -1,12 +1,15 @@
-"""DP-GLMtron as printed (RELU, Algorithm 1): one shuffled pass, thresholds from public rows at every row.
+"""DP-GLMtron as printed (RELU, Algorithm 1): one shuffled pass, with thresholds from
+public rows at every row.
 
-    w <- w - eta (clip_s((ReLU(x w) - y) x) + 2 f s g),  s from DP-Threshold of all public residuals at w,
+    w <- w - eta (clip_s((ReLU(x w) - y) x) + 2 f s g),  s from DP-Threshold of
+    all public residuals at w,
 
-from w = 0, and the mean of all iterates is returned. Corrected where the paper errs: the clip is min(1, s/|v|),
-residuals have absolute values, and s bounds a gradient, so it is the threshold times the norm of x, as Algorithm 3 has
-it. Theorem 1 prints f with Omega(); here its proof is carried out with the theorem that it cites (Feldman, McMillan and
-Talwar, closed form) and Lemma 8, each with half of delta. Constants that the paper leaves open are those of a standard
-Gaussian design: alpha 3, C_2 1, a 1/2, kappa 1 (rows are white), c_1 1.
+from w = 0; the mean of all iterates is returned. Corrected where the paper errs: the clip is
+min(1, s/|v|), residuals have absolute values, and s bounds a gradient, so it is the threshold times
+the norm of x, as in Algorithm 3. Theorem 1 prints f with Omega(). Here its proof is carried out
+with the theorem that it cites (Feldman, McMillan and Talwar, closed form) and Lemma 8, each with
+half of delta. Constants that the paper leaves open are those of a standard Gaussian design: alpha
+3, C_2 1, a 1/2, kappa 1 (rows are white), c_1 1.
 """
 
 from __future__ import annotations
@@ -24,9 +27,9 @@ from discreet.privacy.shuffling import Amplification, clones_epsilon, largest_lo
 from discreet.rows import DivisibleSource, Floats, LinearMap
 from discreet.rows.walk import Walk
 
-# So many iterates are kept along the way.
+# The number of stored iterates.
 _KEPT = 200
-# No row is shortened before its gradient is.
+# No row is scaled down before its gradient is clipped.
 _FAR = 1e100
 
 
@@ -39,10 +42,11 @@ def printed_glmtron(
     *,
     eta: float | None = None,
 ) -> Descent:
-    """``public``: encoded rows (one column each) and labels in the user's units; ``known``: the rows' mean, covariance.
+    """``public``: encoded rows (one column each) and labels in the user's units;
+    ``known``: mean and covariance.
 
-    Privacy: one shuffled pass, one answer for each row. The exact guarantee of the printed noise is computed, and
-    refused where it is weaker than what was asked for.
+    Privacy: one shuffled pass, one answer per row. The exact guarantee of the printed noise is
+    computed, and refused if it is weaker than what was asked for.
     """
     if source.public_rows is None:
         raise ValueError("a shuffled pass needs a public number of rows: neighbours='replace_one', and no groups")
@@ -77,12 +81,14 @@ def printed_glmtron(
 
 
 def printed_multiplier(budget: Budget, rows: int) -> float:
-    """f of Theorem 1, by its own proof: sqrt(2 log(1.25/delta_0)) / epsilon_0, epsilon_0 as large as it allows."""
+    """f of Theorem 1, by its own proof: sqrt(2 log(1.25/delta_0)) / epsilon_0 with the
+    largest allowed epsilon_0.
+    """
     half = budget.delta / 2
     low, high = 0.0, largest_local(rows, half)
     if high <= 0:
         raise GuaranteeError(
-            f"Theorem 1 needs more rows: the shuffling bound that it cites says nothing of {rows} at delta {half:g}"
+            f"Theorem 1 needs more rows: the shuffling bound that it cites does not cover {rows} at delta {half:g}"
         )
     for _ in range(60):
         middle = (low + high) / 2

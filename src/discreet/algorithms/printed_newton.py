@@ -1,12 +1,14 @@
 """DP-PMTLR, DP-PMTGLM and DP-LR with the noise as printed (PMT, Algorithms 3, 4 and 5).
 
-As printed: a radius that is four times a typical row's, Hessian noise for 2 R^2 where sqrt(2) R^2 would do, and no
-repair of an indefinite Hessian. What that really costs is computed and reported, and refused where it is weaker than
-what was asked for. The output is beta^(T), which T steps make: T are run and charged, though the loop is printed from 0
-to T. sigma_2 of Algorithms 3 and 5 has R, as its proof (B.9) and Algorithm 4 have it, where the text prints R^2.
+As printed: a radius of four times a typical row's, Hessian noise for 2 R^2 where sqrt(2) R^2 is
+enough, and no repair of an indefinite Hessian. The actual cost is computed and reported, and
+refused if it is more than what was asked for. The output beta^(T) takes T steps: T are run and
+charged, though the loop is printed from 0 to T. sigma_2 of Algorithms 3 and 5 has R, as in its
+proof (B.9) and in Algorithm 4, where the text prints R^2.
 
-Two things are not as printed, because they are not private: the radius of Algorithm 5 is the declared one, not the
-private data's own, and Algorithm 4 projects onto the ball for which it bounds the cumulant's derivatives.
+Two things differ because the printed ones are not private: the radius of Algorithm 5 is the
+declared one, not that of the private data, and Algorithm 4 projects onto the ball for which it
+bounds the cumulant's derivatives.
 """
 
 from __future__ import annotations
@@ -40,9 +42,11 @@ def printed_newton(
     ball: float | None = None,
     failure: float | None = None,
 ) -> GlmFit:
-    """T steps beta <- beta - (Hessian + G)^-1 (gradient + g) from beta = 0; ``failure`` is the paper's eta.
+    """T steps beta <- beta - (Hessian + G)^-1 (gradient + g) from beta = 0;
+    ``failure`` is the paper's eta.
 
-    Privacy: T gradients and Hessians. Their exact joint cost is computed from the noise that is drawn.
+    Privacy: T gradients and Hessians. Their exact joint cost is computed from
+    the noise that is drawn.
     """
     units = LabelUnits.of(model)
     model, guess = units.model(model), units.guess(guess)
@@ -65,7 +69,7 @@ def printed_newton(
 
 @dataclass(frozen=True, eq=False)
 class _Printed:
-    """The printed bounds: R of the rows, and those of score and weight on the ball."""
+    """The printed bounds: R for the rows, and those of score and weight on the ball."""
 
     model: GlmModel
     coordinates: Coordinates
@@ -99,7 +103,7 @@ class _Printed:
             radius = x_radius + float(np.linalg.norm(model.origin))
         mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
         if model.family.name == "bernoulli" and model.link.name == "logit":
-            # Algorithms 3 and 5; nothing here depends on the coefficients, so they need no ball.
+            # Algorithms 3 and 5; nothing here depends on the coefficients, so no ball is needed.
             stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius / mu
             return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
         ball = usual_radius(model) if ball is None else ball
@@ -144,7 +148,7 @@ class _Printed:
 
 
 def _cost(source: Source, query: Query, noise_std: float) -> GDP:
-    """What noise of this size costs for this query: noise and mu are inversely proportional."""
+    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
     return GDP(source.noise_std(query, GDP(1.0)) / noise_std)
 
 

@@ -1,7 +1,9 @@
-"""DP-PMTRR with the noise as printed (PMT, Algorithm 2): z z^T and z y released apart, with a wide radius.
+"""DP-PMTRR with the printed noise (PMT, Algorithm 2): z z^T and z y released
+separately, with a wide radius.
 
-R = sqrt(d (1 + log(2 n / eta))), four times a typical row's length; y is divided by the public root mean square and cut
-to sqrt(1 + log(2 n / eta)). The exact guarantee of this noise is computed; it is better than the one printed.
+R = sqrt(d (1 + log(2 n / eta))), four times a typical row's norm; y is divided by the public root
+mean square and clipped at sqrt(1 + log(2 n / eta)). The exact guarantee of this noise is computed;
+it is stronger than the printed one.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ def printed_pmt(
     y_scale: float,
     failure: float | None = None,
 ) -> GlmFit:
-    """(sum z z^T + lambda Sigma_B^-1 + G)^-1 (sum z y + g), carried back; ``y_scale`` is the public labels'.
+    """(sum z z^T + lambda Sigma_B^-1 + G)^-1 (sum z y + g), transformed back; ``y_scale``
+    is that of public labels.
 
     ``failure`` is the paper's eta.
 
@@ -74,7 +77,7 @@ def printed_pmt(
     radius, y_radius = math.sqrt(coordinates.size * long), math.sqrt(long)
     square = TruncatedInformation(coordinates.map(np.zeros(coordinates.size)), np.ones_like, radius, 1.0, "z z^T")
     cross = TruncatedCross(LinearMap(coordinates.matrix), model.labels, y_scale, radius, y_radius)
-    mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithm promises
+    mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is the guarantee of the algorithm
     square_cost = _cost(source, square, 2 * radius**2 / mu)
     cross_cost = _cost(source, cross, 2 * radius * y_radius / mu)
     refuse_weaker([square_cost, cross_cost], budget)
@@ -86,5 +89,5 @@ def printed_pmt(
 
 
 def _cost(source: Source, query: Query, noise_std: float) -> GDP:
-    """What noise of this size costs for this query: noise and mu are inversely proportional."""
+    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
     return GDP(source.noise_std(query, GDP(1.0)) / noise_std)

@@ -1,6 +1,8 @@
-"""DP-RR, the ridge regression that perturbs x x^T and x y apart, with the noise as printed (PMT, Theorem 4.3).
+"""DP-RR, ridge regression with separate noise on x x^T and x y, with the printed
+noise (PMT, Theorem 4.3).
 
-The paper takes the radius from the private data (its Remark 4.4), which is not private: here it is the declared one.
+The paper takes the radius from the private data (its Remark 4.4), which is not private;
+here it is the declared one.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ class PrintedRidge:
 def printed_ridge(
     source: Source, budget: Budget, *, width: int, x_radius: float, fit_intercept: bool, penalty: Floats
 ) -> PrintedRidge:
-    """(sum x x^T + penalty + G)^-1 (sum x y + g), with sigma_1 = 2 R^2 / mu and sigma_2 = 2 R B / mu.
+    """(sum x x^T + penalty + G)^-1 (sum x y + g), with sigma_1 = 2 R^2 / mu
+    and sigma_2 = 2 R B / mu.
 
-    Privacy: two sums. The printed sigma_1 is sqrt(2) times what replacing one row needs, so the guarantee that is
-    reported, computed from the noise that is really drawn, is better than the one asked for.
+    Privacy: two sums. The printed sigma_1 is sqrt(2) times what replacing one row needs,
+    so the reported guarantee, which is computed from the noise that is drawn, is
+    stronger than the one asked for.
     """
     second = CrossMoment(width, x_radius, fit_intercept, with_y=False)
     cross = CrossMoment(width, x_radius, fit_intercept, with_y=True)
@@ -37,11 +41,11 @@ def printed_ridge(
     refuse_weaker([gram_cost, cross_cost], budget)
     gram = source.sum(second, gram_cost)
     moment = source.sum(cross, cross_cost)
-    # Least squares, as noise can make any matrix of it, a singular one included.
+    # Least squares, because noise can produce any matrix, including a singular one.
     coef = np.linalg.lstsq(gram.value + np.diag(penalty), moment.value[:, 0], rcond=None)[0]
     return PrintedRidge(np.asarray(coef))
 
 
 def _cost(source: Source, query: CrossMoment, noise_std: float) -> GDP:
-    """What noise of this size costs for this query: noise and mu are inversely proportional."""
+    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
     return GDP(source.noise_std(query, GDP(1.0)) / noise_std)

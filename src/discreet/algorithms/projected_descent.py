@@ -1,7 +1,8 @@
-"""DP-PGD (Shen et al. 2023), a baseline of RELU's experiments: full gradients, noise for the worst row, a projection.
+"""DP-PGD (Shen et al. 2023), a baseline of RELU's experiments: full gradients,
+worst-case noise, a projection.
 
-It follows the true gradient of the squared loss, which for a ReLU is blind to rows with a negative index. It is here
-to be compared with, not to be used.
+It follows the gradient of the squared loss, which for a ReLU is 0 on rows with a negative index. It
+is here for comparison, not for use.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ def pgd(
     eta: float | None = None,
     ball: float | None = None,
 ) -> Descent:
-    """Full gradients with noise for their largest norm, and a projection that keeps it (Shen et al. 2023).
+    """Full gradients with noise for their largest norm, and a projection that
+    maintains it (Shen et al. 2023).
 
-    Privacy: a first look and one sum for each step, composed exactly. Rows are shortened to about their typical norm;
-    residuals are at most the range of y, so no gradient is longer than their product.
+    Privacy: a first look and one sum per step, composed exactly. Rows are clipped at
+    about their typical norm; residuals are at most the range of y, so the norm of a
+    gradient is at most their product.
     """
     steps = _PGD_STEPS if steps is None else steps
     ground, rest = prepare(source, budget, model, known)
@@ -46,7 +49,8 @@ def pgd(
         query = _gradient(model, ground.design.map(theta), reach * 2 * model.labels.half_width, reach)
         answer = source.sum(query, cost)
         theta = projected(theta + eta * answer.value[:, 0] / ground.seen.count, ball)
-        # About so much of the earlier noise is left after a step, where half of the rows have a positive index.
+        # About this much of the earlier noise is left after a step, if half of the rows
+        # have a positive index.
         variance = abs(1 - eta / 2) * variance + (eta * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
     return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps, ground.seen.used)

@@ -1,8 +1,8 @@
-"""One pass over the rows one by one, in a secret random order: DP-GLMtron (RELU, Algorithm 1), and DP-SGD beside it.
+"""One pass over single rows in a secret random order: DP-GLMtron (RELU, Algorithm 1), and DP-SGD.
 
-GLMtron moves by (y - mean(eta)) z and clips at thresholds from public rows; SGD moves by the true gradient, which for a
-ReLU is blind to rows with a negative index, and clips at a bound that is fixed beforehand. What nobody knowing the
-order is worth is proved by ``privacy/shuffling.py``.
+GLMtron moves by (y - mean(eta)) z and clips at thresholds from public rows. SGD moves by the true
+gradient, which for a ReLU is 0 on rows with a negative index, and clips at a fixed bound.
+``privacy/shuffling.py`` proves the amplification by the secret order.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from discreet.rows import DivisibleSource, Floats, LinearMap
 from discreet.rows.source import Rows
 from discreet.rows.walk import Walk
 
-# All steps together go this many times as far as one whole step.
+# The total length of all steps, in multiples of one full step.
 _LENGTHS = 3.0
-# The threshold is what this share of public residuals stays below, and the clip this part of it.
+# The threshold is above this share of public residuals, and the clip is this part of it.
 _SHARE, _CLIP = 0.7, 0.4
 _DOUBLINGS = 12
-# Thresholds change slowly: public residuals are looked at this often in the pass.
+# Thresholds change slowly: they are recomputed from public residuals this many times in the pass.
 _LOOKS = 200
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a pass does at each row: the clip at this iterate, and whether the mean's slope weighs the gradient.
+    """The rule of a step: the clip at this iterate, and whether the slope of the mean
+    multiplies the gradient.
 
-    ``whole`` is the step that a whole gradient would take, ``eta`` the one that a row's takes.
+    ``whole`` is the step of a full gradient, ``eta`` that of a single row.
     """
 
     clip: Callable[[Floats], float]
@@ -67,10 +68,11 @@ def shuffled_glmtron(
     *,
     eta: float | None = None,
 ) -> Descent:
-    """``public``: encoded rows (one column each) and labels in the user's units; ``known``: the rows' mean, covariance.
+    """``public``: encoded rows (one column each) and labels in the user's units;
+    ``known``: mean and covariance.
 
-    Privacy: one shuffled pass, one answer for each row. Refused where the bound shows nothing, or where the number of
-    rows is private.
+    Privacy: one shuffled pass, one answer per row. Refused if the bound gives nothing, or if the
+    number of rows is private.
     """
     x, y = public
     rows = _public_rows(source)
@@ -85,7 +87,8 @@ def shuffled_glmtron(
     def threshold(theta: Floats) -> float:
         return public_threshold(np.abs(y - model.link.mean(theta @ z)), edges, _SHARE)
 
-    # Never above the constant model's: where noise has led the iterate away, more noise would not bring it back.
+    # At most that of the constant model: if noise has led the iterate away, more noise
+    # would not bring it back.
     most = threshold(start.theta)
 
     def clip(theta: Floats) -> float:
@@ -105,9 +108,9 @@ def shuffled_sgd(
     *,
     eta: float | None = None,
 ) -> Descent:
-    """Gradients are clipped to the norm 1 where half of y's range is 1, as the paper scales it.
+    """Gradients are clipped at norm 1 if half of y's range is 1, as in the paper.
 
-    Privacy: one shuffled pass; where shuffling shows nothing, one pass over rows as disjoint parts.
+    Privacy: one shuffled pass; if shuffling gives nothing, one pass over rows as disjoint parts.
     """
     rows = _public_rows(source)
     start = declared_ground(model, known, rows)
@@ -123,7 +126,7 @@ def shuffled_sgd(
 
 
 def _one_pass(single: Rows, model: IndexModel, start: Ground, rule: Rule) -> Descent:
-    """A step for each row; the model is the mean of the later half of the iterates."""
+    """One step per row; the model is the mean of the second half of the iterates."""
     rows = len(single)
     theta, path, noises, clip = start.theta, [start.theta], np.zeros(rows), 1.0
     first, again = rows // 2, max(1, rows // _LOOKS)
@@ -146,7 +149,7 @@ def _one_pass(single: Rows, model: IndexModel, start: Ground, rule: Rule) -> Des
             total += theta
     variance = averaged_noise(rule.eta / rule.whole, rows, first, noises)
     if model.size * variance > start.spread**2 / 2:
-        # A clipped gradient draws back with bounded force: noise of this size outruns it as if nothing did.
+        # The pull of a clipped gradient is bounded: noise of this size acts as if there were none.
         variance = averaged_noise(0.0, rows, first, noises)
     mean = shrunk(total / max(rows - first, 1), variance, model.intercept)
     return Descent(start.design, mean, path, variance, rows)

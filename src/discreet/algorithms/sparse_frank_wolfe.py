@@ -1,7 +1,8 @@
-"""Private Frank-Wolfe on an L1 ball: every step walks towards the vertex that goes down most steeply.
+"""Private Frank-Wolfe on an L1 ball: each step moves towards the vertex of steepest descent.
 
-A vertex is one column with one sign, so a step is one exponential mechanism among 2 d candidates and releases nothing
-else (Talwar, Thakurta and Zhang, 2015). Of the columns that were ever picked, those with the largest coefficients stay.
+A vertex is one column with one sign, so a step is one exponential mechanism among 2 d candidates
+and releases nothing else (Talwar, Thakurta and Zhang, 2015). Of the picked columns, those with the
+largest coefficients are kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from discreet.rows import LinearMap, ResidualRanking, WideSource
 
 _LOOK_SHARE = 0.03
 _CELL_CLIP = 1.25
-# The ball's radius where none is given: this much a column, in units of the cells' spread.
+# The default radius of the ball: this much per column, in units of the cells' spread.
 _RADIUS_PER_COLUMN = 0.5
 
 
@@ -32,7 +33,7 @@ def frank_wolfe(
 ) -> SparseFit:
     """beta <- (1 - g) beta + g (vertex), with g = 2 / (t + 2).
 
-    Privacy: one sum, then one pick per step; their costs together are the budget.
+    Privacy: one sum, then one pick per step; their joint cost is the budget.
     """
     steps = 2 * sparsity if steps is None else steps
     costs = budget.split([_LOOK_SHARE, *[(1 - _LOOK_SHARE) / steps] * steps])

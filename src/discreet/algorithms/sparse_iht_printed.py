@@ -1,11 +1,14 @@
-"""Sparse generalized linear regression, or another objective, with the noise as printed (COST, Algorithms 3 to 5).
+"""Sparse generalized linear models, or other objectives, with the printed noise
+(COST, Algorithms 3 to 5).
 
-    beta <- NoisyHT(beta - (step / n) * sum of (psi'(x beta) - y) x, s, epsilon/T, delta/T, step * B / n)
+    beta <- NoisyHT(beta - (step / n) * sum of (psi'(x beta) - y) x, s,
+    epsilon/T, delta/T, step * B / n)
 
-NoisyHT peels s coordinates off, each with fresh Laplace noise of scale lambda 2 sqrt(3 s ln(T/delta)) / (epsilon/T),
-and adds such noise to the chosen values. Line 3 of Algorithm 5 reads beta^(T) for beta^t. B = 4 (R + c_1) sigma_x is at
-least twice what replacing a row can do, and the composition is the plain one: the guarantee that is reported is
-computed from the noise that is really drawn, and is better than the one asked for.
+NoisyHT removes s coordinates one by one, each with fresh Laplace noise of scale lambda 2 sqrt(3 s
+ln(T/delta)) / (epsilon/T), and adds such noise to the chosen values. Line 3 of Algorithm 5 reads
+beta^(T) for beta^t. B = 4 (R + c_1) sigma_x is at least twice the effect of replacing a row, and
+the printed composition is basic. The reported guarantee is computed from the noise that is drawn,
+and is stronger than the one asked for.
 """
 
 from __future__ import annotations
@@ -40,11 +43,12 @@ def printed_threshold(
             "it needs neighbours='replace_one' and rows that are not grouped"
         )
     largest_label = max(abs(model.labels.low), abs(model.labels.high))
-    # c_1 bounds psi', which is 1 for probabilities and, elsewhere, no more than labels themselves can be.
+    # c_1 bounds psi', which is 1 for probabilities and at most the largest label elsewhere.
     bound = 4 * (largest_label + (1.0 if model.family.label_free else largest_label))
     weight_bound = 1.0 if model.family.label_free else bound / 4
     if model.family.limit is not None:
-        # Algorithm 4, for any objective: B bounds how far a replaced row can move an entry of the gradient (Lemma 4).
+        # Algorithm 4, for any objective: B bounds how far a replaced row can move an entry of
+        # the gradient (Lemma 4).
         bound, weight_bound = 2 * model.family.limit, model.family.limit
     scale = bound * 2 * math.sqrt(3 * sparsity * math.log(steps / budget.delta)) * steps / budget.epsilon
     rows, beta = max(source.public_rows, 1), np.zeros(width)
@@ -61,7 +65,8 @@ def printed_threshold(
             1.0,
             offset=beta * rows / step,
         )
-        # Noise and cost are inversely proportional, so the noise of cost 1 tells the cost of this noise.
+        # Noise and cost are inversely proportional: the noise at cost 1 gives
+        # the cost of this noise.
         each = source.selection_scale(query, Repeated(Pure(1.0), sparsity)) / scale
         picks, values = Repeated(Pure(each), sparsity), Repeated(Pure(each / 2), sparsity)
         if number == 0:

@@ -1,12 +1,15 @@
-"""Select columns, then fit the chosen ones: in one round, or in several, each looking at what the last left over.
+"""Select columns, then fit them; in one round, or in several that use the
+residual of the previous ones.
 
-1. Every round picks columns by how far they go along with the residual of a least-squares fit on the columns picked so
-   far. A column that only echoes a chosen one has nothing left to explain in the next round, which is what correlated
-   designs need; picks cost the same in one round as in many, so rounds cost only their least squares. For screening,
-   the residual of a linear fit serves every family: given normal x it is uncorrelated with each column that the mean
-   does not depend on.
-2. The descent (algorithms/descent.py) fits the family's own model on the picked columns, with all that is left.
-3. Where more columns were picked than wanted, the least certain are dropped, which is free.
+1. Each round picks columns by their association with the residual of a least-squares fit on
+   the columns picked so far. A column that is only correlated with a chosen one has nothing
+   left to explain in the next round, as correlated designs require. Picks cost the same in one
+   round as in many, so rounds cost only their least squares. For screening, the residual of a
+   linear fit works for every family: given normal x it is uncorrelated with each column that
+   the mean does not depend on.
+2. The descent (algorithms/descent.py) fits the family's model on the picked columns,
+   with the rest of the budget.
+3. If more columns were picked than wanted, the least certain are dropped, at no cost.
 """
 
 from __future__ import annotations
@@ -24,16 +27,18 @@ from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import Budget, picks_within
 from discreet.rows import Floats, Indices, Labels, LinearMap, OnSupport, ResidualRanking, WideSource
 
-# Shares of mu^2: first look, picks, least squares between rounds; the descent has the rest. Chosen on simulated designs
-# (independent and AR(1) columns, linear, logistic, Poisson): fewer picks lose columns, which costs most.
+# Shares of mu^2: first look, picks, least squares between rounds; the descent has the rest. Chosen
+# on simulated designs (independent and AR(1) columns, linear, logistic, Poisson): fewer picks lose
+# columns, which costs most.
 _SHARES = (0.03, 0.40, 0.12)
-# In a single round, as where the budget is small, finding the columns is what is hard.
+# With a single round, as for a small budget, most of the budget is needed to find the columns.
 _SINGLE = (0.03, 0.54, 0.0)
-# Cells are clipped to this many of their root mean square: in a ranking, the noise outweighs what that loses.
+# Cells are clipped at this many root mean squares: in a ranking, the noise outweighs the loss.
 _CELL_CLIP, _SINGLE_CELL_CLIP = 1.0, 0.6
-# Residuals of a label that is no class are clipped to this many standard deviations of the label.
+# Residuals of labels that are not classes are clipped at this many standard
+# deviations of the label.
 _RESIDUAL_CLIP = 1.5
-# How far the weakest signal of interest stands above the noise of a pick decides how many rounds pay.
+# The signal-to-noise of the weakest signal of interest in a pick decides the number of rounds.
 _FEW, _MANY = 50.0, 150.0
 _MOST_AUTOMATIC = 30
 # Clipping changes which column looks best, whatever the budget: the more there is of it, the later cells are clipped.
@@ -42,7 +47,9 @@ _WIDENING = 0.3
 
 @dataclass(frozen=True)
 class Rounds:
-    """How many columns each round picks, how many are kept; ``keep`` None keeps those that stand clear of the noise."""
+    """The number of picks per round, and of kept columns; with ``keep`` None,
+    the clearly nonzero ones.
+    """
 
     picks: tuple[int, ...]
     keep: int | None
@@ -55,7 +62,9 @@ class Rounds:
 
     @classmethod
     def planned(cls, sparsity: int | None, width: int, budget: Budget, rows: float) -> Rounds:
-        """By public numbers only: the larger n mu / (sqrt(s) ln d), the more rounds and the more spare picks."""
+        """From public numbers only: larger n mu / (sqrt(s) ln d) gives more
+        rounds and more spare picks.
+        """
         reach = rows * budget.mu / max(math.log(width), 1.0)
         if sparsity is None:
             wanted = int(np.clip((reach / _FEW) ** 2, 1, min(_MOST_AUTOMATIC, width)))
@@ -71,7 +80,9 @@ class Rounds:
         return self.widening * _CELL_CLIP if len(self.picks) > 1 else _SINGLE_CELL_CLIP
 
     def shares(self) -> list[float]:
-        """Of mu^2: the look; a pick and a least squares for every round, but none for the last; the descent."""
+        """Shares of mu^2: the look; a pick and a least squares per round, except
+        for the last; the descent.
+        """
         look, pick, refit = _SHARES if len(self.picks) > 1 else _SINGLE
         shares = [look]
         for picks in self.picks:
@@ -93,10 +104,11 @@ def select_then_fit(
     sparsity: int | None,
     rounds: Rounds | None = None,
 ) -> SparseFit:
-    """A sparse model by rounds of selection and a descent; planned by public numbers unless ``rounds`` are given.
+    """A sparse model by rounds of selection and a descent; planned from public numbers
+    unless ``rounds`` is given.
 
-    Privacy: one sum, then a selection and a sum per round, then the descent's sums; their costs together are the
-    budget.
+    Privacy: one sum, then a selection and a sum per round, then the descent's sums; their
+    joint cost is the budget.
     """
     rows = source.public_rows
     known = wide_look(source, budget.split([_SHARES[0], 1 - _SHARES[0]])[0], width)
@@ -131,7 +143,8 @@ def _residual_ranking(
     cell_clip: float,
 ) -> ResidualRanking:
     coef = np.array([known.y_centre]) if moment is None else moment.least_squares()
-    # A class is at most 1 + |centre| from the mean, and clipping one side only would no longer be centred.
+    # A class is at most 1 + |centre| from the mean; clipping on one side only
+    # would bias the residual.
     bound = 1 + abs(known.y_centre)
     if not model.family.label_free:
         bound = min(bound, _RESIDUAL_CLIP * known.y_scale)
@@ -152,12 +165,15 @@ def _linear_score(y: Floats, eta: Floats) -> Floats:
 
 
 def _kept(fit: GlmFit, plan: Rounds) -> Indices:
-    """Positions of the columns to keep: the wanted number of the most certain, or all that no chance explains."""
+    """Positions of the columns to keep: the wanted number of the most certain, or
+    all that are significant.
+    """
     assert fit.noise_covariance is not None
     assert fit.sampling_covariance is not None
     assert fit.model_covariance is not None
-    # Noise is even in coordinates in which the curvature is, so its deviations stand in the model's proportions. All
-    # that an estimate may be off by grows with its size, and would make large ones look less certain than small ones.
+    # The noise is proportional to the model's covariance, so it is used to rank. The full
+    # uncertainty of an estimate grows with its size, and would make large estimates look less
+    # certain than small ones.
     if plan.keep is not None:
         return _backwards(fit.estimate, fit.model_covariance, plan.keep)
     clear = _in_deviations(fit.estimate, fit.noise_covariance + fit.sampling_covariance)
@@ -184,5 +200,5 @@ def _backwards(estimate: Floats, inverse: Floats, keep: int) -> Indices:
 
 
 def _in_deviations(estimate: Floats, covariance: Floats) -> Floats:
-    """Slopes in their standard deviations."""
+    """Absolute slopes in units of their standard deviations."""
     return np.asarray(np.abs(estimate) / np.sqrt(np.maximum(np.diag(covariance), 1e-300)))[1:]

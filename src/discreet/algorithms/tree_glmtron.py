@@ -1,8 +1,8 @@
-"""DP-TAGLMtron (RELU, Table 4): GLMtron whose sums of gradients are released by a binary tree.
+"""DP-TAGLMtron (RELU, Table 4): GLMtron with sums of gradients released by a binary tree.
 
-Batches of rows are the leaves. A node releases the sum of its leaves' gradients, each taken at the iterate of its own
-time, so the sum of all gradients so far is made of at most log2(T) + 1 noisy nodes instead of T. On each level the
-nodes are disjoint parts of the rows, and the levels compose.
+Batches of rows are the leaves. A node releases the sum of its leaves' gradients, each at the
+iterate of its own time. So the sum of all gradients so far consists of at most log2(T) + 1 noisy
+nodes instead of T. On each level the nodes are disjoint parts of the rows, and the levels compose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from discreet.privacy import GDP, Budget
 from discreet.rows import DivisibleSource, Floats
 from discreet.rows.index_sums import IndexGradient
 
-# Gradients are clipped at this many spreads of y: nodes add up gradients of all times, so they share one clip.
+# Gradients are clipped at this many spreads of y: nodes add gradients of all times,
+# so they share one clip.
 _CLIP = 0.5
 _LEAVES = 32
 
@@ -31,7 +32,7 @@ def tree_glmtron(
     *,
     eta: float | None = None,
 ) -> Descent:
-    """Privacy: a first look; then log2(T) + 1 passes, one for each level, over disjoint parts."""
+    """Privacy: a first look; then log2(T) + 1 passes, one per level, over disjoint parts."""
     ground, rest = prepare(source, budget, model, known)
     leaves = 2 ** max(1, round(math.log2(_LEAVES if steps is None else steps)))
     levels = leaves.bit_length()
@@ -39,7 +40,8 @@ def tree_glmtron(
     tree = [source.split([2**level] * (leaves >> level), cost) for level in range(levels)]
     batch = ground.seen.count / leaves
     clip = _CLIP * ground.norm * math.hypot(ground.seen.y_spread, 0.0 if model.intercept else ground.seen.y_middle)
-    # So that all steps together go three times as far as one whole step: enough, and noise still fades.
+    # All steps together have three times the length of one full step: enough to converge
+    # while noise averages out.
     eta = 3 * step_size(model, ground, _CLIP, 1) / leaves if eta is None else eta
     queries: list[IndexGradient] = []
     sums: dict[tuple[int, int], Floats] = {}
@@ -50,7 +52,8 @@ def tree_glmtron(
         total = np.zeros(model.size)
         for level in range(levels):
             if t >> level & 1:
-                # The prefix of t leaves is one node for each bit of t; a node is released when its last leaf is done.
+                # The prefix of t leaves has one node per bit of t; a node is
+                # released with its last leaf.
                 index = (t >> level) - 1
                 if (level, index) not in sums:
                     answer = tree[level][index].sum_each(queries[index << level : (index + 1) << level], cost)

@@ -1,8 +1,9 @@
-"""The private second moment of transformed and truncated rows (PMT, Algorithm 1 and Theorem 3.2), tight and as printed.
+"""The private second moment of whitened and truncated rows (PMT, Algorithm 1 and Theorem 3.2).
 
-Public moments make rows white, z = Sigma_B^(-1/2) (1, x); white rows have the length sqrt(d), so that is where they are
-cut; what is released is the second moment of z, whose eigenvalues are all about 1, so that it can be inverted
-(Theorem 3.3). Without public moments z is (1, x) itself and nothing is cut.
+Public moments make rows white, z = Sigma_B^(-1/2) (1, x). White rows have norm about sqrt(d), where
+they are clipped. The release is the second moment of z, whose eigenvalues are all about 1, so it
+can be inverted (Theorem 3.3). Without public moments z is (1, x) itself and nothing is clipped.
+Both calibrations are here: tight, and as printed.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import Floats, Geometry, LinearMap, Source
 from discreet.rows.truncated import RowCount, TruncatedMoment
 
-# Where the number of rows is private, what it costs.
+# The share of mu^2 for the number of rows, where it is private.
 _COUNT_SHARE = 0.03
-# White rows are cut at this multiple of their typical length, and later as the noise allows.
+# White rows are clipped at this multiple of their typical norm, and at more as the noise allows.
 _RADIUS = 1.5
 _FAILURE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedRelease:
-    """The mean of (1, x)(1, x)^T, repaired; ``noise_std`` is that of a diagonal entry in coordinates z."""
+    """The mean of (1, x)(1, x)^T, repaired; ``noise_std`` is that of a diagonal
+    entry in the coordinates z.
+    """
 
     moment: Floats
     noise_std: float
@@ -44,11 +47,11 @@ def truncated_moment(
     calibration: str = "tight",
     failure: float = _FAILURE,
 ) -> TruncatedRelease:
-    """The second moment of (1, x), carried back from the coordinates in which it was released.
+    """The second moment of (1, x), transformed back from the coordinates of the release.
 
     ``failure`` is the paper's eta, for its radius.
 
-    Privacy: one sum, and one for the number of rows where it is private.
+    Privacy: one sum, and one for the number of rows if it is private.
     """
     declared = coordinates is None
     coordinates = Coordinates(np.eye(width + 1)) if coordinates is None else coordinates

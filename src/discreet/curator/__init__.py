@@ -1,4 +1,4 @@
-"""The one door to the rows: what may be asked of them, what it costs, and the noise that hides everybody."""
+"""The curator: the only code that reads rows. It prices a query, charges it and adds noise."""
 
 from discreet.curator.accountant import Accountant, Rehearsal, Rehearsed, telling
 from discreet.curator.door import Curator

@@ -1,8 +1,9 @@
-"""Who pays for a curator's answers, and where they are kept: one charge for a whole fit, or one for every release.
+"""How a curator's answers are paid for and stored: one charge for a whole fit, or one per release.
 
-An estimator says what its fit may cost in all. That is reserved when the first release is asked for, durably and
-before a row is read: a fit that cannot be paid to its end spends nothing, and one that was given bad input has not
-begun. Its releases then draw on the reservation, in memory; privacy/reservation.py proves that they stay within it.
+An estimator states what its fit may cost in total. This is reserved at the first release, durably
+and before a row is read: a fit that the budget cannot cover to its end spends nothing, and bad
+input is refused before the fit begins. The fit's releases then draw on the reservation, in memory.
+privacy/reservation.py proves that they stay within it.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ from discreet.privacy import (
 
 U = TypeVar("U", bound=Unit)
 
-# What the numerical composition of planned costs may be above the epsilon asked for: its own margin.
+# How far the numerical composition of planned costs may exceed the epsilon
+# asked for: its own error.
 _ROUNDING = 1e-9
 
 
 class Accountant:
-    """Pays into a ledger, if there is one, for what a curator releases, and keeps the answers of a job there.
+    """Charges a ledger, if there is one, for what a curator releases, and stores
+    the answers of a job there.
 
-    asked: the budget of a fit, which is reserved as a whole; without one, every release is a charge of its own.
-    job: the name under which answers are kept; the same job gets them again and pays nothing.
-    quiet: whoever asks says themselves that stored answers were handed out.
+    asked: the budget of a fit, which is reserved as a whole; without one, every release is charged
+    by itself. job: the name under which answers are stored; the same job gets them again and is not
+    charged. quiet: the caller reports itself that stored answers were used.
     """
 
     def __init__(
@@ -58,36 +61,36 @@ class Accountant:
         self._key: str | None = None
         self._before: Budget | None = None
         self._made: list[tuple[str, Unit]] = []
-        # For each answer of a job, whether it was kept by an earlier one.
+        # For each answer of a job: whether it was already stored.
         self._asked_for: list[bool] = []
         self._whole: Accountant | None = None
         self._name = ""
 
     @property
     def keeps(self) -> bool:
-        """Whether answers are kept for a later fit under the same name."""
+        """Whether answers are stored for a later fit under the same name."""
         return self._ledger is not None and self.job is not None
 
     @property
     def left(self) -> GDP:
-        """The largest Gaussian release that what is reserved still has room for."""
+        """The largest Gaussian release that the reservation still covers."""
         assert self._reservation is not None
         return self._reservation.left
 
     def warn_if_weak(self, rows: int | None) -> None:
-        """Say what the guarantee that was asked for is worth, where that is next to nothing."""
+        """Warn if the guarantee that was asked for protects little."""
         if self._asked is not None and self._whole is None:
             self._asked.warn(rows)
 
     def reserve(self, costs: Sequence[Unit]) -> None:
-        """Reserve these costs in the place of all of the budget's mu, for a fit that is not all Gaussian.
+        """Reserve these costs instead of the budget's whole mu, for a fit that is not all Gaussian.
 
-        Refused, before anything is spent, where they are together more than was asked for.
+        Refused, before anything is spent, if together they exceed what was asked for.
         """
         if self._asked is None:
             return
         if self._key is not None or self._made:
-            raise ValueError("what a fit may cost is decided before its first release")
+            raise ValueError("the cost of a fit must be reserved before its first release")
         if self._whole is not None:
             assert self._reservation is not None
             if not _fits_into(costs, self._reservation):
@@ -103,8 +106,10 @@ class Accountant:
         self._reservation = Reservation(costs)
 
     def part(self, name: str, costs: Sequence[Unit]) -> Accountant:
-        """An accountant for one of several fits that are paid together: it has these costs of what is reserved here."""
-        assert self._reservation is not None  # only what is paid as a whole has parts
+        """An accountant for one of several fits that are charged together: it
+        gets these reserved costs.
+        """
+        assert self._reservation is not None  # only a fit that is charged as a whole has parts
         assert self._asked is not None
         granted = self._reservation.grant(costs)
         for cost in granted:
@@ -115,11 +120,15 @@ class Accountant:
         return part
 
     def grant(self, costs: Sequence[U]) -> list[U]:
-        """What releases that ask for these costs may cost: the same, or a hair less at the end of a reservation."""
+        """The costs at which releases are made: as asked, or slightly less at
+        the end of a reservation.
+        """
         return list(costs) if self._reservation is None else self._reservation.grant(costs)
 
     def pay(self, label: str, releases: Sequence[tuple[str, Unit]], place: str) -> str | None:
-        """Pay for releases at costs that were granted; on disk when this returns the charge's key (None: no ledger)."""
+        """Charge releases at granted costs; durable when this returns the
+        charge's key (None: no ledger).
+        """
         if self._reservation is None:
             if self._ledger is None:
                 return None
@@ -132,7 +141,7 @@ class Accountant:
         return key
 
     def _reserved(self) -> str | None:
-        """The key of the charge for the whole fit, which is made when it is first needed."""
+        """The key of the charge for the whole fit, which is made on first use."""
         if self._whole is not None:
             return self._whole._reserved()
         if self._key is None and self._ledger is not None:
@@ -145,7 +154,9 @@ class Accountant:
 
     @property
     def payment(self) -> Payment | None:
-        """What the whole fit has paid; None without a ledger, before it has, and for a part of another."""
+        """The charge of the whole fit; None without a ledger, before the charge, and
+        for a part of another fit.
+        """
         if self._ledger is None or self._key is None or self._before is None:
             return None
         ledger, when = self._ledger, self._ledger.paid(self._key)
@@ -158,7 +169,7 @@ class Accountant:
         self._made.append((label, cost))
 
     def stored(self, key: str | None, place: str, releases: Sequence[Release]) -> dict[str, Any] | None:
-        """The answer that this job was given before."""
+        """The answer that is stored for this job, if there is one."""
         if self._ledger is None or self.job is None or key is None:
             return None
         found = self._ledger.stored(key, part=f"{self._name}{place}", releases=_paid(releases))
@@ -167,30 +178,30 @@ class Accountant:
         return found
 
     def keep(self, key: str | None, place: str, releases: Sequence[Release], result: dict[str, Any]) -> dict[str, Any]:
-        """Keep an answer; returns the one that was kept first, which is the one to hand out."""
+        """Store an answer; returns the one that was stored first, which is the one to return."""
         assert self._ledger is not None
         assert key is not None
         return self._ledger.store(key, result, part=f"{self._name}{place}", releases=_paid(releases))
 
     def finish(self) -> None:
-        """Write into the ledger what a fit has drawn from its charge."""
+        """Record in the ledger what a fit has drawn from its charge."""
         if self._ledger is not None and self._key is not None:
             self._ledger.finish(self._key, tuple(self._made))
             if any(self._asked_for) and not self._quiet:
                 since, kept = self._ledger.paid(self._key), f"{sum(self._asked_for)} of {len(self._asked_for)} answers"
                 warn_user(
-                    f"{kept} come from ledger {self._ledger.path}, which has them since {since}, when this job was "
-                    "paid for, whatever the rows are now; another name makes, and pays for, a new fit",
+                    f"{kept} come from ledger {self._ledger.path}, which has stored them since this job was "
+                    f"charged, {since}; rows were not read for them; use another job name for a new fit",
                     StoredResultWarning,
                 )
 
 
 class Rehearsed(Exception):
-    """A fit has come to its first release, in a rehearsal."""
+    """Raised when a fit reaches its first release in a rehearsal."""
 
 
 class Rehearsal(Accountant):
-    """Tells what a fit would reserve: the fit is stopped before anything is paid for or looked at."""
+    """Finds what a fit would reserve: stops the fit before anything is charged or read."""
 
     def __init__(self, asked: Budget, *, keeps: bool = False) -> None:
         super().__init__(asked=asked)
@@ -210,12 +221,14 @@ class Rehearsal(Accountant):
 
 
 def telling(slack: float) -> Approximate:
-    """The cost of telling everything with this chance, and else nothing."""
+    """The cost of revealing everything with probability ``slack``, and nothing otherwise."""
     return Approximate(1e-12, slack)
 
 
 def _fits_into(costs: Sequence[Unit], reserved: Reservation) -> bool:
-    """Whether these costs are among the reserved ones, or covered by the Gaussian noise of those (privacy/cover.py)."""
+    """Whether these costs are among the reserved ones, or dominated by their Gaussian
+    part (privacy/cover.py).
+    """
     try:
         reserved.grant(costs)
     except BudgetError:

@@ -1,4 +1,4 @@
-"""A selection as it looks from behind the door, for the replay audit."""
+"""A selection with its exact scores, for the replay audit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from discreet.rows import Ranking
 
 @dataclass(frozen=True)
 class Choice:
-    """What was asked and paid for, its noise, the columns' exact sums, and the candidates with their scores.
+    """A selection: its releases, noise, exact column sums, and the candidates with their scores.
 
-    Sums and scores are whole numbers of the noise's grid.
+    Sums and scores are whole numbers on the noise's grid.
     """
 
     releases: tuple[Release, ...]

@@ -1,8 +1,8 @@
-"""The one door: the only code that sees rows and draws noise.
+"""The curator: the only code that sees rows and draws noise.
 
-Everything that privacy rests on is in this package: what one person can move (``reach``) and the noise for it
-(noise.py), who pays (accountant.py), and the order of steps (``Curator._release``). The charge is durable before a row
-is read, so that a crash wastes budget and never leaks.
+All parts that privacy depends on are in this package: the sensitivity (``reach``) and the noise for
+it (noise.py), the charge (accountant.py), and the order of steps (``Curator._release``). The charge
+is durable before a row is read, so a crash can waste budget but cannot leak.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from discreet.rows.walk import Walk
 
 
 class Curator:
-    """Answers queries about rows that nobody else sees, and keeps count of what that costs."""
+    """Answers queries about rows that no other code sees, and records what the answers cost."""
 
     def __init__(
         self,
@@ -93,34 +93,38 @@ class Curator:
         self._split_keys: list[str | None] = []
 
     def expand(self, records: int) -> None:
-        """Say that each row is asked as up to so many records: all of a person's records are covered.
+        """Declare that each row is asked as up to this many records, so that all records
+        of a person are covered.
 
-        Privacy: a person's k rows make k * records contributions, each within its query's bound; ``reach`` holds for
-        sums of any number of them, so they count as that many rows.
+        Privacy: a person's k rows make k * records contributions, each within its query's bound.
+        ``reach`` holds for sums of any number of them, so they count as that many rows.
         """
         if records < 1 or self._releases:
-            raise ValueError("how many records a row has is said before the first release")
+            raise ValueError("the number of records of a row must be declared before the first release")
         self._records = records
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all answers given so far promise together."""
+        """The joint guarantee of all answers given so far."""
         return Guarantee(
             tuple(self._releases), self._neighbours, self._rows_per_person, grouped=self._grouped, seeded=self._seeded
         )
 
     @property
     def job(self) -> str | None:
-        """The key under which this fit is paid and its answers are kept."""
+        """The key under which this fit is charged and its answers are stored."""
         return self._accountant.job
 
     def finish(self) -> Guarantee:
-        """The guarantee of a fit that has ended; its releases are written down in the ledger."""
+        """End the fit: record its releases in the ledger and return its guarantee."""
         self._accountant.finish()
         return self.guarantee
 
     def noise_std(self, query: Query, cost: GDP) -> float:
-        """The noise that ``sum`` would add, from public facts alone: asking this is free."""
+        """The noise that ``sum`` would add.
+
+        It is computed from public facts alone, so it is free.
+        """
         return self._noise(query, cost).release(query.label, cost).noise_std
 
     def _noise(self, query: Query, cost: GDP) -> GridNoise:
@@ -128,38 +132,42 @@ class Curator:
 
     @property
     def table_rows(self) -> int | None:
-        """The number of rows, where the guarantee counts it as public: one row replaced, and rows not grouped."""
+        """The number of rows where it is public: under ``replace_one`` with
+        rows that are not grouped.
+        """
         return self._engine.rows if self._neighbours == "replace_one" and not self._grouped else None
 
     @property
     def public_rows(self) -> int | None:
-        """What sums over the rows are divided by, where it is public: the number of rows.
+        """The number of rows where sums may be divided by it: it is public and all rows count once.
 
-        None where rows have weights or several records: the sum of these is private.
+        None if rows have weights or several records: the sum of these is private.
         """
         return None if self._weighted or self._records > 1 else self.table_rows
 
     @property
     def one_row_each(self) -> bool:
-        """Whether no person has more than one row, as ``minimise`` needs it."""
+        """Whether every person has at most one row, as ``minimise`` requires."""
         return self._rows_per_person * self._records == 1
 
     @property
     def replaces_rows(self) -> bool:
-        """Whether the guarantee is about a row replaced, rather than one added or removed."""
+        """Whether neighbours replace a row, rather than add or remove one."""
         return self._neighbours == "replace_one"
 
     def sum(self, query: Query, cost: GDP, *, columns: Indices | None = None) -> Answer:
-        """The query's sum over all rows, with discrete Gaussian noise that makes it cost exactly ``cost``.
+        """The query's sum over all rows, with discrete Gaussian noise such that
+        it costs exactly ``cost``.
 
-        ``columns``: of a wide table, the query sees these only. What it declares depends on the query alone.
+        ``columns``: of a wide table, the query sees only these. Its bounds
+        depend on the query alone.
         """
         (cost,) = self._accountant.grant([cost])
         add_up = partial(self._summed, _narrow(partial(product_parts, query), columns))
         return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]], *, columns: Indices | None = None) -> list[Answer]:
-        """Several sums over all rows from one pass, each with noise of its own and at its own cost."""
+        """Several sums over all rows from one pass, each with its own noise and cost."""
         queries = [query for query, _ in questions]
         costs = self._accountant.grant([cost for _, cost in questions])
         add_up = OnePass(lambda function: self._summed(_narrow(function, columns)), queries)
@@ -171,28 +179,32 @@ class Curator:
         ]
 
     def require_positions(self) -> None:
-        """Refuse, before anything is paid, to ask rows by their positions where they have none."""
+        """Refuse, before anything is charged, to address rows by position if
+        they have no fixed order.
+        """
         if not self._engine.ordered:
             raise ValueError(
-                "this solver asks rows by their positions, and rows of this table have none: use the default solver, "
-                "or a Parquet or CSV file or a frame in memory"
+                "this solver addresses rows by position, and the rows of this table have no fixed order: use the "
+                "default solver, or a Parquet or CSV file or a frame in memory"
             )
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
-        """The noise scale of ``select``, from public facts alone: asking this is free."""
+        """The noise scale of ``select``. It is computed from public facts alone, so it is free."""
         noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person * self._records), cost)
         return noise.scale * ranking_unit(query) * 2.0**noise.shift
 
     def select(self, query: Ranking, cost: Repeated, *, values: Repeated | None = None) -> Picked:
-        """The columns with the largest scores: ``cost.times`` picks, each of the range that ``cost`` names.
+        """The columns with the largest scores:
+        ``cost.times`` picks, each of the range given by ``cost``.
 
-        ``values``: also release the chosen columns' sums, with Laplace noise of this cost, as COST prints it.
+        ``values``: also release the chosen columns' sums, with Laplace noise of this
+        cost, as printed in COST.
         """
         candidates_left = query.width - len(query.excluded)
         if not 1 <= cost.times <= candidates_left:
             raise ValueError(f"cannot pick {cost.times} of {candidates_left} columns")
         if values is not None and query.sides != "absolute":
-            raise ValueError("values belong to columns: they come with a ranking by absolute value only")
+            raise ValueError("values can be released only with a ranking by absolute value")
         cost, *rest = self._accountant.grant([cost] if values is None else [cost, values])
         values = rest[0] if rest else None
         noise = RankNoise.covering(ranking_reach(self._neighbours, self._rows_per_person * self._records), cost)
@@ -211,16 +223,18 @@ class Curator:
         return self._release(planned, look, Codec(Picked.to_dict, lambda stored: Picked.of(stored, unit)))
 
     def reserve(self, *costs: Unit) -> None:
-        """What the fit will cost, where that is not all Gaussian: reserved in the place of the budget's mu."""
+        """Reserve the cost of a fit that is not all Gaussian, instead of the budget's mu."""
         self._accountant.reserve(costs)
 
     def minimise(self, query: LogisticLoss, cost: Perturbed) -> Answer:
-        """The coefficients that minimise the rows' loss with a random linear term, which hides every single row.
+        """The coefficients that minimise the rows' loss plus a random linear term
+        (objective perturbation).
 
-        The curator draws the term, adds the penalty that the cost needs, and bounds the rows: docs/papers/objective.md.
+        The curator draws the term, adds the penalty that the cost requires and bounds the rows
+        (docs/papers/objective.md).
         """
         if cost.replaced != (self._neighbours == "replace_one") or not self.one_row_each:
-            raise ValueError("an objective's cost must be that of this curator's neighbours, with one row per person")
+            raise ValueError("an objective's cost must have this curator's neighbours, with one row per person")
         (cost,) = self._accountant.grant([cost])
         noise = ObjectiveNoise.covering(query, cost, self.public_rows)
         release = noise.release(self._neighbours)
@@ -229,7 +243,7 @@ class Curator:
             return query.read(exact_sum(self._engine.sum_rows(partial(query.parts, theta))))
 
         def look() -> tuple[Integers, Hear[Integers]]:
-            with unheard():  # how many passes it takes is private
+            with unheard():  # the number of passes is private
                 minimum = find_minimum(release, noise, gradient, self._bits)
             passed()
             whole = smoothed(minimum, self._bits)
@@ -238,25 +252,28 @@ class Curator:
         return noise.answer(self._release([release], look, WHOLE))
 
     def split(self, widths: Sequence[int], cost: GDP) -> list[Part]:
-        """Sources over disjoint parts of the rows; everything asked of any of them costs ``cost`` together, once.
+        """Sources over disjoint parts of the rows; all their answers together cost ``cost``, once.
 
-        Of each sum(widths) consecutive rows the first widths[0] go to the first part, and so on. A replaced row stands
-        in one part, so the others' answers tell nothing of it (privacy/parallel.py), and each part may cost ``cost``.
+        Of each sum(widths) consecutive rows the first widths[0] go to the first part, and so on. A
+        replaced row lies in one part, so the answers of the other parts do not depend on it
+        (privacy/parallel.py), and each part may cost ``cost``.
         """
         (cost,) = self._accountant.grant([cost])
         split = self._open_split(len(widths), cost, cost, shuffled=False)
         return [Part(self, split, number, rows) for number, rows in enumerate(Residues.side_by_side(widths))]
 
     def shuffle(self, each: GDP, epsilon: float, delta: float) -> list[Part]:
-        """Sources over single rows, in a secret random order: asked once each, they cost (epsilon, delta) together."""
+        """Sources over single rows in a secret random order; asked once each,
+        they cost (epsilon, delta).
+        """
         n = self._count_for_parts()
         split, order = self._open_secret(n, each, epsilon, delta)
         return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order.tolist())]
 
     def _open_secret(self, n: int, each: GDP, epsilon: float, delta: float) -> tuple[Split, NDArray[Any]]:
-        """Pay for a pass in a secret order, and draw it."""
+        """Charge a pass in a secret order, and draw the order."""
         if self._accountant.keeps:
-            raise ValueError("a shuffled pass gives an answer for each row, too many to keep: fit without job=")
+            raise ValueError("a shuffled pass gives one answer per row, too many to store: fit without job=")
         if each.mu > shuffled_mu(epsilon, delta, n).mu:
             raise ValueError(f"{n} shuffled answers of mu {each.mu:.6g} cost more than epsilon {epsilon} at {delta}")
         self._accountant.reserve([Approximate(epsilon, delta)])
@@ -267,9 +284,10 @@ class Curator:
         return split, order
 
     def walk(self, walk: Walk, each: GDP, secret: tuple[float, float] | None = None) -> RowByRow:
-        """Each row by itself, once: in a secret order at (epsilon, delta) together, or as they stand, at ``each``.
+        """Ask each row once: in a secret order at (epsilon, delta) in total, or in
+        table order at ``each``.
 
-        The same promise as ``shuffle`` and ``split`` with a part for each row.
+        The guarantee is that of ``shuffle``, and of ``split`` with one part per row.
         """
         n = self._count_for_parts()
         if secret is None:
@@ -290,7 +308,7 @@ class Curator:
         return self._release([release], look, WHOLE)
 
     def _open_split(self, parts: int, cost: Unit, each: GDP, *, shuffled: bool) -> Split:
-        """Pay for all answers from all parts before any is asked."""
+        """Charge all answers from all parts before any is asked."""
         if self._count_for_parts() < parts:
             raise ValueError(f"n_samples={self._engine.rows} rows are too few to be split into {parts} parts")
         split = Split(len(self._split_keys), parts, cost, each, shuffled)
@@ -301,8 +319,8 @@ class Curator:
     def _count_for_parts(self) -> int:
         if self.public_rows is None:
             raise ValueError(
-                "disjoint parts of the rows, by their positions, need neighbours='replace_one' and one row per person: "
-                "an added row would move others into other parts, and one person's rows could lie in several"
+                "splitting rows by position needs neighbours='replace_one' and one row per person: an added row would "
+                "move others into other parts, and one person's rows could lie in several parts"
             )
         self.require_positions()
         return self.public_rows
@@ -310,15 +328,16 @@ class Curator:
     def ask_part(
         self, split: Split, number: int, queries: Sequence[Query], pieces: Sequence[Residues], cost: GDP
     ) -> Answer:
-        """One sum in which the rows of each piece are asked a query of their own; the pieces are disjoint.
+        """One sum in which each piece of the rows is asked its own query; the pieces are disjoint.
 
-        A row stands in one piece and all queries have one bound, so its reach is that of a single query.
+        A row lies in one piece and all queries have the same bound, so the
+        sensitivity is that of one query.
         """
         first = queries[0]
         if len({(query.geometry, query.shape, query.left_norm, query.right_norm) for query in queries}) > 1:
-            raise ValueError("queries that are added up must have the same shape and bounds")
+            raise ValueError("queries whose sums are added must have the same shape and bounds")
         if first.geometry == "mapped" and len(queries) > 1:
-            raise ValueError("rows that are mapped after they are added up must have one map")
+            raise ValueError("pieces whose rows are mapped after summation must have the same map")
         release = replace(self._noise(first, cost).release(first.label, cost), split=split, part=number)
 
         def add_up() -> Parts:
@@ -346,10 +365,12 @@ class Curator:
     def _release(
         self, planned: Sequence[Release], look: Callable[[], tuple[Held, Hear[Held]]], codec: Codec[Held]
     ) -> Held:
-        """The one order of steps: charge, look up, look at the rows, let the audit hear, store, hand out.
+        """The order of steps: charge, look for a stored answer, read the rows, notify
+        the audit, store, return.
 
-        ``look`` draws the answer and says how a tape hears it. Answers of a job are stored before anybody sees them,
-        and the first one stored is the one handed out; parts of the rows were paid for when they were made.
+        ``look`` draws the answer and returns how a tape records it. Answers of a job are stored
+        before anyone sees them, and the first stored answer is the one returned. Parts of the rows
+        were charged when they were made.
         """
         if not self._releases:
             self._accountant.warn_if_weak(self.table_rows)

@@ -1,9 +1,10 @@
-"""Minimising a noisy objective behind the door: the curator's third verb (docs/papers/objective.md has the proof).
+"""Objective perturbation: minimising a noisy objective (docs/papers/objective.md has the proof).
 
     J(theta) = rows' losses + theta penalty theta / 2 + Lambda |theta - centre|^2 / 2 + b theta,   b ~ N(0, s^2 I)
 
-is minimised until its gradient is provably shorter than ``tolerance``, and the point is released with a little Gaussian
-noise that hides what is left. So no digit of the result rests on how, or how well, the minimiser was found.
+is minimised until its gradient is provably shorter than ``tolerance``. The point is released with a
+little Gaussian noise, which hides the remaining distance to the exact minimum. So the guarantee
+does not depend on how, or how well, the minimum was found.
 """
 
 from __future__ import annotations
@@ -24,36 +25,38 @@ from discreet.rows import Answer, Floats, LogisticLoss
 from discreet.rows.logistic_loss import WholeTheta
 
 Integers = NDArray[np.object_]
-# One pass over the rows: gradient and Hessian of their losses.
+# One pass over the rows: the gradient and the Hessian of their losses.
 Look = Callable[[WholeTheta], tuple[Floats, Floats]]
 
-# The objective's noise in units of its grid; it is a continuous Gaussian to within 20 units but for a chance of
-# 2 exp(-20^2 / 8) < 1e-21 an entry (noise/gaussian.py).
+# The objective's noise in units of its grid. It is within 20 units of a continuous Gaussian, except
+# with probability 2 exp(-20^2 / 8) < 1e-21 per entry (noise/gaussian.py).
 _NOISE_UNITS = 2.0**38
 _COUPLED_WITHIN = 20.0
 COUPLING_FAILURE = 1e-21
-# The gradient's tolerance, in lengths of a row. A pass is exact to 2^-47 a row: for a row count n it must stay above
-# 2^-46 n. Where n is private this serves 2^24 rows.
+# The gradient's tolerance, in row lengths. A pass is exact to 2^-47 per row, so for n rows the
+# tolerance must stay above 2^-46 n. Where n is private, this value holds up to 2^24 rows.
 _TOLERANCE, _FINEST, _PER_ROW = 2.0**-22, 2.0**-30, 2.0**-46
 # The smoothing noise in units of its grid.
 _SMOOTHING_UNITS = 2.0**24
-# Newton's method ends in a dozen passes; this many never happen within the row counts above.
+# Newton's method ends in about a dozen passes; this limit is never reached
+# within the row counts above.
 _MOST_PASSES = 500
 _SHORTEST = 2.0**-12
-# A penalty this many times the ridge is as good as an infinite one, and as much as Newton's steps can be computed with.
+# A penalty of this many times the ridge acts as an infinite one; Newton's
+# steps allow no larger one.
 MOST_PENALTY = 2.0**44
 # All floats are whole multiples of 2^-1074.
 _EXACT = 1074
 
 
 def ridge_strength(bound: float, cost: Perturbed) -> float:
-    """Lambda, a hair above what the cost needs, for the rounding of this line."""
+    """Lambda, slightly above what the cost requires, to cover rounding in this line."""
     return bound**2 / (4 * cost.curvature) * (1 + 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveNoise:
-    """All numbers of one release, from public facts alone."""
+    """All parameters of one release, from public facts alone."""
 
     query: LogisticLoss
     cost: Perturbed
@@ -78,12 +81,14 @@ class ObjectiveNoise:
         noise_unit = bound / cost.gradient_mu / math.sqrt(_NOISE_UNITS**2 - 4) * (1 + 1e-12)
         share = _TOLERANCE if public_rows is None else max(_FINEST, _PER_ROW * public_rows)
         tolerance = share * bound
-        # |theta - exact minimiser| <= (|gradient| + |noise - its continuous twin|) / Lambda, on both data sets.
+        # |theta - exact minimiser| <= (|gradient| + |noise - coupled continuous noise|) /
+        # Lambda, on both data sets.
         apart = 2 * (tolerance + _COUPLED_WITHIN * math.sqrt(size) * noise_unit) / strength
         smoothing_unit = 2.0 ** math.floor(math.log2(apart / cost.smoothing_mu / _SMOOTHING_UNITS))
         reach = apart / smoothing_unit + 2 * math.sqrt(size)
         smoothing_scale = math.sqrt((reach / cost.smoothing_mu * (1 + 1e-12)) ** 2 + 4)
-        # So fine that the gradient at the grid's nearest point to the minimum is well within the tolerance.
+        # Fine enough that the gradient at the grid point nearest to the minimum is
+        # well within the tolerance.
         rows = _TOLERANCE / _PER_ROW if public_rows is None else public_rows
         curvature = steepest + strength + max(rows, 1) * bound**2 / 4
         theta_unit = 2.0 ** math.floor(math.log2(tolerance / (16 * math.sqrt(size) * curvature)))
@@ -91,7 +96,7 @@ class ObjectiveNoise:
 
     @property
     def noise_std(self) -> float:
-        """That of the linear term b."""
+        """The standard deviation of the linear term b."""
         return _NOISE_UNITS * self.noise_unit
 
     @property
@@ -100,14 +105,19 @@ class ObjectiveNoise:
 
     @property
     def quadratic(self) -> Floats:
-        """The second derivative of everything but the losses; rounding can take no eigenvalue below the strength."""
+        """The Hessian of everything but the losses; rounding leaves every eigenvalue
+        at or above the strength.
+        """
         penalty = (self.query.penalty + self.query.penalty.T) / 2
-        # What is not penalised at all, as a constant, is a block of zeros apart, and needs no margin.
+        # Unpenalised coefficients, such as the constant, form a separate block of
+        # zeros and need no margin.
         margin = 1e-12 * float(np.trace(penalty)) * np.any(penalty != 0, axis=1)
         return np.asarray(penalty + np.diag(self.strength + margin))
 
     def outside_gradient(self, theta: WholeTheta, linear: Integers) -> Floats:
-        """The gradient of everything but the losses, in whole numbers: one rounding an entry, whatever the penalty."""
+        """The gradient of everything but the losses, in whole numbers: one rounding
+        per entry for any penalty.
+        """
         ridge, pull, noise_unit = self._exact
         unit = Fraction(theta.unit)
         exact = ridge @ theta.whole * unit.numerator + (linear * noise_unit - pull) * unit.denominator
@@ -131,7 +141,7 @@ class ObjectiveNoise:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """A minimised objective as it looks from behind the door, for the replay audit."""
+    """A minimised objective with its exact values, for the replay audit."""
 
     release: Release
     noise: ObjectiveNoise
@@ -141,16 +151,16 @@ class Minimum:
 
     @property
     def whole(self) -> Integers:
-        """The point in whole units of the grid that it is released on."""
+        """The point in whole units of the grid on which it is released."""
         ratio = Fraction(self.theta.unit) / Fraction(self.noise.smoothing_unit)
         return np.array([round(entry * ratio) for entry in self.theta.whole.tolist()], dtype=object)
 
 
 def find_minimum(release: Release, noise: ObjectiveNoise, look: Look, bits: Bits) -> Minimum:
-    """Draw the linear term and minimise; nothing that is seen outside depends on the number of passes.
+    """Draw the linear term and minimise; nothing visible outside depends on the number of passes.
 
-    The result is certified: its gradient is within the tolerance. The grid of theta and the bound on the penalty see to
-    it that such a point is found; were it not, nothing would be released.
+    The result is certified: its gradient is within the tolerance. The grid of theta and the bound
+    on the penalty ensure that such a point is found. If it were not, nothing would be released.
     """
     size = noise.query.size
     linear = discrete_gaussian(_NOISE_UNITS, size, bits=bits).astype(object)
@@ -163,7 +173,7 @@ def find_minimum(release: Release, noise: ObjectiveNoise, look: Look, bits: Bits
     gradient, hessian = total(theta)
     passes, length = 1, 1.0
     while float(np.linalg.norm(gradient)) > noise.tolerance / 2 and passes < _MOST_PASSES:
-        # Newton's direction shortens the gradient, if the step is short enough: so halve it until it does.
+        # A short enough Newton step always shortens the gradient: halve the step until it does.
         step = np.linalg.solve(hessian, gradient)
         tried = theta.moved(np.asarray(-length * step, dtype=np.float64))
         new_gradient, new_hessian = total(tried)

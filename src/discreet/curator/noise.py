@@ -1,4 +1,4 @@
-"""The noise of one sum: how much, on which grid, and how it is laid out."""
+"""The noise of one sum: its scale, its grid and its symmetry."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from discreet.noise import Bits, discrete_gaussian
 from discreet.privacy import GDP, Neighbours, Release
 from discreet.rows import Answer, Geometry, Query, left_grid, reach, right_grid
 
-# Python's unbounded integers: a sum over very many rows may exceed 64 bits, and nothing may depend on whether it does.
+# Python's unbounded integers: a sum over very many rows may exceed 64 bits, and that must
+# have no visible effect.
 Integers = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
 class GridNoise:
-    """Discrete Gaussian noise for one query, in units of a public grid; nothing here depends on the rows.
+    """Discrete Gaussian noise for one query, in units of a public grid. It
+    does not depend on the rows.
 
-    ``shift`` makes the grid coarser than that of the factors, until the noise is at most 2^39 units. Rounding the sum
-    to it moves each of m entries by at most half a unit, so the reach grows by at most sqrt(m) units. A square answer
-    is symmetric: its off-diagonal entries stand twice in the Frobenius norm, so half the variance is enough there.
-    docs/papers/discrete_gaussian.md proves that s^2 = (reach/mu)^2 + 4 makes the discrete noise mu-GDP.
+    ``shift`` makes the grid coarser than that of the factors, until the noise is at most
+    2^39 units. Rounding the sum to that grid moves each of m entries by at most half a
+    unit, so the sensitivity grows by at most sqrt(m) units. A square answer is symmetric:
+    each off-diagonal entry counts twice in the Frobenius norm, so half the variance is
+    enough there. docs/papers/discrete_gaussian.md proves that s^2 = (reach/mu)^2 + 4 makes
+    the discrete noise mu-GDP.
     """
 
     scales: NDArray[np.float64]
@@ -42,7 +46,7 @@ class GridNoise:
         fine_reach = reach(query.geometry, neighbours, left * right, rows_per_person)
         shift = max(0, math.ceil(math.log2(fine_reach / cost.mu)) - 38)
         coarse_reach = fine_reach / 2**shift + math.sqrt(rows * columns)
-        # The margin covers the rounding of this line and the proof's factor e^(m eta).
+        # The margin covers rounding in this line and the proof's factor e^(m eta).
         variance = np.full((rows, columns), (coarse_reach / cost.mu * (1 + 1e-12)) ** 2)
         if query.geometry == "square":
             variance[~np.eye(rows, dtype=bool)] /= 2
@@ -51,7 +55,7 @@ class GridNoise:
 
     @property
     def independent(self) -> NDArray[np.bool_]:
-        """The entries that have noise of their own: in a square the upper triangle, which the lower one mirrors."""
+        """The entries with independent noise: all, or the upper triangle of a symmetric answer."""
         entries = np.ones(self.scales.shape, dtype=bool)
         return np.triu(entries) if self.geometry in ("square", "printed_square") else entries
 

@@ -1,4 +1,4 @@
-"""Sources over parts of a curator's rows; what they may cost together is decided, and paid, by the curator."""
+"""Sources over parts of a curator's rows; the curator decides on and charges their joint cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.rows import Answer, Query, Residues
 
 
 class Door(Protocol):
-    """The curator's answer to queries about pieces of one part, and the facts that it counts as public."""
+    """How a part reaches its curator: queries about pieces of the part, and public facts."""
 
     @property
     def public_rows(self) -> int | None: ...
@@ -23,7 +23,7 @@ class Door(Protocol):
 
 
 class Part:
-    """A source over some of a curator's rows: the same door, paid for by the split that made it."""
+    """A source over some of a curator's rows; the split that made it has paid for its answers."""
 
     def __init__(self, door: Door, split: Split, number: int, rows: Residues) -> None:
         self._door = door
@@ -41,14 +41,16 @@ class Part:
         return self._door.noise_std(query, cost)
 
     def sum(self, query: Query, cost: GDP) -> Answer:
-        """The query's sum over this part's rows, with noise that makes it cost exactly ``cost``."""
+        """The query's sum over this part's rows, with noise such that it costs exactly ``cost``."""
         return self.sum_each([query], cost)
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> list[Answer]:
         return [self.sum(query, cost) for query, cost in questions]
 
     def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
-        """One sum in which each of as many equal pieces of this part, in order, is asked a query of its own."""
+        """One sum over equal pieces of this part, in order, each of which is
+        asked its own query.
+        """
         pieces = self._rows.cut(len(queries))
         cost = self._spending.spend(cost)
         return self._door.ask_part(self._split, self._number, queries, pieces, cost)

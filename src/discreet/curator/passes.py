@@ -12,7 +12,7 @@ from discreet.rows import Parts, Query, parts_of_each, several_parts
 
 
 class OnePass:
-    """The exact sums of several queries, from one pass over the rows that is made when the first is needed."""
+    """The exact sums of several queries, from one pass that is made when the first is needed."""
 
     def __init__(self, summed: Callable[[Function], Parts], queries: Sequence[Query]) -> None:
         self._summed = summed
@@ -27,5 +27,8 @@ class OnePass:
 
 
 def sum_of(parts: Sequence[Parts]) -> Parts:
-    """Two 64-bit integers for each sum, worth 2^26 and 1, hold far more rows than there are: no carry is needed."""
+    """The sum.
+
+    Each is two 64-bit integers, worth 2^26 and 1, which hold far more rows than exist: no carry.
+    """
     return np.asarray(np.sum(np.stack(parts), axis=0))

@@ -1,4 +1,4 @@
-"""What the curator works with: tapes that listen, and how an answer is kept."""
+"""Interfaces of the curator: tapes that record for the audit, and how an answer is stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.rows import Picked
 
 
 class Tape(Protocol):
-    """Listens at the door for the replay audit: gets the exact sums, says what is released."""
+    """Records releases for the replay audit: gets the exact sums, returns what is released."""
 
     def release(self, release: Release, noise: GridNoise, exact: Integers, noisy: Integers) -> Integers: ...
 
@@ -30,13 +30,13 @@ class Tape(Protocol):
 
 
 Held = TypeVar("Held")
-# How an answer is heard by a tape, which says what is released in its place.
+# Passes an answer to a tape, which returns what is released instead.
 Hear = Callable[[Tape], Held]
 
 
 @dataclass(frozen=True)
 class Codec(Generic[Held]):
-    """How an answer is kept in a ledger, and read from there."""
+    """How an answer is written to a ledger and read back."""
 
     pack: Callable[[Held], dict[str, Any]]
     unpack: Callable[[dict[str, Any]], Held]

@@ -1,7 +1,8 @@
-"""A pass that asks each row once, one after another: the same door, with less to do for each row.
+"""A pass that asks each row once, one after another, with less overhead per row than ``split``.
 
-Noise of all rows has one scale in grid units, whatever their limits are, so it is drawn for many rows at a time. A row
-moves its own answer by at most 2 LONGEST units if it is replaced, and no other answer directly: one row is one part.
+The noise of all rows has one scale in grid units, whatever their clip norms are, so it is drawn for
+many rows at a time. Replacing a row moves its own answer by at most 2 LONGEST units and no other
+answer directly: each row is its own part.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ from discreet.privacy import GDP, Release, Split
 from discreet.rows import Answer, Floats, Residues
 from discreet.rows.walk import LONGEST, UNITS, Walk, WalkedRows, Weight
 
-# Noise is drawn for so many rows at a time.
+# Noise is drawn for this many rows at a time.
 _ROWS_AT_A_TIME = 4096
 
 
 def walk_scale(cost: GDP) -> float:
-    """The noise in grid units that makes an answer mu-GDP where a row is replaced: docs/papers/discrete_gaussian.md."""
+    """The noise scale in grid units with which an answer is mu-GDP under replacement of a row.
+
+    docs/papers/discrete_gaussian.md has the proof.
+    """
     return math.sqrt((2 * LONGEST / cost.mu * (1 + 1e-12)) ** 2 + 4)
 
 
 def walk_noise(walk: Walk, cost: GDP, clip: float) -> GridNoise:
-    """The noise of one answer, as the audit hears it."""
+    """The noise of one answer, as the audit records it."""
     scales = np.full((walk.size, 1), walk_scale(cost))
     return GridNoise(scales, 0, clip / UNITS, 2 * LONGEST, "free")
 
@@ -42,7 +46,7 @@ def noise_of_rows(walk: Walk, cost: GDP, rows: int, bits: Bits) -> Iterator[Inte
 
 
 class RowByRow:
-    """Hands out one noisy direction for each row, in the order that was drawn; each row answers once."""
+    """Returns one noisy direction per row, in the order that was drawn; each row answers once."""
 
     def __init__(
         self,
@@ -62,7 +66,7 @@ class RowByRow:
         self._noises = noise_of_rows(walk, cost, len(order), bits)
         self._release = release
         self._asked = 0
-        # Rows in memory are read at once; the same numbers come out where each is fetched by itself.
+        # Rows in memory are read at once; fetching them one by one gives the same numbers.
         whole = getattr(engine, "whole_block", None)
         self._rows: WalkedRows | None = None if whole is None else walk.read(whole())
 
@@ -70,10 +74,10 @@ class RowByRow:
         return len(self._order)
 
     def step(self, theta: Floats, weight: Weight, clip: float) -> Answer:
-        """The next row's weight(y, theta . z) z, no longer than ``clip``, and noise."""
+        """weight(y, theta . z) z of the next row, clipped at ``clip``, with noise."""
         number = self._asked
         if number == len(self._order):
-            raise ValueError("every row has answered once")
+            raise ValueError("every row has already answered")
         self._asked += 1
         noise = walk_noise(self._walk, self._cost, clip)
         release = Release(

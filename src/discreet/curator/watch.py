@@ -1,4 +1,4 @@
-"""Who looks on while a fit runs, as a person at a terminal does: told what is reserved, and of each answer found."""
+"""Progress of a fit for an observer, such as the terminal: what is reserved, and each answer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from discreet.privacy import Budget, Ledger
 
 
 class Watch(Protocol):
-    """Is told facts that the plan of a fit makes public anyway."""
+    """Receives facts that the plan of a fit makes public anyway."""
 
     def reserved(self, asked: Budget, ledger: Ledger, kept: bool) -> None:
-        """The whole cost of the fit was charged; ``kept``: its answers are stored, so that it can be resumed."""
+        """The whole cost of the fit was charged; ``kept``: its answers are stored,
+        so that it can be resumed.
+        """
         ...
 
     def passed(self) -> None:
-        """One more pass over the rows is done; a minimisation counts as one, however many it took."""
+        """One more pass over the rows is done; a minimisation counts as one, whatever it took."""
         ...
 
     def answered(self) -> None:
@@ -42,7 +44,7 @@ def answered() -> None:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Passes over the rows whose number must not show: nobody hears of them."""
+    """Passes over the rows whose number must stay private: no progress is reported."""
     token = listener.set(None)
     try:
         yield

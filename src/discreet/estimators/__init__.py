@@ -1,4 +1,6 @@
-"""scikit-learn classes: check, build a curator, call one algorithm, store the result."""
+"""scikit-learn classes: they check input, build a curator, call one algorithm and
+store the result.
+"""
 
 from discreet.estimators.domain_encoder import DomainEncoder
 from discreet.estimators.glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor

@@ -1,4 +1,4 @@
-"""What every private estimator does before an algorithm runs: check parameters, then put the rows behind a curator."""
+"""What every private estimator does before an algorithm runs: check parameters, build a curator."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from discreet.noise import Bits, SeededBits
 from discreet.parameters import is_whole
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
-# Where the number of rows is public, no fewer are fitted: one row alone has no spread.
+# With a public number of rows, at least this many are needed: one row has no spread.
 _LEAST_ROWS = 2
 
 
 class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn estimator whose ``fit`` reaches the rows through a curator only.
+    """A scikit-learn estimator whose ``fit`` accesses the rows only through a curator.
 
-    Subclasses store these parameters in their constructors, as scikit-learn wants it.
+    Subclasses store these parameters in their constructors, as scikit-learn requires.
     """
 
     epsilon: float
@@ -63,13 +63,15 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
     fit_intercept: bool
     random_state: Any
     formula: str | None = None
-    # Whether candidates of this kind have a loss to be compared by.
+    # Whether candidates of this kind have a loss by which a search can compare them.
     _searchable = True
-    # What the last column beside the labels is called in messages.
+    # The name, in messages, of the last column beside the labels.
     _beside = "sample_weight"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give each class its own constructor, so that an error about parameters has the public class's name."""
+        """Give each class its own constructor, so that errors about
+        parameters name the public class.
+        """
         super().__init_subclass__(**kwargs)
         made = cls.__init__
         if "__init__" not in vars(cls) and isinstance(made, FunctionType):
@@ -79,12 +81,14 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             cls.__init__ = own  # type: ignore[method-assign]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Say how to use a formula with a model that has none, where Python would only say that it is unexpected."""
+        """Explain how to use a formula with a model that has none; Python would
+        only call it unexpected.
+        """
         if "formula" in kwargs and "formula" not in signature(cls.__init__).parameters:
             raise TypeError(
-                f"{cls.__name__} takes no formula: it reads declared columns as they are. Make the terms before it: "
+                f"{cls.__name__} takes no formula: it uses the declared columns. Make the terms before it: "
                 f"make_pipeline(DomainEncoder(domain, formula=...), {cls.__name__}(bounds_X=(-1, 1), ...)); such a "
-                "formula has no left side, and fit(frame, frame[target]) takes the labels"
+                "formula has no left side, and the labels are passed as fit(frame, frame[target])"
             )
         made: Self = super().__new__(cls)
         return made
@@ -100,23 +104,24 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return budget
 
     def _target(self, name: str | None) -> Numeric:
-        """The declared range of y, of this name if it has one."""
+        """The declared range of y, under this name if there is one."""
         return named_target(self, name)
 
     def _check_label_kind(self, kind: Kind, shown: object) -> None:
-        """Refuse labels of a type that cannot hold what was declared."""
+        """Refuse labels of a type that cannot represent the declaration."""
         check_numbers("y", kind, shown)
 
     def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        """Labels as numbers within the target's range; what is none of them becomes NaN by a fixed rule."""
+        """Labels as numbers within the target's range; a fixed rule turns all others into NaN."""
         return as_floats(labels)
 
     def _read_labels(
         self, table: Any, y: Any, exposure: Any = None, name: str | None = None
     ) -> tuple[Numeric, Numeric | None, Any]:
-        """The declared ranges of y and of the exposure, and the numbers of both; refuses types that cannot match.
+        """The declared ranges of y and of the exposure, and their numbers; refuses
+        types that cannot match.
 
-        name: that of a y without one.
+        name: the name of a y that has none.
         """
         target = self._target(label_name(self, y) or name)
         labels, kind, shown = check_target(self, table, y)
@@ -138,14 +143,14 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
     def _open(
         self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None, sample_weight: Any = None
     ) -> tuple[Curator, Encoder]:
-        """The curator over these rows, and the encoding that it applies to them."""
+        """The curator over these rows, and their encoding."""
         engine, encoder = self._rows_engine(X, y, groups, exposure, sample_weight)
         return self._enough_rows(self._curator(engine, encoder, groups is not None, job)), encoder
 
     def _rows_engine(
         self, X: Any, y: Any, groups: Any, exposure: Any = None, sample_weight: Any = None
     ) -> tuple[Engine, Encoder]:
-        """The engine over these rows, and the encoding that it applies to them."""
+        """The engine over these rows, and their encoding."""
         self._fitted_before = warn_of_fitted_steps(self)
         named = None
         if self.formula is not None:
@@ -182,12 +187,14 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return self._make_encoder(names, target, exposure)
 
     def _has_intercept(self, encoder: Encoder) -> bool:
-        """Whether the model has an intercept: as ``fit_intercept`` says, unless a formula leaves it out."""
+        """Whether the model has an intercept: as ``fit_intercept`` says,
+        unless a formula removes it.
+        """
         return bool(self.fit_intercept) and encoder.intercept
 
     def _check_offset(self) -> None:
-        """Refuse a formula's offset where the model has no place for it."""
-        raise DomainError("offset(...) in a formula is for models with a log link, as what log(exposure) adds")
+        """Refuse a formula's offset if the model cannot use it."""
+        raise DomainError("offset(...) in a formula is for models with a log link, where it is log(exposure)")
 
     def fit_table(
         self,
@@ -200,28 +207,28 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         sample_weight: str | None = None,
         job: str | None = None,
     ) -> Self:
-        """``fit`` on the rows of a table, wherever they are; see docs/howto/engines.md.
+        """``fit`` on the rows of a table, wherever it is stored; see docs/howto/engines.md.
 
         Parameters
         ----------
         table
             A path, glob or folder of Parquet or CSV files, a pandas, polars, pyarrow, Dask or Spark
-            frame, a DuckDB relation, an Ibis table, a pyarrow dataset, or anything else that gives
-            Arrow streams as often as it is asked.
+            frame, a DuckDB relation, an Ibis table, a pyarrow dataset, or anything else that can
+            give Arrow streams repeatedly.
         target : str, optional
-            The column to predict; a formula that has one on its left says it already.
+            The column to predict; not needed if a formula names it on its left side.
         features : sequence of str, optional
-            Columns of x; by default all that ``domain`` declares, or that are there, but the other
-            three.
+            Feature columns; by default all columns that ``domain`` declares (or that the table has)
+            except the others named here.
         groups : str, optional
-            A column of person ids; the guarantee is then about a person, of whom
+            The column of person ids. The guarantee is then about persons, of whom at most
             ``rows_per_person`` rows are used.
         exposure : str, optional
-            A column that says how long or how much each row was observed (log link).
+            The column of exposures: how long or how much each row was observed (log link).
         sample_weight : str, optional
-            A column that says how much each row counts.
+            The column of row weights.
         job : str, optional
-            A name for this fit in the ledger: the same fit under it is paid for once.
+            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
@@ -230,7 +237,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
 
         Privacy
         -------
-        As ``fit``, with the same bits on the same rows.
+        As ``fit``. The same rows give the same bits.
         """
         budget = self._check_parameters()
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -238,7 +245,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return self._fit_source(self._enough_rows(source), encoder, budget)
 
     def _enough_rows(self, source: Curator) -> Curator:
-        """The source, unless it is known in public to have too few rows."""
+        """The source; refused if its public number of rows is too small."""
         rows = self._public_rows = source.table_rows
         if rows is not None and rows < _LEAST_ROWS:
             raise ValueError(f"Found {rows} sample(s): {type(self).__name__} needs at least {_LEAST_ROWS} rows")
@@ -257,7 +264,9 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         exposure: str | None = None,
         sample_weight: str | None = None,
     ) -> tuple[Curator, Any]:
-        """The curator over a table's rows, which are read as they are summed, and their encoding."""
+        """The curator over a table's rows, which are read as they are summed,
+        and their encoding.
+        """
         engine, encoder = self._table_engine(table, target, features, groups, exposure, sample_weight)
         return self._curator(engine, encoder, groups is not None, job), encoder
 
@@ -270,7 +279,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         exposure: str | None = None,
         sample_weight: str | None = None,
     ) -> tuple[Engine, Encoder]:
-        """The engine over a table's rows, and the encoding that it applies to them."""
+        """The engine over a table's rows, and their encoding."""
         opened = open_table(table)
         if self.formula is not None:
             target, names = formula_columns(self, opened.names, target, features, groups, exposure, sample_weight)
@@ -297,7 +306,9 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return engine, encoder
 
     def _without_secrets(self) -> PrivateEstimator:
-        """What may travel to workers on other machines, to read labels there: no ledger, no seed, no public rows."""
+        """A copy that may be sent to workers, to read labels there: no ledger,
+        no seed, no public rows.
+        """
         light = copy.copy(self)
         light.ledger = light.random_state = light.public = None
         light.__dict__.pop("_paying", None)
@@ -309,7 +320,7 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
 
     def _curator(self, engine: Any, encoder: Encoder, grouped: bool, job: str | None) -> Curator:
         if self.rows_per_person != 1 and not grouped:
-            raise ValueError("rows_per_person needs fit(X, y, groups=ids): without ids nobody knows whose a row is")
+            raise ValueError("rows_per_person needs fit(X, y, groups=ids): ids are needed to know each row's person")
         if job is not None:
             rows = engine.rows if self.neighbours == "replace_one" and not grouped else None
             job = job_key(job, self._asked(encoder), getattr(engine, "types", None), grouped, rows)
@@ -325,7 +336,9 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         )
 
     def _accountant(self, encoder: Encoder, job: str | None) -> Accountant:
-        """Who pays: the ledger, for the whole fit at once; or whoever this fit is a part of."""
+        """The accountant: the ledger's, for the whole fit at once, or that of an
+        enclosing search.
+        """
         if isinstance(self.ledger, Accountant):
             return self.ledger
         ledger = open_ledger(self.ledger)
@@ -335,23 +348,25 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return Accountant(ledger, job=job, asked=Budget.of(self.epsilon, self.delta), label=label)
 
     def _price(self, budget: Budget) -> list[Unit]:
-        """What a fit costs at most, as far as it is known without a table."""
+        """The largest cost of a fit, as far as it is known without a table."""
         return [GDP(budget.mu)]
 
     def _what(self) -> str:
-        """What the ledger calls this kind of fit."""
+        """The name of this kind of fit in the ledger."""
         return type(self).__name__
 
     def _asked(self, encoder: Encoder) -> Any:
-        """All that decides what is asked of the rows, apart from the answers themselves."""
+        """Everything that determines what is asked of the rows, except the answers themselves."""
         parameters = {
             name: value for name, value in self.get_params().items() if name not in ("ledger", "random_state")
         }
-        # What was drawn with random_state is not private, and must not be handed out as if it were.
+        # Results of random_state are not private, and must not be returned as if they were.
         return type(self).__name__, encoder, parameters, self.random_state is not None
 
     def _design(self, X: Any, extrapolate: bool) -> np.ndarray:
-        """What coefficients multiply in a prediction: features moved into their declared bounds, as in ``fit``."""
+        """The design matrix of a prediction: features clipped to their
+        declared bounds, as in ``fit``.
+        """
         check_is_fitted(self, "coef_")
         table = check_table(self, reduced(self._encoder, X), reset=False)
         check_types(table, self._encoder.domain)
@@ -359,7 +374,8 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # NaN is allowed because an error would show that a private row has one: such rows contribute nothing.
+        # NaN is allowed, because an error would reveal that a private row has one; such
+        # rows contribute nothing.
         tags.input_tags.allow_nan = True
         return tags
 
@@ -379,7 +395,7 @@ def open_ledger(ledger: Any) -> Ledger | None:
 
 
 def seeded_bits(random_state: Any) -> Bits | None:
-    """Reproducible bits for tests, never without a warning."""
+    """Reproducible bits for tests, always with a warning."""
     if random_state is None:
         return None
     warnings.warn(

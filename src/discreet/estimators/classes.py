@@ -1,4 +1,6 @@
-"""Declared classes: the labels that there can be, never learnt from y, and the place of each label among them."""
+"""Declared classes: the possible labels, never learnt from y, and the index
+of each label among them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ ZERO_ONE = (0, 1)
 def declared_classes(
     classes: Any, domain: Domain | None, name: str | None, wanted: str = "at least two different labels"
 ) -> tuple[Any, ...]:
-    """The classes, held against what a domain declares about the target; its values are meant by default."""
+    """The classes, checked against the domain's target; by default the domain's values."""
     if isinstance(classes, np.ndarray):
         classes = classes.tolist()
     if not isinstance(classes, (list, tuple)):
@@ -39,18 +41,18 @@ def declared_classes(
 
 
 def _check_range(values: Sequence[Any], column: Numeric) -> None:
-    """A target that is declared with bounds has classes only if these bounds are the least and the greatest class."""
+    """Bounds of a numeric target must be the smallest and the largest class."""
     numbers = as_floats(values)
     if not (np.isfinite(numbers).all() and (numbers.min(), numbers.max()) == (column.low, column.high)):
         raise DomainError(
-            f"target {column.name!r} is declared as a number from {column.low:g} to {column.high:g}, which is not what "
-            f"the classes {', '.join(map(repr, values))} are: declare the labels that there are, as "
+            f"target {column.name!r} is declared as a number from {column.low:g} to {column.high:g}, which does not "
+            f"match the classes {', '.join(map(repr, values))}: declare the labels as "
             f"Categorical({column.name!r}, [...])"
         )
 
 
 def class_array(classes: Sequence[Any]) -> NDArray[Any]:
-    """The classes as ``classes_``; of mixed types they stay what they are."""
+    """The classes as ``classes_``; an object array if their types differ."""
     alike = len({_family_of(value) for value in classes}) == 1
     return np.array(classes) if alike else np.array(classes, dtype=object)
 
@@ -62,6 +64,6 @@ def _family_of(value: Any) -> type:
 
 
 def class_numbers(labels: Any, classes: Sequence[Any]) -> NDArray[np.float64]:
-    """The place of each label among the classes; NaN for any other label, which must not raise."""
+    """The index of each label among the classes; NaN for any other label, which must not raise."""
     levels = levels_of(labels, classes)
     return np.where(levels < 0, np.nan, levels)

@@ -1,8 +1,8 @@
-"""Where the question mark of an estimator's box in a notebook leads: to discreet's own documentation, if it is there.
+"""The link of an estimator's box in a notebook: discreet's own documentation, if it is available.
 
-The project has no address on the web of its own, so there is no link that would hold for everybody. ``DISCREET_DOCS``
-names the site, as an address or a folder; in a clone it is what ``make docs`` has built. Where there is none, the box
-has no link: scikit-learn's own would lead to pages that know nothing of these classes.
+The project has no web address of its own, so no link works for everyone. ``DISCREET_DOCS`` gives
+the site, as an address or a folder; in a clone it is what ``make docs`` has built. Without it the
+box has no link: scikit-learn's default would lead to pages that do not contain these classes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _IN_A_CLONE = Path(__file__).resolve().parents[3] / "build" / "docs"
 
 
 class LinkedToDocs:
-    """For estimators: scikit-learn asks for the link when it draws the box."""
+    """For estimators: scikit-learn calls this when it draws the box."""
 
     def _get_doc_link(self) -> str:
         page = f"api/generated/discreet.{type(self).__name__}.html"

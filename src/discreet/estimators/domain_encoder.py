@@ -1,4 +1,6 @@
-"""Scaling, indicators, polynomials and splines from a declared domain: a transformer that learns nothing from rows."""
+"""Scaling, indicators, polynomials and splines from a declared domain: a
+transformer that learns nothing.
+"""
 
 from __future__ import annotations
 
@@ -29,39 +31,42 @@ Floats = np.ndarray
 
 
 class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features in [-1, 1], made of declared bounds and categories alone, for pipelines with private models.
+    """Features in [-1, 1] from declarations alone, for pipelines with private models.
 
-    A scaler, encoder or spline of scikit-learn takes its means, categories and knots from the rows that it is fitted
-    to, which no model behind it can protect. This one takes them from the domain: ``fit`` looks at names and types.
+    scikit-learn's scalers, encoders and splines take means, categories and knots from the rows that
+    they are fitted to, and no later model can protect these. This encoder takes them from the
+    domain: ``fit`` uses only names and types.
 
-    Numbers are moved into their bounds and scaled to [-1, 1], categories become indicators, and a missing or undeclared
-    value makes NaN of all features that it is part of, or counts as the domain says. A frame stays a frame.
+    Numbers are clipped to their bounds and scaled to [-1, 1], and categories become indicators.
+    A missing or undeclared value makes all features that use it NaN, or counts as the domain
+    says. A frame stays a frame.
 
-    ``output_domain`` declares what comes out, for the model's ``domain``; bounds_X=(-1, 1) does for arrays.
+    ``output_domain`` declares the result, for the model's ``domain``; for arrays
+    bounds_X=(-1, 1) is enough.
 
     Parameters
     ----------
     domain : Domain, optional
         The declared columns.
     bounds_X : pair or mapping, optional
-        Declared bounds in place of a domain, for numeric columns.
+        Declared bounds of numeric columns, instead of a domain.
     degree : int, default 1
-        Products of up to so many features, as PolynomialFeatures has them.
+        The largest number of features in a product, as in PolynomialFeatures.
     interaction_only : bool, default False
-        Leave out powers of one feature.
+        Exclude powers of one feature.
     splines : int or mapping, optional
-        Numbers of evenly spaced knots by column name, or one number for all numeric columns; such a
-        column becomes a B-spline basis without its first function, which the intercept stands for.
+        Numbers of evenly spaced knots by column name, or one number for all numeric columns. Such a
+        column becomes a B-spline basis without its first function, which the intercept replaces.
     spline_degree : int, default 3
         The degree of these splines; 0 makes bins.
     formula : str, optional
-        Terms instead, such as ``"age * smoker + bs(bmi, 4)"``; columns that it does not name are
-        left out.
+        Terms such as ``"age * smoker + bs(bmi, 4)"``, instead of the other options. Columns that it
+        does not name are left out.
 
     Privacy
     -------
-    Nothing is learned from rows, so no budget is spent; what the model behind it promises holds for
-    the whole pipeline.
+    Nothing is learned from rows, so no budget is spent. The guarantee of the model holds for the
+    whole pipeline.
 
     Examples
     --------
@@ -103,7 +108,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         X : array or frame
             Rows of features.
         y : ignored
-            For pipelines.
+            Ignored; for pipelines.
 
         Returns
         -------
@@ -124,7 +129,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         return self
 
     def transform(self, X: Any) -> Any:
-        """The features: a frame of X's library, or an array.
+        """The features, as a frame of X's library or as an array.
 
         Parameters
         ----------
@@ -156,12 +161,12 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         )  # pandas aligns rows by their index
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The features' names, as in ``output_domain``.
+        """The names of the features, as in ``output_domain``.
 
         Parameters
         ----------
         input_features : ignored
-            For pipelines.
+            Ignored unless given; for pipelines.
 
         Returns
         -------
@@ -173,7 +178,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
 
     @property
     def output_domain(self) -> Domain:
-        """The declared bounds of the features: the ``domain`` of the model that follows."""
+        """The declared bounds of the features: the ``domain`` for the next model."""
         columns = tuple(Numeric(feature.name, feature.low, feature.high) for feature in self._plan(self._known_names()))
         return Domain(columns)
 
@@ -181,7 +186,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         if hasattr(self, "n_features_in_"):
             return list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
         if self.domain is None:
-            raise DomainError("how many columns there are is known after fit, or from domain=Domain(...)")
+            raise DomainError("the number of columns is known after fit, or from domain=Domain(...)")
         return [column.name for column in self.domain.columns]
 
     def _check_seen(self, names: list[str], *, framed: bool) -> None:
@@ -196,7 +201,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         return feature_domain(self, names) if self.formula is None else self._encoder(names).domain
 
     def _encoder(self, names: list[str]) -> FormulaEncoder:
-        """The formula's, for a table with these columns."""
+        """The formula's encoder, for a table with these columns."""
         from discreet.estimators.formula import formula_domain
 
         assert self.formula is not None
@@ -204,11 +209,13 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         domain = declared.select([name for name in names if name in declared])
         plan = parse_formula(self.formula, domain, listed=names_are_written(self))
         if plan.offset is not None:
-            raise DomainError("a transformer has no place for offset(...): give it to the model's formula")
+            raise DomainError("a transformer cannot use offset(...): put it into the model's formula")
         return FormulaEncoder(domain, plan=plan)
 
     def _plan(self, names: list[str]) -> list[_Feature]:
-        """What comes out, in order: a formula's terms, or products of features, then splines column by column."""
+        """The features in order: a formula's terms, or products of
+        features, then splines by column.
+        """
         self._check_parameters(names)
         if self.formula is not None:
             return [_Feature(name, -1.0, 1.0, ()) for name in self._encoder(names).names]
@@ -229,7 +236,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
             numeric = [column.name for column in columns if isinstance(column, Numeric)]
             for name in self.splines:
                 if name not in numeric:
-                    raise DomainError(f"splines are for numeric columns, and {name!r} is none of them")
+                    raise DomainError(f"splines are for numeric columns, and {name!r} is not numeric")
             return dict(self.splines)
         return {} if self.splines is None else {one.name: self.splines for one in columns if isinstance(one, Numeric)}
 
@@ -239,7 +246,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         for knots in self.splines.values() if isinstance(self.splines, Mapping) else [self.splines or 2]:
             _check_count("splines", knots, 2)
         if self.formula is not None and (self.degree != 1 or self.splines is not None):
-            raise ValueError("a formula says which products and splines there are: leave degree and splines out")
+            raise ValueError("a formula defines its own products and splines: leave degree and splines out")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,13 +271,14 @@ class _Base:
 
 @dataclass(frozen=True)
 class _Feature:
-    """One feature: its name, what it can be, and how it is made of encoded columns."""
+    """One feature: its name, its range, and how it is made from encoded columns."""
 
     name: str
     low: float
     high: float
     places: tuple[int, ...]
-    # The knots of a spline, with the ends repeated, its degree and the number of this function; None for a product.
+    # The knots of a spline (ends repeated), its degree and the number of this
+    # function; None for a product.
     spline: tuple[tuple[float, ...], int, int] | None = None
 
     def of(self, encoded: Floats) -> Floats:
@@ -284,7 +292,7 @@ class _Feature:
 
 
 def _monomials(bases: Sequence[_Base], degree: int, interaction_only: bool) -> Iterator[_Feature]:
-    """Products of up to so many; those that are always 0, or the same as another, are left out."""
+    """Products of up to ``degree`` factors, without those that are always 0 or equal to another."""
     for size in range(1, degree + 1):
         for chosen in combinations_with_replacement(bases, size):
             powers = {base: chosen.count(base) for base in chosen}

@@ -1,4 +1,4 @@
-"""Private evaluation: how a fitted model does on held-out rows, priced and paid for like a fit."""
+"""Private evaluation of a fitted model on held-out rows; its cost is charged like that of a fit."""
 
 from __future__ import annotations
 
@@ -41,27 +41,29 @@ class EvaluatedMethods(PrivateEstimator):
         Parameters
         ----------
         X, y, groups, exposure
-            Rows as for ``fit``; with a formula, y may stand in X.
+            Rows, as for ``fit``; with a formula, y may be a column of X.
         epsilon, delta : float
-            What the evaluation costs, besides the fit. It is a cost for these rows.
+            The cost of the evaluation, in addition to the fit's. These rows pay it.
         ledger : Ledger or path, optional
-            Who pays, in one charge before a row is read.
+            The ledger that is charged, once, before a row is read.
         neighbours, rows_per_person : optional
-            As for ``fit``; the model's own by default.
+            As for ``fit``; by default those of the model.
         alpha : float
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         random_state : int, optional
-            For tests only; the result is then not private.
+            Seeds the noise. For tests only: the result is then not private.
 
         Returns
         -------
         Evaluation
             ``r2`` and ``rmse`` (linear), ``log_loss``, ``deviance_explained`` and ``auc`` (classes),
-            ``deviance_explained`` and ``mean_deviance`` (others), each with a noise interval; a calibration table.
+            ``deviance_explained`` and ``mean_deviance`` (others), each with a noise interval; a
+            calibration table.
 
         Privacy
         -------
-        Histograms of predictions and of losses, and sums of cut losses; rows/evaluation.py has each sensitivity.
+        Histograms of predictions and losses, and sums of clipped losses. rows/evaluation.py has
+        each sensitivity.
         """
         check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
@@ -86,30 +88,30 @@ class EvaluatedMethods(PrivateEstimator):
         alpha: float = 0.05,
         random_state: Any = None,
     ) -> Evaluation:
-        """``evaluate`` on the rows of a table, wherever they are; columns are named as in ``fit_table``.
+        """``evaluate`` on the rows of a table; columns are named as in ``fit_table``.
 
         Parameters
         ----------
         table
-            Whatever ``fit_table`` takes.
+            Any table that ``fit_table`` accepts.
         epsilon : float
-            What the evaluation costs these rows, besides the fit.
+            The cost of the evaluation for these rows, in addition to the fit's.
         delta : float
             As for ``fit``.
         target : str, optional
-            The column of labels; the model's own by default.
+            The column of labels; by default that of the model.
         groups : str, optional
             The column of person ids.
         exposure : str, optional
             The column of exposures.
         ledger : Ledger or path, optional
-            The budget that pays, in one charge before a row is read.
+            The ledger that is charged, once, before a row is read.
         neighbours : str, optional
-            As for ``fit``; the model's own by default.
+            As for ``fit``; by default that of the model.
         rows_per_person : int, optional
-            As for ``fit``; the model's own by default.
+            As for ``fit``; by default that of the model.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         random_state : int, optional
             Seeds the noise. For tests only: the result is then not private.
 
@@ -132,7 +134,7 @@ class EvaluatedMethods(PrivateEstimator):
         return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
 
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
-        """An unfitted model with the same declarations, which opens rows and learns nothing from them."""
+        """An unfitted model with the same declarations, which opens rows and learns nothing."""
         opener = clone(self)
         opener.set_params(epsilon=epsilon, delta=delta, ledger=None, public=None, random_state=None)
         if neighbours is not None:
@@ -146,9 +148,9 @@ class EvaluatedMethods(PrivateEstimator):
     ) -> Evaluation:
         check_alpha(alpha)
         if list(encoder.names) != list(self.coef_names_):
-            raise ValueError(f"these rows have other features than the fit, which has {', '.join(self.coef_names_)}")
+            raise ValueError(f"these rows have other features than the fit, which used {', '.join(self.coef_names_)}")
         if opener.rows_per_person != 1 and not grouped:
-            raise ValueError("rows_per_person needs groups: without ids nobody knows whose a row is")
+            raise ValueError("rows_per_person needs groups: ids are needed to know each row's person")
         curator = Curator(
             engine,
             neighbours=opener.neighbours,

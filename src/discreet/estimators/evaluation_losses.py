@@ -1,4 +1,4 @@
-"""The losses of rows that a private evaluation adds up: each a function of labels, predictors and the offset alone."""
+"""Row losses of a private evaluation: functions of labels, predictors and the offset alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from scipy.special import log_softmax
 from discreet.glm import Gaussian
 
 Floats = np.ndarray
-# Probabilities are taken to be no nearer to 0 and 1 than this.
+# Probabilities are kept at least this far from 0 and 1.
 NEAREST = 1e-3
 
 
 @dataclass(frozen=True)
 class LogLoss:
-    """The log-loss of each row, by its class and the linear predictors of one class, or of all of them."""
+    """The log-loss of each row, from its class and the linear predictors of one
+    class or of all classes.
+    """
 
     def __call__(self, labels: Floats, eta: Floats, offset: Any) -> Floats:
         if len(eta) == 1:
@@ -31,7 +33,9 @@ class LogLoss:
 
 @dataclass(frozen=True)
 class Deviance:
-    """Deviances of the model and, unless it is NaN, of one mean for all rows (times their exposure)."""
+    """Deviances of the model and, unless ``null`` is NaN, of one mean for all
+    rows (times their exposure).
+    """
 
     family: Any
     link: Any
@@ -47,7 +51,9 @@ class Deviance:
         return np.stack([own, self.family.deviance(labels, mean)])
 
     def _within(self, mean: Floats) -> Floats:
-        """Least squares predicts no more than what is declared; other links stay in their range by themselves."""
+        """Least squares is clipped to the declared range; other links stay
+        within their range anyway.
+        """
         return np.clip(mean, self.low, self.high) if isinstance(self.family, Gaussian) else mean
 
 

@@ -1,4 +1,4 @@
-"""The questions of a private evaluation, and what their noisy answers say of the model."""
+"""The queries of a private evaluation, and the measures from their noisy answers."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ from discreet.rows.evaluation import ClassLosses, LossCells, LossSums, ScoreCell
 from discreet.rows.gradient import LabelProfile
 
 Floats = np.ndarray
-# What parts of mu^2 go where: to the place of predictions, to what was seen by prediction, to sizes of losses, to sums.
+# Shares of mu^2: location of predictions, labels by prediction, sizes of losses, sums of losses.
 _PLACES, _BY_PREDICTION, _SIZES, _SUMS = 0.15, 0.35, 0.1, 0.4
-# Predictions are first counted in so many cells, over what the declared bounds allow.
+# Predictions are first counted in this many cells, over the range that the declared bounds allow.
 _CELLS = 256
-# Groups of the calibration table, and cells of the ROC curve, at most; each must hold so many times its noise.
+# The largest numbers of calibration groups and of ROC cells; each must hold
+# this many times its noise.
 _GROUPS, _CURVE, _CLEAR = 10, 60, 20.0
-# Octaves of losses below the largest that declared labels allow.
+# Octaves of losses below the largest loss that declared labels allow.
 _OCTAVES = 40
 
 
 def ask(fitted: Any, source: Source, encoder: Encoder, budget: Budget, alpha: float) -> dict[str, Any]:
-    """All that an Evaluation says of these rows.
+    """All contents of an Evaluation of these rows.
 
-    Privacy: asks the source for sums whose costs are within the budget.
+    Privacy: sums whose joint cost is within the budget.
     """
     if hasattr(fitted, "classes_"):
         return _Classes(fitted, source, encoder, budget, alpha).ask()
@@ -65,12 +66,12 @@ class _Questions:
         return self.budget.split([share, 1 - share])[0]
 
     def reach(self) -> tuple[float, float]:
-        """What linear predictors can be, by the declared bounds alone."""
+        """The range of linear predictors, by the declared bounds alone."""
         size = float(np.abs(self.models[0, 1:]).sum())
         return float(self.models[0, 0]) - size, float(self.models[0, 0]) + size
 
     def places(self, low: float, high: float) -> tuple[Floats, Floats]:
-        """Where predictions lie: fine edges, and a noisy count for each cell."""
+        """The location of predictions: fine edges, and a noisy count for each cell."""
         low, high = max(low, self.reach()[0]), min(high, self.reach()[1])
         if not high > low:
             low, high = low - 0.5, low + 0.5
@@ -80,7 +81,9 @@ class _Questions:
         return edges, answer.value[:, 0]
 
     def middles(self, edges: Floats, counts: Floats, cuts: Any) -> Floats:
-        """A typical predictor of each group of fine cells, weighed by those counts that stand out of their noise."""
+        """A typical predictor of each group of fine cells, weighted by counts that
+        are clear of their noise.
+        """
         step = edges[1] - edges[0] if len(edges) > 1 else 1.0
         places = np.concatenate([[edges[0] - step / 2], edges + step / 2])
         found, start = [], 0
@@ -94,7 +97,9 @@ class _Questions:
 
 
 class _Classes(_Questions):
-    """Log-loss, deviance explained; with two classes the area under the ROC curve and calibration, too."""
+    """Log-loss and deviance explained; with two classes also the area under the
+    ROC curve and calibration.
+    """
 
     def __init__(self, fitted: Any, *others: Any) -> None:
         super().__init__(fitted, *others)
@@ -123,7 +128,9 @@ class _Classes(_Questions):
         return self._found(answer, bound, more, table)
 
     def _largest_loss(self) -> float:
-        """The largest log-loss that declared bounds allow, within the nearest probabilities."""
+        """The largest log-loss that declared bounds allow, with
+        probabilities kept away from 0 and 1.
+        """
         if self.classes > 2:
             return -math.log(NEAREST)
         low, high = self.reach()
@@ -134,7 +141,8 @@ class _Classes(_Questions):
         rows, rows_std = float(counts.sum()), noise * math.sqrt(self.classes)
         total = float(answer.value[0, -1]) * bound
         shares = np.maximum(counts, 0.0) / max(float(np.maximum(counts, 0.0).sum()), 1e-9)
-        # The loss of the constant model is rows * entropy; its derivative by a class's count is -log of the share.
+        # The loss of the constant model is rows * entropy; its derivative in a class
+        # count is -log of the share.
         null = rows * entropy(shares)
         null_std = noise * float(np.linalg.norm(np.log(np.maximum(shares, 1e-6))))
         loss = ratio_interval(total, rows, (bound * noise, rows_std), self.alpha)
@@ -189,20 +197,20 @@ class _Means(_Questions):
         profile = self._profile(edges, counts)
         answer = self.source.sum(profile, self.cost(_BY_PREDICTION))
         exposures = answer.value[:, 0] * profile.largest_exposure
-        # Labels are measured from the lower end of their range, which with exposures is 0: they are counts.
+        # Labels are measured from the lower end of their range, which with exposures is 0 (counts).
         base = target.low if self.exposures is None else 0.0
         span, rows = target.high - target.low, max(float(exposures.sum()), 1e-9)
         total = float(answer.value[:, 1].sum()) * span
         null = float(np.clip(total / rows + base, low, high))
-        # A noisy mean has a larger deviance than the mean itself: by this, to second order. The noise of a ratio is
-        # that of both sums, the lower one's times the ratio.
+        # The deviance at a noisy mean is larger than at the mean itself, to second order by this.
+        # The noise of a ratio is that of both sums, with the ratio as factor of the denominator's.
         both = math.hypot(span, (null - base) * profile.largest_exposure)
         noise = answer.noise_std * math.sqrt(len(exposures)) * both / rows
         found = self._losses(null, rows * noise**2 / max(float(self.family.variance(null)), 1e-300))
         return found | {"calibration": self._calibration(profile, answer, edges, counts, base)}
 
     def _mean_range(self) -> tuple[float, float]:
-        """Means that labels of the declared range can have, per unit of exposure."""
+        """The means that labels of the declared range can have, per unit of exposure."""
         target, room = self.target, 1e-6 * (self.target.high - self.target.low)
         if isinstance(self.family, Gaussian) and self.link.is_identity:
             return target.low, target.high
@@ -227,7 +235,7 @@ class _Means(_Questions):
         return made(int(np.clip(room, 1, _GROUPS)))
 
     def _losses(self, null: float, excess: float) -> dict[str, Any]:
-        """The measures; ``excess``: by how much the constant model's deviance at ``null`` is too large."""
+        """The measures; ``excess``: the bias of the constant model's deviance at ``null``."""
         losses = Deviance(self.family, self.link, self.target.low, self.target.high, null)
         top = self._largest_deviance()
         octaves = top * 2.0 ** np.arange(-_OCTAVES, 0.5)
@@ -239,7 +247,7 @@ class _Means(_Questions):
         rows, noise = float(answer.value[0, 0]), answer.noise_std
         own, constant = (float(part) for part in answer.value[0, 1:] * bounds)
         constant -= min(excess, constant / 2)
-        # The constant model's deviance leans upwards with the square of its mean's noise.
+        # The constant model's deviance is skewed upwards by the squared noise of its mean.
         worse = ratio_interval(own, constant, (noise * bounds[0], noise * bounds[1]), self.alpha, squared=excess)
         explained = clipped((1 - worse[1], 1 - worse[0]), -math.inf, 1.0)
         mean = clipped(ratio_interval(own, rows, (noise * bounds[0], noise), self.alpha), 0.0, top)
@@ -259,7 +267,7 @@ class _Means(_Questions):
         return {"measures": measures, "rows": max(rows, 0.0), "rows_std": noise, "cut": cut}
 
     def _largest_deviance(self) -> float:
-        """The largest that a label and a mean of the declared range can have."""
+        """The largest deviance of a label and a mean within the declared range."""
         target = self.target
         if isinstance(self.family, Gaussian):
             return float((target.high - target.low) ** 2)
@@ -287,7 +295,7 @@ class _Means(_Questions):
 
 
 def encoded_models(fitted: Any, encoder: Encoder) -> Floats:
-    """Coefficients of (1, encoded x), one line for each linear predictor."""
+    """Coefficients of (1, encoded x), one line per linear predictor."""
     coef = np.atleast_2d(fitted.coef_)
     constants = np.broadcast_to(np.ravel(fitted.intercept_), (len(coef),))
     turn = units(encoder, with_intercept=True)

@@ -1,4 +1,4 @@
-"""What a fitted estimator keeps: its results, from which its coefficients can be taken again."""
+"""The results that a fitted estimator stores, from which its coefficients can be restored."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ _NO_ERRORS_OF_A_LOSS = "a fit by loss= has no standard errors, as no family says
 
 
 class FittedMethods(ReportMethods):
-    """Stores ``results_`` after a fit, or becomes fitted by results that were made elsewhere."""
+    """Stores ``results_`` after a fit, or takes over results that were made elsewhere."""
 
     delta: float
     coef_: Any
     intercept_: Any
     privacy_: Guarantee
     _encoder: Encoder
-    # Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
+    # Pipeline steps that were fitted to the same rows; no guarantee covers them.
     _fitted_before: tuple[str, ...] = ()
-    # How many rows were fitted, where that is public.
+    # The number of fitted rows, where it is public.
     _public_rows: int | None = None
     _NO_ERRORS = "this solver gives no standard errors"
 
     def _store_results(self, encoder: Encoder, released: Results | None) -> None:
-        """Keep what a fit released, with what a reader must know beside it; without errors if nothing was."""
+        """Store the released results, with what a reader needs beside them; without
+        errors if there are none.
+        """
         with_intercept = self._has_intercept(encoder)
         flat = self._flat_coefficients(with_intercept)
         if released is None:
@@ -50,7 +52,8 @@ class FittedMethods(ReportMethods):
         paying = self.__dict__.pop("_paying", None)
         self.results_ = replace(
             self._described(released),
-            # The very numbers that predict: another order of the same products may round differently.
+            # The exact numbers that predict: another order of the same products
+            # may round differently.
             shrunk=flat,
             model=type(self).__name__,
             delta=float(self.delta),
@@ -65,11 +68,13 @@ class FittedMethods(ReportMethods):
         def _has_intercept(self, encoder: Encoder) -> bool: ...
 
     def _described(self, released: Results) -> Results:
-        """The results with the family, the link and what else a summary says about the fit."""
+        """The results with family, link and further facts for the summary."""
         return released
 
     def _flat_coefficients(self, with_intercept: bool) -> np.ndarray:
-        """All coefficients in the order of ``results_.names``: of each class its intercept first, if there is one."""
+        """All coefficients in the order of ``results_.names``: for each class its
+        intercept first, if any.
+        """
         coef = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
         if not with_intercept:
             return coef.ravel()
@@ -77,16 +82,16 @@ class FittedMethods(ReportMethods):
         return np.hstack([intercepts, coef]).ravel()
 
     def adopt(self, results: Results, encoder: Encoder, feature_names: Sequence[str] | None) -> Any:
-        """Take over results that were computed elsewhere: by several parties, or before the model was saved.
+        """Take over results that were computed elsewhere: by several parties, or before saving.
 
         Parameters
         ----------
         results : Results
             Estimates, covariances and guarantee.
         encoder : Encoder
-            How columns were declared.
+            The declared encoding of the columns.
         feature_names : sequence of str
-            Names of the columns that ``predict`` expects.
+            The names of the columns that ``predict`` expects.
 
         Returns
         -------
@@ -96,7 +101,7 @@ class FittedMethods(ReportMethods):
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
         self.privacy_, self.results_ = results.privacy, results
-        if not hasattr(self, "support_"):  # sparse models have more columns than those that were chosen
+        if not hasattr(self, "support_"):  # sparse models have more columns than the chosen ones
             self.n_features_in_ = len(encoder.domain.columns)
         self._encoder, self.coef_names_ = encoder, encoder.names
         self._fitted_before, self._public_rows = results.not_covered, results.rows
@@ -115,11 +120,11 @@ class FittedMethods(ReportMethods):
         return model_document(self, self._fitted_results())
 
     def _spans(self) -> dict[str, float]:
-        if self._encoder.domain.data_norm is not None:  # a norm of whole rows is no range of a column
+        if self._encoder.domain.data_norm is not None:  # a norm of rows gives no column range
             return {}
         return dict(zip(self._encoder.names, map(float, self._encoder.spans), strict=True))
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
-        """Coefficients in the order of ``results_.names`` as ``coef_`` and ``intercept_``."""
+        """Set ``coef_`` and ``intercept_`` from coefficients in the order of ``results_.names``."""
         self.intercept_ = float(flat[0]) if with_intercept else 0.0
         self.coef_ = flat[int(with_intercept) :]

@@ -1,4 +1,4 @@
-"""Where an estimator's formula meets the rows: which columns it reads, which one is the label."""
+"""An estimator's formula and the rows: which columns it reads, and which one is the label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from discreet.estimators.tables import feature_domain, is_frame, names_are_writt
 
 
 def formula_domain(estimator: Any, names: Sequence[str]) -> Domain:
-    """What is declared of the columns that a formula may name: the domain, or bounds of these columns."""
+    """The declarations of columns that a formula may name: the domain, or bounds
+    of these columns.
+    """
     if estimator.domain is not None or not isinstance(estimator.bounds_X, Mapping):
         known = names if estimator.domain is None else [column.name for column in estimator.domain.columns]
         return feature_domain(estimator, list(known))
@@ -21,18 +23,20 @@ def formula_domain(estimator: Any, names: Sequence[str]) -> Domain:
 
 
 def parsed(estimator: Any, names: Sequence[str]) -> tuple[Design, Domain]:
-    """The estimator's formula for a table with these columns, and the declared domain that it was read by.
+    """The estimator's formula for a table with these columns, and the declared domain that it uses.
 
-    ``names`` are those that bounds for all columns are meant for; the target is not among them.
+    ``names`` are the columns to which bounds for all columns apply; the target is not among them.
     """
     domain = formula_domain(estimator, names)
     return parse_formula(estimator.formula, domain, listed=names_are_written(estimator)), domain
 
 
 def formula_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, str | None]:
-    """The columns of X that the formula reads, the labels, and their column's name if the formula has one.
+    """The columns of X that the formula reads, the labels, and the name of their
+    column if the formula has one.
 
-    The labels are the column of X that stands on the formula's left, unless they are given. An array keeps its columns.
+    Unless labels are given, they are the column of X on the formula's left side. An
+    array keeps its columns.
     """
     table = read_table(X)
     framed = is_frame(X)
@@ -51,18 +55,20 @@ def formula_columns(
     features: Sequence[str] | None,
     *others: str | None,
 ) -> tuple[str, list[str]]:
-    """The target and the columns that the formula reads of a table; ``others`` are the ids and the exposure."""
+    """The target and the columns that the formula reads; ``others`` are the ids, the
+    exposure and the weight.
+    """
     if features is not None:
         raise ValueError("a formula says which columns are read: leave features out")
     left = formula_target(estimator.formula)
     if target is not None and left is not None and target != left:
-        raise ValueError(f"target {target!r} is not the formula's, {left!r}")
+        raise ValueError(f"target {target!r} is not the formula's target, {left!r}")
     label = target if left is None else left
     if label is None:
         raise ValueError(f"the formula {estimator.formula!r} names no target: write 'y ~ ...', or pass target=")
     design, domain = parsed(estimator, [name for name in present if name not in (label, *others)])
     if label in design.columns:
-        raise DomainError(f"the target {label!r} stands on the right of the formula {estimator.formula!r}")
+        raise DomainError(f"the target {label!r} is on the right side of the formula {estimator.formula!r}")
     return label, used_columns(design, domain)
 
 
@@ -71,12 +77,12 @@ def _labels(estimator: Any, frame: Any, target: str | None) -> Any:
         raise DomainError(f"the formula {estimator.formula!r} names no target: write 'y ~ ...', or pass y")
     if frame is None or target not in frame.columns:
         where = "an array has no column names" if frame is None else "the table has no such column"
-        raise DomainError(f"the formula's target {target!r} is not there ({where}): pass y")
+        raise DomainError(f"the formula's target {target!r} was not found ({where}): pass y")
     return frame[target].to_native()
 
 
 def formula_target(text: str) -> str | None:
-    """What stands on the left of a formula, from its text alone."""
+    """The left side of a formula, from its text alone."""
     from discreet.domain.formula.parse import target_of
 
     return target_of(text)
@@ -93,7 +99,7 @@ def select_columns(X: Any, names: Sequence[str]) -> Any:
     for name in names:
         if name not in frame.columns:
             raise DomainError(
-                f"the formula reads column {name!r}, which is not there; {lacking(name, frame.columns, names)}"
+                f"the formula reads column {name!r}, which is missing; {lacking(name, frame.columns, names)}"
             )
     return frame.select(list(names)).to_native()
 
@@ -110,7 +116,7 @@ def formula_encoder(
     encoder = FormulaEncoder(domain, target, exposure, weight, parse_formula(estimator.formula, domain))
     if encoder.design_plan.offset is not None:
         if exposure is not None:
-            raise DomainError("a formula with offset(...) takes no exposure: write both as one offset")
+            raise DomainError("a formula with offset(...) takes no exposure: combine both into one offset")
         estimator._check_offset()
     return encoder
 

@@ -17,7 +17,7 @@ from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 @documented()
 class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[misc]
-    """A differentially private generalized linear model of any family and link, with standard errors.
+    """A differentially private generalized linear model, with standard errors.
 
     Parameters
     ----------
@@ -25,44 +25,45 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         ``gaussian``, ``bernoulli``, ``poisson``, ``gamma``, ``negative_binomial``, ``tweedie``, or
         a family object.
     link : str or Link, optional
-        ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; the family's usual
-        one by default.
+        ``identity``, ``log``, ``logit``, ``probit``, ``cloglog``, ``softplus``; by default the
+        family's usual link.
     loss : Loss, optional
-        A convex ``Loss`` in the place of family and link: ``huber(...)``,
-        ``smoothed_quantile(...)``, one's own slope with a declared bound. Its solvers are
-        ``"dp_gd"`` (which ``"auto"`` then is) and ``"cost_gd"``.
+        A convex ``Loss`` instead of family and link: ``huber(...)``, ``smoothed_quantile(...)``, or
+        a user-defined slope with a declared bound. Its solvers are ``"dp_gd"`` (the default) and
+        ``"cost_gd"``.
     alpha : float, default 0.0
         Penalty ``alpha / 2`` on the sum of squared coefficients, added to half the sum of
         deviances.
     solver : str, default 'auto'
-        ``"auto"`` is ``"gd"``, a whitened descent; ``"newton"``, ``"objective"`` (logistic only),
-        ``"cost_gd"`` (COST's plain descent) and ``"dp_gd"`` (clipped gradients) are there to
-        compare.
+        ``"auto"`` is ``"gd"``, a whitened descent. ``"newton"``, ``"objective"`` (logistic only),
+        ``"cost_gd"`` (COST's plain descent) and ``"dp_gd"`` (clipped gradients) are for
+        comparison.
     max_iter : int, optional
-        Steps of ``"newton"``, ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+        Steps of ``"newton"``, ``"cost_gd"`` and ``"dp_gd"``; by default chosen by the solver.
     step : float, optional
-        The length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white
-        ones with public rows); 1 over the loss's curvature if None.
+        The step size of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (whitened with
+        public rows). By default, 1 over the curvature of the loss.
     radius : float, optional
-        The ball that ``"cost_gd"`` and ``"newton"`` keep coefficients in, on columns scaled to [-1,
-        1] (white ones with public rows; newton's are scaled to spread 1) and in units of the linear
-        predictor (identity link: of y's half-width, from the middle). If None, 3 for ``"cost_gd"``
-        (50 for the logit) and 50 for ``"newton"``. Noise of ``"cost_gd"`` grows with it, and a fit
-        that ends at its edge warns.
+        The radius of the ball for coefficients of ``"cost_gd"`` and ``"newton"``, on columns scaled
+        to [-1, 1] (whitened with public rows; newton's are scaled to standard deviation 1) and in
+        units of the linear predictor (identity link: of y's half-width, from the middle). By
+        default 3 for
+        ``"cost_gd"`` (50 for the logit) and 50 for ``"newton"``. The noise of ``"cost_gd"`` grows
+        with it, and a fit that ends at its edge warns.
     clip : float, optional
-        How long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None,
-        the length that it has for a typical row.
+        The clip norm of a row's gradient in ``"dp_gd"``, in units of y times such columns. By
+        default, the norm for a typical row.
     eta : float, optional
-        PMT's probability that a row is truncated, for ``"newton"`` with ``calibration="paper"``;
-        .05 if None.
+        The probability (PMT) that a row is truncated, for
+        ``"newton"`` with ``calibration="paper"``; .05 if None.
     calibration : str, default 'tight'
-        ``"tight"``, or ``"paper"`` for the noise that COST's Algorithm 1 (``"gd"``, ``"cost_gd"``)
-        or PMT's Algorithms 3 to 5 (``"newton"``) print.
+        ``"tight"``, or ``"paper"`` for the printed noise of COST's Algorithm 1 (``"gd"``,
+        ``"cost_gd"``) or PMT's Algorithms 3 to 5 (``"newton"``).
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -158,17 +159,17 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
     def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted mean labels; for an exposure of 1 if none is given.
 
-        NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
-        declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features
+        are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         exposure : array, optional
-            How long or how much each row was observed; 1 if not given.
+            The exposure of each row; 1 if not given.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -181,7 +182,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         return self._family()[1].mean(eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """D^2: the share of the null model's deviance that the model explains, on these rows (not private).
+        """D^2: the explained share of the null model's deviance on these rows (not private).
 
         Parameters
         ----------
@@ -190,9 +191,9 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         y : array
             Labels, one for each row of X.
         sample_weight : array, optional
-            How much each row counts.
+            The weight of each row.
         exposure : array, optional
-            How long or how much each row was observed; 1 if not given.
+            The exposure of each row; 1 if not given.
 
         Returns
         -------
@@ -268,14 +269,17 @@ class _OneFamily(GeneralizedLinearRegressor):
 
 @documented(like=GeneralizedLinearRegressor)
 class PoissonRegressor(_OneFamily):
-    """Differentially private regression for counts, with the log link; see GeneralizedLinearRegressor.
+    """Differentially private Poisson regression for counts, with the log link.
 
-    ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is t exp(x^T coef).
+    See GeneralizedLinearRegressor.
+
+    ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is
+    t exp(x^T coef).
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -297,12 +301,14 @@ class PoissonRegressor(_OneFamily):
 
 @documented(like=GeneralizedLinearRegressor)
 class GammaRegressor(_OneFamily):
-    """Differentially private regression for positive amounts, with the log link; see GeneralizedLinearRegressor.
+    """Differentially private gamma regression for positive amounts, with the log link.
+
+    See GeneralizedLinearRegressor.
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all central generalized linear models share: parameters, opening the rows, choosing a solver, units."""
+"""What central generalized linear models share: parameters, opening the rows, solvers, units."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ from discreet.rows import Labels
 
 @dataclass(frozen=True)
 class Solver:
-    """An algorithm and the options that it has, by their names there and as the estimator's parameters."""
+    """An algorithm and its options: the estimator's parameter name and the
+    algorithm's argument name.
+    """
 
     solve: Callable[..., GlmFit]
     options: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +52,7 @@ _DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 
 
 class PrivateGlm(GlmResultMethods, EvaluatedMethods):
-    """A generalized linear model behind a curator; subclasses say which family and link."""
+    """A private generalized linear model; subclasses define family and link."""
 
     fit_intercept: bool
     alpha: float
@@ -67,7 +69,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         """The solvers of this model by name; ``auto`` is the first."""
         if self._family()[0].name == "loss":
             if self.calibration == "paper":
-                raise ValueError("calibration='paper' is for models whose noise the paper prints; loss= has 'tight'")
+                raise ValueError("calibration='paper' is for models with printed noise; loss= has 'tight' only")
             return {"dp_gd": Solver(dp_gd, _DP_GD), "cost_gd": Solver(printed_descend, _COST)}
         if self.calibration == "paper":
             printed = Solver(partial(printed_descend, calibration="paper"), _COST)
@@ -156,20 +158,20 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         y : array, optional
             Labels, one for each row of X.
         groups : optional
-            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
-            are used.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         exposure : optional
-            How long or how much each row was observed (log link); its range is declared as
-            bounds_exposure.
+            The exposure of each row: how long or how much it was observed (log link). Its range is
+            declared as bounds_exposure.
         sample_weight : optional
-            How much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is
-            that of a row with the largest declared weight, and standard errors are those of weights
-            that are fixed (sandwich).
+            The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
+            for a row of the largest declared weight. Standard errors treat weights as fixed
+            (sandwich).
         job : str, optional
-            A name for this one fit in the ledger. The same fit under the same name, as after a
-            crash, is given the stored answers instead of paying twice, with a warning that says so.
-            It is the same if parameters, declarations, columns, types and (where it is public) the
-            number of rows are; cells are not compared, so name new data anew.
+            A name for this fit in the ledger. The same fit under the same name, such as after a
+            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
+            their parameters, declarations, columns, types and (where public) numbers of rows are
+            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -178,7 +180,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
 
         Privacy
         -------
-        A fixed number of sums over the rows, at ``epsilon`` and ``delta`` together.
+        Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job, exposure, sample_weight)

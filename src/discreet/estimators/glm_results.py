@@ -1,4 +1,4 @@
-"""What a fitted generalized linear model tells about itself."""
+"""Results of a fitted generalized linear model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from discreet.parameters import normal_quantile
 
 
 class GlmResultMethods(LinearResultMethods):
-    """``bse``, ``pvalues`` and ``conf_int()`` have one entry per coefficient, in the order of ``coef_names_``."""
+    """``bse``, ``pvalues`` and ``conf_int()`` have one entry per coefficient, in the
+    order of ``coef_names_``.
+    """
 
     fit_intercept: bool
     solver: str
@@ -28,7 +30,9 @@ class GlmResultMethods(LinearResultMethods):
     _NO_ERRORS = "this solver gives no standard errors; solver='gd' with calibration='tight' does"
 
     def _new_offset(self, X: Any, exposure: Any, rows: int) -> np.ndarray:
-        """What new rows add to the linear predictor: the logarithm of their exposure, or the formula's offset."""
+        """What is added to the linear predictor of new rows: log(exposure),
+        or the formula's offset.
+        """
         own = self._encoder.offset_of(read_table(reduced(self._encoder, X)))
         if own is None:
             return log_exposure(exposure, rows)
@@ -39,26 +43,27 @@ class GlmResultMethods(LinearResultMethods):
     def mean_interval(
         self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
     ) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
+        """Confidence intervals (low, high) for the mean label of each row, with
+        sampling and privacy noise.
 
-        Features are moved into their bounds as in ``predict``.
+        Features are clipped to their bounds, as in ``predict``.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         exposure : array, optional
-            How long or how much each row was observed; 1 if not given.
+            The exposure of each row; 1 if not given.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))
@@ -69,26 +74,26 @@ class GlmResultMethods(LinearResultMethods):
     def predict_interval(
         self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
     ) -> np.ndarray:
-        """Prediction intervals for new labels, one row (low, high) each.
+        """Prediction intervals for new labels, one (low, high) per row.
 
-        Features are moved into their bounds as in ``predict``.
+        Features are clipped to their bounds, as in ``predict``.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         exposure : array, optional
-            How long or how much each row was observed; 1 if not given.
+            The exposure of each row; 1 if not given.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))
@@ -97,7 +102,7 @@ class GlmResultMethods(LinearResultMethods):
 
 
 def log_exposure(exposure: Any, rows: int) -> np.ndarray:
-    """The offset of new rows: 0 where none is given."""
+    """The offset of new rows; 0 without exposure."""
     if exposure is None:
         return np.zeros(rows)
     times = np.broadcast_to(np.asarray(exposure, dtype=np.float64), (rows,))

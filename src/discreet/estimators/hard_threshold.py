@@ -1,4 +1,4 @@
-"""NoisyHT for users: which columns have the largest sums, and what they are."""
+"""NoisyHT for users: the columns with the largest sums, and these sums."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from discreet.rows import WideEncoding, wide_block_rows
 
 @dataclass(frozen=True, eq=False)
 class HardThreshold:
-    """The chosen columns, by index and name, in rising order, with noisy ``sums`` and the noise's deviation in each."""
+    """The chosen columns, by index and name, in increasing order, with noisy
+    ``sums`` and their noise.
+    """
 
     indices: np.ndarray
     names: tuple[str, ...]
@@ -35,14 +37,14 @@ class HardThreshold:
 
     @property
     def means(self) -> np.ndarray:
-        """Sums over the number of rows, where that is public."""
+        """Sums divided by the number of rows, where it is public."""
         if self.rows is None:
             raise ValueError("means need a public number of rows: neighbours='replace_one'")
         return self.sums / max(self.rows, 1)
 
 
 class _Wide(BaseEstimator):  # type: ignore[misc]
-    """What the checks of wide tables ask of an estimator."""
+    """The attributes that checks of wide tables need."""
 
     def __init__(self, neighbours: str = "replace_one") -> None:
         self.neighbours = neighbours
@@ -62,32 +64,33 @@ def noisy_hard_threshold(
     ledger: Any = None,
     random_state: int | None = None,
 ) -> HardThreshold:
-    """The ``sparsity`` columns of X whose sums are largest in absolute value, and those sums (COST, Algorithm 3).
+    """The columns of X with the largest absolute sums, and these sums (COST, Algorithm 3).
 
-    Row i adds weights[i] X[i] to the vector of sums; without weights, X[i]. So any vector that is a sum over rows can
-    be asked for: correlations with a label, a gradient's entries, numbers of visits.
+    Row i adds weights[i] X[i] to the vector of sums; without weights, X[i]. So any vector that is a
+    sum over rows can be used: correlations with a label, entries of a gradient, numbers of visits.
 
     Parameters
     ----------
     X : array or frame
         Rows; numbers only.
     sparsity : int
-        How many columns to find.
+        The number of columns to find.
     bound, weight_bound
-        |cells| and |weights| are cut to these declared numbers. A missing cell counts as 0.
+        Declared bounds to which |cells| and |weights| are clipped. A missing cell counts as 0.
     epsilon : float
-        The privacy loss that is allowed. Smaller means more privacy and more noise.
+        The allowed privacy loss. Smaller means more privacy and more noise.
     delta : float
-        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+        The probability with which the guarantee may fail; choose it well below 1 / number of
+        people.
     weights : array, optional
-        What each row is multiplied by.
+        The factor of each row.
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: one row (or person) replaced, the number being public; or one
-        added or left out, the number being private.
+        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
+        rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
-        ``"tight"``, or ``"paper"`` for the noise that COST prints (n must be public).
+        ``"tight"``, or ``"paper"`` for COST's printed noise (n must be public).
     ledger : Ledger or path, optional
-        The budget that pays, in one charge before a row is read.
+        The ledger that is charged, once, before a row is read.
     random_state : int, optional
         Seeds the noise. For tests only: the result is then not private.
 
@@ -98,7 +101,7 @@ def noisy_hard_threshold(
 
     Privacy
     -------
-    A selection and a sum over the rows, at ``epsilon`` and ``delta`` together.
+    A selection and a noisy sum over the rows, whose joint cost is at most ``epsilon`` at ``delta``.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def noisy_hard_threshold(
         bits=seeded_bits(random_state),
     )
     chosen = noisy_threshold(source, budget, width=len(names), sparsity=int(sparsity), calibration=calibration)
-    # Without weights every row weighs weight_bound, which is the unit that encoded weights have.
+    # Without weights every row has weight weight_bound, the unit of encoded weights.
     unit = float(bound) * (float(weight_bound) if weights is not None else 1.0)
     return HardThreshold(
         chosen.columns,

@@ -1,13 +1,15 @@
-"""Which rows are kept for a choice: a rule that looks at one row at a time, so that neighbours stay neighbours.
+"""The rule for holding out rows for a choice. It uses one row at a time, so that
+neighbours stay neighbours.
 
-Where a row is replaced, the rule is the row's place: the new row takes the old one's, and both parts keep their
-(public) numbers of rows. Where one is added or removed, places would shift, so the rule is a fixed hash of what the
-person is known by: the id, or the row's own encoded cells. One person more or less is then one more or less in one
-part, and nothing else moves.
+Under ``replace_one`` the rule is the row's position: the new row takes the old one's position, and
+both parts keep their (public) numbers of rows. Under ``add_or_remove_one`` positions would shift,
+so the rule is a fixed hash of the person's id, or of the row's own encoded cells. One person more
+or less is then one more or less in one part, and nothing else changes.
 
-Where a person is replaced, ids decide as well, and both parts keep the rows of all people: labels are taken from those
-that belong to the other part. The new person may stand elsewhere than the old one, but in each part one person's rows
-are then replaced by another's, which its noise hides; and no part can be seen to be empty.
+If a person is replaced, ids decide as well, and both parts keep the rows of all people: labels are
+removed from rows that belong to the other part. The new person may belong to another part than the
+old one, but in each part one person's rows are then replaced by another's, which the noise hides.
+So no part can be observed to be empty.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Rows:
-    """What a search is given about the rows, as a whole or in part."""
+    """The rows of a search, all of them or a part."""
 
     X: Any
     y: NamedCells
@@ -42,7 +44,7 @@ class Rows:
     exposure: Any = None
 
     def parted(self, estimator: Any, one_in: int) -> tuple[Rows, Rows]:
-        """The rows that candidates are fitted to, and those that are kept for the choice."""
+        """The rows to which candidates are fitted, and those kept for the choice."""
         aside = held_out_rows(estimator, self.X, self.y, self.groups, one_in)
         if estimator.neighbours == "replace_one" and self.groups is not None:
             return self._labelled(~aside), self._labelled(aside)
@@ -64,17 +66,19 @@ class Rows:
         return Rows(X, NamedCells.of(self.y[places], self.y.name), groups, exposure)
 
     def _labelled(self, kept: NDArray[np.bool_]) -> Rows:
-        """All rows, but labels only of those that are kept: a row without a label adds nothing to any sum."""
+        """All rows, with labels only for those kept: a row without a label adds
+        nothing to any sum.
+        """
         labels = self.y.copy()
         labels[~kept] = None
         return replace(self, y=labels)
 
 
 def held_out_rows(estimator: Any, X: Any, y: NamedCells, groups: Any, one_in: int) -> NDArray[np.bool_]:
-    """True for about one row in so many."""
+    """True for about one row in ``one_in``."""
     if estimator.neighbours == "replace_one" and groups is None:
         if len(y) < one_in:
-            raise ValueError(f"n_samples={len(y)} rows are too few to hold one in {one_in} out")
+            raise ValueError(f"n_samples={len(y)} rows are too few to hold out one in {one_in}")
         return np.asarray(np.arange(len(y)) % one_in == one_in - 1)
     ids = check_groups(groups, len(y))
     if ids is not None:
@@ -83,12 +87,12 @@ def held_out_rows(estimator: Any, X: Any, y: NamedCells, groups: Any, one_in: in
 
 
 def held_out_ids(ids: Sequence[Any], one_in: int) -> NDArray[np.bool_]:
-    """True for all rows of about one person in so many, by the id alone."""
+    """True for all rows of about one person in ``one_in``, by the id alone."""
     return np.asarray(row_hashes([_spelled(ids)], len(ids)) % np.uint64(one_in) == 0)
 
 
 def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
-    """A row's encoded cells and label: encoding looks at one cell at a time, whatever type a column has."""
+    """A row's encoded cells and label; encoding uses one cell at a time, for any type of column."""
     table = check_table(opener, X, reset=True)
     target, _, labels = opener._read_labels(table, y)
     encoder = opener._make_encoder(feature_names(opener), target, None)
@@ -100,7 +104,9 @@ def _encoded(opener: Any, X: Any, y: NamedCells) -> list[np.ndarray]:
 
 
 def _spelled(ids: Sequence[Any]) -> Words:
-    """Ids by how they are written, the same from every type; rows without one are used nowhere."""
+    """Hashes of ids as they are written, the same for every type; rows without
+    an id are not used.
+    """
     texts = ((person_key(value) or "").encode(errors="surrogatepass") for value in ids)
     digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype=np.uint64)

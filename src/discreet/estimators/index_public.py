@@ -1,4 +1,6 @@
-"""What public rows tell an index model: the mean and covariance of encoded x, and, with labels, residuals."""
+"""What public rows give an index model: mean and covariance of encoded x
+and, with labels, residuals.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ Floats = np.ndarray
 
 
 def public_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
-    """Mean and covariance of encoded x, of public rows or of the public second moment of (1, x).
+    """Mean and covariance of encoded x, from public rows or from the public
+    second moment of (1, x).
 
-    With fewer rows than columns the covariance is drawn towards its diagonal; with more, hardly, as what it says of
-    flat directions is as precise as of wide ones.
+    With fewer rows than columns the covariance is shrunk towards its diagonal. With many rows it is
+    hardly shrunk: flat directions are then known as precisely as wide ones.
     """
     width = encoder.width
     if public.rows is not None:
@@ -40,7 +43,9 @@ def encoded_rows(public: Public, encoder: Encoder) -> Floats:
 
 
 def labelled_rows(public: Public | None, encoder: Encoder) -> tuple[Floats, Floats]:
-    """Encoded public rows and their labels, within the declared range; refused where there are none."""
+    """Encoded public rows and their labels, within the declared range; refused
+    if there are none.
+    """
     if public is None or public.rows is None or public.y is None:
         raise DomainError(
             "solver='glmtron' takes its clipping thresholds from public rows with labels: "

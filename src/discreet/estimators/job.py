@@ -1,8 +1,8 @@
-"""The name of a fit in a ledger: what the user calls it, and all public facts that make it this fit and no other.
+"""The key of a fit in a ledger: the user's name for it, and all public facts that identify the fit.
 
-A stored answer is handed out again to the same fit only. That is decided by what is public: the parameters and
-declarations, the columns and their types, and the number of rows where the guarantee counts it as public. Whether the
-cells are the same is not looked at: neither the ledger nor what happens may depend on them.
+A stored answer is returned only to the same fit. This is decided by public facts: parameters and
+declarations, columns and their types, and the number of rows where it is public. Cells are not
+compared: neither the ledger nor the outcome may depend on them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def job_key(job: str, *facts: Any) -> str:
 
 
 def spelt(value: Any) -> str:
-    """A text that is the same for equal values, in every process: no address, nothing left out."""
+    """A text that is equal for equal values in every process: it contains
+    everything and no address.
+    """
     if isinstance(value, (bool, str, bytes)) or value is None:
         return repr(value)
     if isinstance(value, np.generic):
@@ -55,7 +57,9 @@ def _array(value: np.ndarray) -> str:
 
 
 def _other(value: Any) -> str:
-    """Frames by their columns, sparse matrices by their entries, all else by its class and what it holds."""
+    """Frames by their columns, sparse matrices by their entries, all others
+    by class and attributes.
+    """
     if nw.dependencies.is_into_dataframe(value):
         frame = nw.from_native(value, eager_only=True)
         return spelt([[str(name), spelt(np.asarray(frame[name].to_list(), dtype=object))] for name in frame.columns])

@@ -37,7 +37,7 @@ from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels
 
-# Every solver with the options that it has ...
+# The options of every solver ...
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "auto": ("l1_ratio",),
     "gd": (),
@@ -46,7 +46,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "cost_gd": ("max_iter", "step", "radius"),
     "dp_gd": ("max_iter", "step", "clip"),
 }
-# ... and with ``calibration="paper"``, where the descent that a paper prints is COST's.
+# ... and with ``calibration="paper"``, where the printed descent is COST's.
 _PRINTED: dict[str, tuple[str, ...]] = {
     "auto": (),
     "gd": _OPTIONS["cost_gd"],
@@ -57,7 +57,7 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 
 
 class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
-    """Checks parameters, builds a curator, calls one algorithm, stores the result."""
+    """Checks parameters, builds a curator, calls one algorithm and stores the result."""
 
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
 
@@ -126,17 +126,17 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         y : array, optional
             Labels, one for each row of X.
         groups : optional
-            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
-            are used.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         sample_weight : optional
-            How much each row counts; its range, from 0 on, is declared as bounds_weight. Noise is
-            that of a row with the largest declared weight, and standard errors are those of weights
-            that are fixed (sandwich).
+            The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
+            for a row of the largest declared weight. Standard errors treat weights as fixed
+            (sandwich).
         job : str, optional
-            A name for this one fit in the ledger. The same fit under the same name, as after a
-            crash, is given the stored answers instead of paying twice, with a warning that says so.
-            It is the same if parameters, declarations, columns, types and (where it is public) the
-            number of rows are; cells are not compared, so name new data anew.
+            A name for this fit in the ledger. The same fit under the same name, such as after a
+            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
+            their parameters, declarations, columns, types and (where public) numbers of rows are
+            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -145,8 +145,8 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
 
         Privacy
         -------
-        A fixed number of sums over the rows (two with ``"moments"``), at ``epsilon`` and ``delta``
-        together.
+        Noisy sums over the rows (two with ``"moments"``), whose joint cost is at most ``epsilon``
+        at ``delta``.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job, None, sample_weight)
@@ -173,14 +173,16 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
 
     @property
     def _by_moments(self) -> bool:
-        """Whether the fit is a release of moments: asked for, or because an L1 penalty is post-processing of them."""
+        """Whether the fit is a release of moments: by request, or because an L1
+        penalty is post-processing.
+        """
         return self.solver == "moments" or (self.solver == "auto" and self.l1_ratio is not None)
 
     def _what(self) -> str:
         return "moments" if self._by_moments else super()._what()
 
     def _asked(self, encoder: Encoder) -> Any:
-        # The moments answer for every penalty, with or without an intercept.
+        # The moments serve every penalty, with or without an intercept.
         free = self._by_moments and self.calibration == "tight"
         kind, encoder, parameters, seeded = super()._asked(encoder)
         if free:
@@ -283,7 +285,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
     def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         assert self.public is not None
         model, y = self._model(encoder), self.public.y
-        # Without public labels, their root mean square is taken to be the declared range's far end.
+        # Without public labels, the far end of the declared range replaces their root mean square.
         y_scale = max(abs(model.labels.low), abs(model.labels.high))
         if y is not None:
             y_scale = max(float(np.sqrt(np.mean(np.square(np.asarray(y, dtype=np.float64))))), 1e-6 * y_scale)
@@ -293,7 +295,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         self.n_iter_ = 1
 
     def _store_coefficients(self, encoded: np.ndarray, encoder: Encoder) -> None:
-        """Of a solver without standard errors."""
+        """Store the coefficients of a solver without standard errors."""
         turned = units(encoder, with_intercept=True) @ encoded
         self.intercept_, self.coef_ = float(turned[0]) if self._has_intercept(encoder) else 0.0, turned[1:]
 
@@ -319,16 +321,16 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         self.n_iter_ = 1
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
+        """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
-        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` follows the line beyond them.
+        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -346,39 +348,39 @@ class LinearRegression(_MomentRegressor):
     Parameters
     ----------
     alpha : float, default 0.0
-        The penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2) beside half the sum of squares. It
-        is post-processing of the release that ``"moments"`` (which ``"auto"`` then means) or
-        ``"pmt"`` makes.
+        The penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2), added to half the sum of
+        squares. It is post-processing of the release of ``"moments"`` (the default with an L1 part)
+        or ``"pmt"``.
     l1_ratio : float, optional
-        The part of the penalty on absolute values: a ridge without it, the lasso at 1, an elastic net between.
+        The L1 share of the penalty: a ridge without it, the lasso at 1, an elastic net between.
     solver : str, default 'auto'
-        ``"gd"`` has the least error for one model and is what ``"auto"`` takes; ``"moments"``
-        answers every linear question about the columns from its one release (``moments_``), and
-        reads the rows twice only; ``"pmt"`` needs public moments; ``"cost_gd"`` is COST's plain
-        descent and ``"dp_gd"`` one with clipped gradients, to compare with.
+        ``"gd"`` has the smallest error for one model and is the default. ``"moments"`` serves every
+        linear model of the columns from one release (``moments_``), and reads the rows only twice.
+        ``"pmt"`` needs public moments. ``"cost_gd"`` is COST's plain descent and ``"dp_gd"`` one
+        with clipped gradients, for comparison.
     max_iter : int, optional
-        Gradient steps of ``"cost_gd"`` and ``"dp_gd"``; chosen by the solver if None.
+        Gradient steps of ``"cost_gd"`` and ``"dp_gd"``; by default chosen by the solver.
     step : float, optional
-        The length of a step of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (white
-        ones with public rows); 1 over the loss's curvature if None.
+        The step size of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (whitened with
+        public rows). By default, 1 over the curvature of the loss.
     radius : float, optional
-        The ball that ``"cost_gd"`` keeps coefficients in, on columns scaled to [-1, 1] and in
-        half-widths of y from the middle of its range; 3 if None. The noise grows with it, and a fit
-        that ends at its edge warns.
+        The radius of the ball for coefficients of ``"cost_gd"``, on columns scaled to [-1, 1] and
+        in half-widths of y from the middle of its range; 3 by default. The noise grows with it, and
+        a fit that ends at its edge warns.
     clip : float, optional
-        How long a row's gradient may be in ``"dp_gd"``, in units of y times such columns; if None,
-        the length that it has for a typical row.
+        The clip norm of a row's gradient in ``"dp_gd"``, in units of y times such columns. By
+        default, the norm for a typical row.
     eta : float, optional
-        PMT's probability that a row is truncated, for ``"pmt"`` with ``calibration="paper"``; .05
-        if None.
+        The probability (PMT) that a row is truncated, for
+        ``"pmt"`` with ``calibration="paper"``; .05 if None.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``),
         DP-PMTRR's (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -398,18 +400,18 @@ class LinearRegression(_MomentRegressor):
 
 @documented(like=LinearRegression)
 class Ridge(_MomentRegressor):
-    """``LinearRegression`` with an L2 penalty ``alpha`` on the coefficients, as scikit-learn's Ridge has it.
+    """``LinearRegression`` with an L2 penalty ``alpha``, as in scikit-learn's Ridge.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        The penalty: alpha times half the sum of squared coefficients, beside half the sum of
+        The penalty: alpha times half the sum of squared coefficients, added to half the sum of
         squares. It is post-processing of the release.
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
 
-# A matrix of all coefficients is turned and inverted a hundred times.
+# A matrix of all coefficients is inverted about a hundred times, which limits their number.
 _MOST_COEFFICIENTS = 1500
 
 
@@ -37,14 +37,14 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
     Parameters
     ----------
     classes : Sequence[Any], default (0, 1)
-        The labels that there can be, declared and never learnt from y; the second of two is the
-        positive one. Rows with another label contribute nothing. Where a ``domain`` declares the
-        target's values, those are meant by default.
+        The possible labels, declared and never learnt from y. The second of two is the positive
+        class. Rows with another label contribute nothing. By default, the values that a ``domain``
+        declares for the target, if it does.
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         return any(isinstance(value, str) for value in self._declared(target))
 
     def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        """The position of each label among the classes; NaN for one that was not declared."""
+        """The index of each label among the classes; NaN for an undeclared label."""
         return class_numbers(labels, self.classes_.tolist())
 
     def _class_values(self) -> Sequence[Any]:
@@ -152,7 +152,8 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
     def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:
         if model.classes == 2 or self.public is None:
             return super()._guess(encoder, model)
-        # Of more than two classes public rows tell where x lies, and their labels are not used.
+        # With more than two classes, public rows give the location of x only;
+        # their labels are not used.
         rows = Public(rows=self.public.rows, second_moment=self.public.second_moment, n=self.public.n)
         return public_guess(rows, encoder, model)
 
@@ -168,17 +169,17 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         self.coef_ = rows[:, int(with_intercept) :].copy()
 
     def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The linear predictor: the log odds of the second class, or one column per class if there are more.
+        """The log odds of the second class, or one linear predictor per class if there are more.
 
-        NaN for a row with a missing or undeclared value, as ``fit`` leaves it out. Features are moved into their
-        declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features
+        are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -190,14 +191,16 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``; NaN where a value is missing or undeclared.
+        """The probability of each class, in the order of ``classes_``.
+
+        NaN for a row with a missing or undeclared value.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -219,25 +222,27 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, classes)
-            Their logarithms.
+            Log probabilities.
         """
         return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The most probable class. A row with a missing or undeclared value raises an error that names the column.
+        """The most probable class.
+
+        A missing or undeclared value raises an error that names the column.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns

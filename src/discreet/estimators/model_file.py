@@ -1,6 +1,6 @@
-"""A fitted estimator as a document, and back; docs/model.schema.json says what is in it.
+"""A fitted estimator as a document, and back; docs/model.schema.json describes its contents.
 
-Nothing but noisy releases and public declarations: no rows, no public rows, no path, no seed.
+It contains only noisy releases and public declarations: no rows, no public rows, no path, no seed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.results import Results
 from discreet.results.document import Fields, read_results, results_document
 from discreet.results.file import header
 
-# What is said elsewhere in the document, or is not to be kept.
+# Parameters that are elsewhere in the document, or are not stored.
 _APART = {
     *("domain", "bounds_X", "bounds_y", "bounds_exposure", "bounds_weight", "data_norm", "classes"),
     *("public", "ledger", "random_state"),
@@ -32,7 +32,7 @@ _LISTS = ("breaks",)
 
 
 def model_document(estimator: Any, results: Results) -> dict[str, Any]:
-    """The estimator with these results, which may be those of a search that it was chosen by."""
+    """The estimator with these results, which may be those of a search that chose it."""
     sparse, encoder = hasattr(estimator, "support_"), estimator._encoder
     exposure = encoder.exposure
     names = getattr(estimator, "feature_names_in_", None)
@@ -63,11 +63,11 @@ def read_estimator(content: Any) -> Any:
     columns = declared_columns(fields.value("columns"), "the document") if fields.entries("columns") else ()
     target = declared_columns([fields.value("target")], "the target")[0]
     if not isinstance(target, Numeric) or target.name != results.target:
-        raise DomainError("the target must be a number with low and high, and that of the results")
+        raise DomainError("the target must be numeric with low and high, and the same as in the results")
     estimator = kind(**_made_parameters(kind, fields, target, columns))
     names = None if fields.value("feature_names") is None else fields.texts("feature_names")
     estimator.n_iter_ = fields.count("iterations")
-    estimator._target(target.name)  # what a classifier learns from its declaration
+    estimator._target(target.name)  # a classifier sets its classes from the declaration
     count = fields.count("features")
     if count > _MOST_COLUMNS or (names is not None and len(names) != count):
         raise DomainError(f"there must be one feature name for each of {count} features")
@@ -75,7 +75,7 @@ def read_estimator(content: Any) -> Any:
         return _sparse(estimator, fields, results, columns, target, names, count)
     declared = [column.name for column in columns]
     if count != len(declared) or (names is not None and list(names) != declared):
-        raise DomainError("the columns must be those that the features' names say")
+        raise DomainError("the columns must match the feature names")
     exposure = fields.value("exposure")
     made = None if exposure is None else declared_columns([exposure], "the exposure")[0]
     encoder = estimator._saved_encoder(declared, target, made)
@@ -84,7 +84,7 @@ def read_estimator(content: Any) -> Any:
     if many > 2:
         expected = [f"{value}: {name}" for value in estimator.classes_ for name in expected]
     if list(results.names) != expected:
-        raise DomainError("the coefficients must be those of the declared columns, in their order")
+        raise DomainError("the coefficients must match the declared columns, in their order")
     return estimator.adopt(results, encoder, names)
 
 
@@ -94,9 +94,9 @@ def _sparse(
     support = [whole(i, "an entry of support") for i in fields.entries("support")]
     known = all(isinstance(column, Numeric) for column in columns) and hasattr(estimator, "sparsity")
     if not known or len(support) != len(columns) or not all(0 <= i < count for i in support):
-        raise DomainError("support must have the place of each numeric column of a sparse model")
+        raise DomainError("support must have the index of each numeric column of a sparse model")
     if list(results.names) != ["const", *(column.name for column in columns)]:
-        raise DomainError("the coefficients must be those of the chosen columns, in their order")
+        raise DomainError("the coefficients must match the chosen columns, in their order")
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.n_features_in_, estimator.support_ = count, np.array(support, dtype=np.intp)
@@ -114,7 +114,7 @@ def _class_of(name: str) -> type:
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
-    """Parameters that are plain values; a family of a declared shape with it."""
+    """Parameters that are plain values, or families and losses with their numbers."""
     kept: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=False).items():
         if name in _APART:
@@ -130,7 +130,9 @@ def _parameters(estimator: Any) -> dict[str, Any]:
         elif name in _LISTS:
             kept[name] = [float(one) for one in value]
         else:
-            raise DomainError(f"a model with {name}={type(value).__name__}(...) of your own cannot be saved; pickle it")
+            raise DomainError(
+                f"a model with a user-defined {name}={type(value).__name__}(...) cannot be saved; pickle it"
+            )
     return kept
 
 
@@ -161,7 +163,7 @@ def _made_parameters(kind: type, fields: Fields, target: Numeric, columns: Any) 
     return given
 
 
-# Families and losses of a declared shape: who makes them, and from which numbers.
+# Families and losses with numbers: their constructors, and the names of the numbers.
 _SHAPED: dict[str, tuple[Any, tuple[str, ...]]] = {
     "negative_binomial": (NegativeBinomial, ("alpha",)),
     "tweedie": (Tweedie, ("power",)),
@@ -172,11 +174,11 @@ _SHAPED: dict[str, tuple[Any, tuple[str, ...]]] = {
 
 
 def _shape_of(value: Any) -> dict[str, Any] | None:
-    """The name and the numbers of a family or loss, where it has any."""
+    """The name and the numbers of a family or loss, if it has any."""
     name = str(getattr(value, "name", "")).partition("(")[0]
     if name not in _SHAPED:
         return None
-    # A loss keeps its numbers in its slope.
+    # The numbers of a loss are in its slope.
     holder = value.slope if isinstance(value, Loss) else value
     if not all(hasattr(holder, one) for one in _SHAPED[name][1]):
         return None
@@ -186,7 +188,7 @@ def _shape_of(value: Any) -> dict[str, Any] | None:
 def _shaped(content: dict[str, Any]) -> Any:
     name = text(content.get("name"), "the name of a family or loss")
     if name not in _SHAPED or set(content) != {"name", *_SHAPED[name][1]}:
-        raise DomainError(f"a family or loss with numbers is one of {', '.join(_SHAPED)}, with its own ones")
+        raise DomainError(f"a family or loss with numbers must be one of {', '.join(_SHAPED)}, with its own numbers")
     make, numbers = _SHAPED[name]
     return make(*(number(content[one], one) for one in numbers))
 

@@ -1,4 +1,4 @@
-"""Between a released moment in encoded units and the user's: scaling from public rows, offsets and widths."""
+"""Released moments in the user's units: scaling from public rows, offsets and widths."""
 
 from __future__ import annotations
 
@@ -32,27 +32,28 @@ def collect_moments(
     ledger: Any = None,
     random_state: int | None = None,
 ) -> Moments:
-    """Release the second moment of a table's declared columns once; fit any linear model from it afterwards.
+    """Release the second moment of a table's declared columns, for any linear model.
 
     Parameters
     ----------
     table
-        A frame or a path, or any other table that ``fit_table`` takes.
+        A frame, a path, or any other table that ``fit_table`` accepts.
     epsilon : float
-        The privacy loss that is allowed. Smaller means more privacy and more noise.
+        The allowed privacy loss. Smaller means more privacy and more noise.
     delta : float
-        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+        The probability with which the guarantee may fail; choose it well below 1 / number of
+        people.
     domain : Domain
         The declared columns; all of them are released.
     target : str, optional
-        The column that is most likely to be a label (the last by default). Far rows are shortened
-        by the other columns' norm, which biases no model of this target; other labels are fitted
-        from the same reweighted rows.
+        The column that is most likely to be a label (by default the last). Rows are scaled down by
+        the norm of the other columns, which biases no model of this target. Models of other targets
+        are fitted from the same reweighted rows.
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: one row (or person) replaced, the number being public; or one
-        added or left out, the number being private.
+        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
+        rows is public; or one is added or removed, and the number is private.
     ledger : Ledger or path, optional
-        The budget that pays, in one charge before a row is read.
+        The ledger that is charged, once, before a row is read.
     random_state : int, optional
         Seeds the noise. For tests only: the result is then not private.
 
@@ -63,7 +64,7 @@ def collect_moments(
 
     Privacy
     -------
-    Two sums over the rows, at ``epsilon`` and ``delta`` together.
+    Two noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``.
 
     Examples
     --------
@@ -96,7 +97,9 @@ def collect_moments(
 
 
 def moments_in_units(release: MomentRelease, encoder: Encoder, privacy: Guarantee) -> Moments:
-    """The release, with what turns coordinates into the user's columns: offset + width * coordinate / weight."""
+    """The release with the transformation to the user's columns: offset +
+    width * coordinate / weight.
+    """
     query, target = release.query, require_target(encoder)
     x_offset = encoder.centre + encoder.half_width * query.x_centre
     x_width = encoder.half_width * query.x_scale

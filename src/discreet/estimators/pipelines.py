@@ -1,7 +1,8 @@
-"""What is fitted to the private rows before a model sees them: nothing that the model adds can hide that.
+"""Detection of steps that were fitted to the private rows before or around a
+model; no noise covers these.
 
-An estimator is handed an array and cannot tell where it comes from. Where it is fitted by one of scikit-learn's
-pipelines, that pipeline is among its callers.
+An estimator gets an array and cannot tell where it comes from. If one of scikit-learn's pipelines
+fits it, that pipeline is among its callers.
 """
 
 from __future__ import annotations
@@ -18,33 +19,33 @@ from sklearn.utils import get_tags
 
 from discreet.errors import PrivacyLeakWarning
 
-# Models around a model that choose or learn by exact scores and labels of private rows.
+# Models around a model that choose or learn from exact scores and labels of private rows.
 _SCORERS = (
     *("BaseSearchCV", "CalibratedClassifierCV", "TunedThresholdClassifierCV", "RFECV", "SequentialFeatureSelector"),
     *("StackingRegressor", "StackingClassifier"),
 )
 _SCORING = ("cross_validate", "learning_curve", "validation_curve")
-# Steps that learn nothing of the rows but their number of columns, though they say that they must be fitted.
+# Steps that learn only the number of columns, though their tags say that they must be fitted.
 _WIDTH_ONLY = ("PolynomialFeatures",)
 
 
 def warn_of_fitted_steps(estimator: Any) -> tuple[str, ...]:
-    """What has learnt from the same rows before or around this estimator, with a warning if anything has."""
+    """What has learnt from the same rows before or around this estimator; warns if anything has."""
     frames = list(_frames_of_callers())
     steps = tuple(dict.fromkeys(step for frame in frames for step in _steps(frame)))
     scorers = tuple(dict.fromkeys(scorer for frame in frames for scorer in _scorers(frame)))
     if scorers:
         warnings.warn(
-            f"{', '.join(scorers)} computes scores of private rows, and no noise covers these, nor what is chosen or "
-            f"learnt by them; each fit of {type(estimator).__name__} costs its whole epsilon. Take "
+            f"{', '.join(scorers)} computes scores of private rows. No noise covers these scores, or what is chosen or "
+            f"learnt from them; each fit of {type(estimator).__name__} costs its whole epsilon. Use "
             "discreet.PrivateGridSearchCV or evaluate(), or see docs/howto/pipelines.md",
             PrivacyLeakWarning,
             stacklevel=4,
         )
     if steps:
         warnings.warn(
-            f"{', '.join(steps)} learnt from the private rows before {type(estimator).__name__} saw them, and no noise "
-            "covers that: the guarantee does not hold for the whole pipeline. Take discreet.DomainEncoder, which "
+            f"{', '.join(steps)} learnt from the private rows before {type(estimator).__name__} got them, and no noise "
+            "covers that: the guarantee does not hold for the whole pipeline. Use discreet.DomainEncoder, which "
             "learns nothing, or see docs/howto/pipelines.md",
             PrivacyLeakWarning,
             stacklevel=4,
@@ -60,10 +61,10 @@ def _frames_of_callers() -> Iterator[FrameType]:
 
 
 def _steps(frame: FrameType) -> Iterator[str]:
-    """The steps of a pipeline that is being fitted here, if there is one."""
+    """The steps of a pipeline that is being fitted in this frame, if there is one."""
     if not frame.f_code.co_name.startswith("fit"):
         return
-    # Where scikit-learn's module was never imported nobody has one.
+    # If scikit-learn's module was never imported, there is no pipeline.
     pipeline = getattr(sys.modules.get("sklearn.pipeline"), "Pipeline", ())
     target = getattr(sys.modules.get("sklearn.compose"), "TransformedTargetRegressor", ())
     owner = frame.f_locals.get("self")
@@ -75,21 +76,23 @@ def _steps(frame: FrameType) -> Iterator[str]:
 
 
 def _scorers(frame: FrameType) -> Iterator[str]:
-    """The search or other model of scikit-learn that is being fitted here around this one, if there is one."""
+    """The search or other meta-estimator of scikit-learn that is being fitted in
+    this frame, if there is one.
+    """
     name, module = frame.f_code.co_name, str(frame.f_globals.get("__name__", ""))
     if not module.startswith("sklearn."):
         return
     if name in _SCORING:
         yield name
     elif name.startswith("fit") and (owner := frame.f_locals.get("self")) is not None:
-        # A last model that is private itself adds nothing that is not covered.
+        # A final estimator that is private itself adds nothing that is not covered.
         private = hasattr(getattr(owner, "final_estimator", None), "epsilon")
         if not private and any(kind.__name__ in _SCORERS for kind in type(owner).__mro__):
             yield type(owner).__name__
 
 
 def fitted_parts(step: Any) -> Iterator[str]:
-    """The transformers within a step that take something from the rows, by the names of their classes."""
+    """The class names of the transformers within a step that learn from the rows."""
     for attribute in ("steps", "transformer_list", "transformers"):
         if hasattr(step, attribute):
             for part in getattr(step, attribute):
@@ -107,5 +110,5 @@ def _learns_nothing(step: Any) -> bool:
         return True
     try:
         return not get_tags(step).requires_fit
-    except Exception:  # a transformer that knows nothing of tags
+    except Exception:  # a transformer without tags
         return False

@@ -1,4 +1,6 @@
-"""The fit to public rows alone, with the ridge that cross-validation among them prefers: free, and what a user does."""
+"""The fit to public rows alone, with a ridge chosen by cross-validation among
+them; it costs no privacy.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ from discreet.glm import fit_plain
 from discreet.rows import Floats
 
 _FOLDS = 5
-# Ridges in rows: so many more that show no effect, in every direction.
+# Ridges in numbers of rows: that many additional rows without any effect, in every direction.
 _RIDGES = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-# Two rows for each fold are the least that can say anything.
+# At least two rows per fold.
 LEAST_ROWS = 2 * _FOLDS
 
 
 @dataclass(frozen=True, eq=False)
 class PublicRows:
-    """Encoded public rows, one per column of x, with labels and what is added to their predictors."""
+    """Encoded public rows, one per column of x, with labels and offsets."""
 
     x: Floats
     y: Floats
@@ -34,8 +36,8 @@ class PublicRows:
 def fit_public(model: GlmModel, rows: PublicRows, white: Coordinates | None) -> Floats:
     """Coefficients of (1, x).
 
-    A ridge treats all directions alike in coordinates where rows are white, or where columns have one variance. Which
-    of the two is better depends on where the signal is, so both are tried.
+    A ridge treats all directions alike in coordinates where rows are white, or where columns have
+    equal variance. Which is better depends on the signal, so both are tried.
     """
     candidates = [_standardised(model, rows.x)] + ([] if white is None else [white])
     best, least = None, np.inf
@@ -53,7 +55,9 @@ def fit_public(model: GlmModel, rows: PublicRows, white: Coordinates | None) -> 
 
 
 def _standardised(model: GlmModel, x: Floats) -> Coordinates:
-    """Columns with one variance; a floor keeps levels that few public rows have from being stretched."""
+    """Columns with equal variance; a floor prevents stretching of levels that few
+    public rows have.
+    """
     spread = np.sqrt(x.var(axis=1) + 0.01)
     origin = x.mean(axis=1) if model.origin is None else model.origin
     matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(spread))]) / spread[:, np.newaxis]

@@ -1,4 +1,6 @@
-"""What public rows say about a model before any private row is asked; poor public data says little, by design."""
+"""What public rows tell about a model before any private row is queried; poor
+public data tells little.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,14 @@ from discreet.rows import Floats
 
 # Beyond this multiple of the average, more damping changes nothing.
 _MOST_DAMPING = 1e6
-# Kurtosis over a normal distribution's up to which few rows may seem heavy-tailed by chance.
+# Relative to a normal distribution, a kurtosis up to this may occur by chance with few rows.
 _NORMAL_TAILS = 1.5
 
 
 def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any = None) -> Guess:
-    """Scaling, white coordinates and, where public rows have labels, a fit; ``labels`` turns them into numbers."""
+    """Scaling, white coordinates and, if public rows have labels, a fit; ``labels``
+    converts them to numbers.
+    """
     mean, covariance, count, x = _moments(public, encoder, model.origin is None)
     average = max(float(np.trace(covariance)) / encoder.width, 1e-9)
     scaling = XScaling(np.clip(mean, -1, 1), math.sqrt(average))
@@ -40,17 +44,19 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     offset = _offset(public, encoder, count)
     if count < LEAST_ROWS:
         return Guess(scaling, coordinates, None, count, white)
-    y = np.clip(y, model.labels.low, model.labels.high)  # as private labels are
+    y = np.clip(y, model.labels.low, model.labels.high)  # like private labels
     return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), count, white)
 
 
 def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
-    """What exposures add to the public rows' predictors; as private ones they are moved into the declared range."""
+    """The offsets of public rows; exposures are clipped to the declared range,
+    like private ones.
+    """
     declared = encoder.exposure
     if public.exposure is None:
         if declared is not None:
             raise DomainError(
-                "the private rows have an exposure, and labels of public rows mean nothing without theirs: "
+                "the private rows have an exposure, so labels of public rows need one as well: "
                 "pass Public(rows, y, exposure=...), or leave y out"
             )
         return np.zeros(count)
@@ -63,7 +69,9 @@ def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
 
 
 def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats, Floats, int, Floats | None]:
-    """Mean and covariance of the encoded features, the number of rows behind them, and the rows themselves if given."""
+    """Mean and covariance of encoded features, the number of rows behind
+    them, and the rows if given.
+    """
     if public.rows is not None:
         framed, columns = is_frame(public.rows), len(encoder.domain.columns)
         rows = public.rows if framed else np.asarray(public.rows)
@@ -78,14 +86,14 @@ def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats,
 
 
 def _damped(covariance: Floats, count: int, average: float, x: Floats | None, stretched: bool) -> Floats:
-    """Each direction's variance drawn towards the average, as much as one row per column would do.
+    """Each direction's variance shrunk towards the average, as much as one row per column would do.
 
-    ``stretched``: not at all where rows are twice as many as columns and about normal. What they say of a flat
-    direction is then as precise as of a wide one (PMT, Theorem 3.1).
+    ``stretched``: no shrinkage if there are twice as many rows as columns and they are about
+    normal. Flat directions are then known as precisely as wide ones (PMT, Theorem 3.1).
 
-    Where rows are heavy-tailed along a direction (a level that few have) its variance is seen as by fewer rows, and
-    stretching it would make the few who have it stand far out: it is drawn as much more as its kurtosis exceeds a
-    normal distribution's 3.
+    If rows are heavy-tailed along a direction (a rare level), its variance is known as from fewer
+    rows, and stretching it would turn the rows that have it into outliers. Its shrinkage grows with
+    the ratio of its kurtosis to a normal distribution's 3.
     """
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     tails = np.ones(len(values))
@@ -102,7 +110,9 @@ def _damped(covariance: Floats, count: int, average: float, x: Floats | None, st
 def _white_coordinates(
     mean: Floats, covariance: Floats, count: int, x: Floats | None, origin: Floats | None, *, stretched: bool
 ) -> Coordinates:
-    """White about the mean beside a constant; or, for a model without an intercept, white about its origin."""
+    """White about the mean, with a constant; or, for a model without an
+    intercept, white about its origin.
+    """
     middle = mean if origin is None else origin
     moment = covariance + np.outer(mean - middle, mean - middle)
     average = max(float(np.trace(moment)) / len(mean), 1e-9)

@@ -1,4 +1,4 @@
-"""A public second moment as mean and covariance of encoded features: that of (1, x), or of x alone."""
+"""A public second moment of (1, x) or of x alone, as mean and covariance of encoded features."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from discreet.rows import Floats
 def encoded_moments(public: Public, encoder: Encoder, *, intercept: bool = True) -> tuple[Floats, Floats, int]:
     """Mean and covariance of encoded x, and the number of rows behind them.
 
-    The moment of x alone (PMT, Remark 3.1) leaves the mean open. It is taken to be 0: a model without an intercept
-    needs no more, as only the moment about 0 counts there; one with an intercept must have 0 within its bounds.
+    The moment of x alone (PMT, Remark 3.1) does not determine the mean, which is assumed to be
+    0. A model without an intercept only needs the moment about 0. For one with an intercept, 0
+    must lie within the bounds.
     """
     moment = _checked(np.asarray(public.second_moment, dtype=np.float64), encoder.width)
     if len(moment) == encoder.width:
@@ -43,11 +44,11 @@ def _checked(moment: Floats, width: int) -> Floats:
 
 
 def _refuse_far_zero(encoder: Encoder) -> None:
-    """The mean of a column cannot be 0 where its declared bounds leave 0 out."""
+    """The mean of a column cannot be 0 if its declared bounds exclude 0."""
     far = np.abs(encoder.centre) > encoder.half_width * (1 + 1e-9)
     if far.any():
         name = encoder.names[int(np.argmax(far))]
         raise DomainError(
-            f"second_moment is that of x alone, which says nothing of the mean of {name!r}, and its declared bounds "
-            "leave out 0: pass the moment of (1, x), or fit_intercept=False"
+            f"second_moment is that of x alone, which does not give the mean of {name!r}, and its declared bounds "
+            "exclude 0: pass the moment of (1, x), or fit_intercept=False"
         )

@@ -75,13 +75,13 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         y : array, optional
             Labels, one for each row of X.
         groups : optional
-            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
-            are used.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         job : str, optional
-            A name for this one fit in the ledger. The same fit under the same name, as after a
-            crash, is given the stored answers instead of paying twice, with a warning that says so.
-            It is the same if parameters, declarations, columns, types and (where it is public) the
-            number of rows are; cells are not compared, so name new data anew.
+            A name for this fit in the ledger. The same fit under the same name, such as after a
+            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
+            their parameters, declarations, columns, types and (where public) numbers of rows are
+            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -90,7 +90,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
 
         Privacy
         -------
-        Sums over all rows, or over disjoint parts of them, at ``epsilon`` and ``delta`` together.
+        Noisy sums over all rows, or over disjoint parts of them, whose joint cost is at most
+        ``epsilon`` at ``delta``.
         """
         budget = self._check_parameters()
         source, encoder = self._open(X, y, groups, job)
@@ -221,14 +222,14 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
 
-        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -246,15 +247,15 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
@@ -266,15 +267,15 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  #
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
@@ -311,8 +312,8 @@ class ReLURegressor(_IndexRegressor):
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -384,8 +385,8 @@ class SingleIndexRegressor(_IndexRegressor):
 
     Privacy
     -------
-    A fixed number of noisy sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
+    charged to the ledger before a row is read.
 
     Examples
     --------

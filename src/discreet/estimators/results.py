@@ -1,4 +1,6 @@
-"""What a fitted linear estimator tells about itself, aligned with ``coef_``; ``results_`` has the intercept too."""
+"""Results of a fitted linear estimator, aligned with
+``coef_``; ``results_`` includes the intercept.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class LinearResultMethods:
 
     @property
     def tvalues(self) -> np.ndarray:
-        """Estimates over their standard errors."""
+        """Estimates divided by their standard errors."""
         return self._result().z_scores[self.results_.slopes]
 
     @property
@@ -43,32 +45,33 @@ class LinearResultMethods:
         return self._result().p_values[self.results_.slopes]
 
     def conf_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Confidence intervals of the coefficients: one row (low, high) each, around the unshrunk estimate.
+        """Confidence intervals of the coefficients, one (low, high) each,
+        around the unshrunk estimates.
 
         Parameters
         ----------
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
 
         Returns
         -------
         array of shape (coefficients, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         return self._result().intervals(alpha)[self.results_.slopes]
 
     def noise_int(self, alpha: float = 0.05) -> np.ndarray:
-        """Intervals for the coefficients of the same fit without privacy noise. Sampling error is not in them.
+        """Intervals for the coefficients of the same fit without privacy noise; no sampling error.
 
         Parameters
         ----------
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
 
         Returns
         -------
         array of shape (coefficients, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         return self._result().noise_intervals(alpha)[self.results_.slopes]
 
@@ -76,55 +79,57 @@ class LinearResultMethods:
         """The unshrunk linear predictor of each row, and its standard error."""
         result, design = self._result(), self._design(X, extrapolate)
         if len(result.names) > design.shape[1] + 1:
-            raise DiscreetError("intervals of means are for models of one linear predictor, not of three classes")
+            raise DiscreetError("intervals of means need a model with one linear predictor, not more than two classes")
         if len(result.names) > design.shape[1]:
             design = np.column_stack([np.ones(len(design)), design])
         variance = np.einsum("ij,jk,ik->i", design, result._known(), design)
         return design @ result.estimates, np.sqrt(variance)
 
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: (low, high), sampling and privacy noise together.
+        """Confidence intervals (low, high) for the mean label of each row, with
+        sampling and privacy noise.
 
-        Features are moved into their bounds as in ``predict``.
+        Features are clipped to their bounds, as in ``predict``.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         reach = normal_quantile(alpha) * error
         return np.column_stack([eta - reach, eta + reach])
 
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Prediction intervals for new labels, one row (low, high) each: coefficient error and residual spread.
+        """Prediction intervals for new labels, one (low, high) per row: coefficient
+        error and residual spread.
 
-        Features are moved into their bounds as in ``predict``.
+        Features are clipped to their bounds, as in ``predict``.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array of shape (rows, 2)
-            Low and high ends.
+            The lower and upper ends.
         """
         reach = self._reach(self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)
@@ -134,6 +139,7 @@ class LinearResultMethods:
         """Half the width of prediction intervals, from the standard errors of their means."""
         scale, noise_std = self._result().scale, self._result().scale_noise_std
         quantile = normal_quantile(alpha)
-        # The scale is noisy, and coverage is concave in it: to second order, this much more keeps the mean coverage.
+        # The scale is noisy, and coverage is concave in it: to second order, this increase
+        # keeps the mean coverage.
         spread = scale + (1 + quantile**2) / 4 * noise_std**2 / scale
         return np.asarray(quantile * np.sqrt(spread + error**2))

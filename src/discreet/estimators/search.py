@@ -1,4 +1,6 @@
-"""Choosing parameters privately: candidates are fitted, held against rows they have not seen, and one is refitted."""
+"""Private choice of parameters: candidates are fitted and compared on held-out
+rows, and one is refitted.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
 from discreet.rows.loss_ranking import LossRanking
 
-# What decides how rows look, or what they cost, is the same for all candidates.
+# Parameters that determine the rows' encoding or the costs; these are the same for all candidates.
 _FIXED = {
     *("epsilon", "delta", "bounds_X", "bounds_y", "data_norm", "domain", "classes", "neighbours", "ledger"),
     *("rows_per_person", "random_state", "bounds_exposure", "bounds_weight", "formula"),
@@ -40,13 +42,14 @@ _FIXED = {
 
 
 class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Fit every combination of parameters on most rows, choose by the loss on the others, refit the choice on all.
+    """Private choice of parameters: fit candidates, choose by held-out loss, refit on all rows.
 
-    Everything together costs the estimator's ``epsilon`` and ``delta``: the ``shares`` of mu^2 go to the candidates
-    (in equal parts), to the choice, and to the refit. A solver whose cost has no mu (``"objective"``, ``"glmtron"``,
-    ``"sgd"``) is given a smaller epsilon, at which Gaussian noise of its share covers it; all is worked out before the
-    first charge. The choice is an exponential mechanism over sums of held-out losses, each row's cut to
-    [0, ``loss_bound``]; no score is shown, as it would have to be paid for.
+    The joint cost is the estimator's ``epsilon`` and ``delta``. The ``shares`` of mu^2 go to the
+    candidates (in equal parts), the choice, and the refit. A solver whose cost has no mu
+    (``"objective"``, ``"glmtron"``, ``"sgd"``) gets a smaller epsilon, at which Gaussian noise of
+    its share covers it. All costs are computed before the first charge. The choice is an
+    exponential mechanism over sums of held-out losses, each row's clipped to [0, ``loss_bound``].
+    Scores are not released, because they would cost more budget.
 
     Parameters
     ----------
@@ -55,37 +58,37 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         GeneralizedLinearRegressor, ReLURegressor or SingleIndexRegressor. Its ``epsilon`` and
         ``delta`` are those of the whole search.
     param_grid : dict or list of dict
-        As scikit-learn's; what declares rows or prices must stay as it is, and so must the family.
+        As in scikit-learn; declarations of rows, budgets and the family must not vary.
     held_out : int, default 5
-        One row in so many is kept for the choice.
+        One row in this many is held out for the choice.
     shares : tuple of three floats
-        The parts of mu^2 for the candidates, the choice and the refit.
+        The shares of mu^2 for the candidates, the choice and the refit.
     loss_bound : float, optional
-        Unit deviance (squared error for linear and index models) at which a row's loss is cut; by
-        default several times a typical row's, as the family says from the declared range and from
-        what the candidates released.
+        Unit deviance (squared error for linear and index models) at which a row's loss is
+        clipped. By default several times that of a typical row, from the family, the declared
+        range and the candidates' releases.
     verbose : int, default 0
-        Above 0, print the price before anything is spent.
+        If above 0, print the price before anything is spent.
     random_state : int, optional
-        For tests only; it makes the result not private.
+        Seeds the noise. For tests only: the result is then not private.
 
     Attributes
     ----------
     best_params_ : dict
         The chosen parameters.
     best_index_ : int
-        Their place among the candidates.
+        Their index among the candidates.
     best_estimator_ : estimator
         The refitted model.
     privacy_ : Guarantee
         All releases together: candidates, choice and refit.
     results_ : Results
-        The refitted model's, under the guarantee of the whole search.
+        The results of the refitted model, with the guarantee of the whole search.
 
     Privacy
     -------
-    All candidates' releases, one choice and the refit's, at the estimator's epsilon and delta
-    together.
+    All candidates' releases, one choice and the refit's releases, at the joint cost of the
+    estimator's epsilon and delta.
 
     Examples
     --------
@@ -121,7 +124,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
     @property
     def epsilon(self) -> float:
-        """What the whole search promises, with ``delta``."""
+        """The epsilon of the whole search."""
         return float(self.estimator.epsilon)
 
     @property
@@ -144,13 +147,13 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         y : array, optional
             Labels, one for each row of X.
         groups : optional
-            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
-            are used.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         exposure : optional
-            How long or how much each row was observed, for models with a log link.
+            The exposure of each row, for models with a log link.
         job : str, optional
-            A name for this one search in the ledger; the same search under it is given what was
-            stored, and warns.
+            A name for this search in the ledger; the same search under the same name gets the
+            stored answers, and warns.
 
         Returns
         -------
@@ -159,15 +162,15 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
         Privacy
         -------
-        All candidates' releases, one choice and the refit's, at the estimator's epsilon and delta
-        together. The rows are parted by a rule that looks at one row (or person) at a time
-        (held_out.py), so a neighbour of the whole table makes neighbours of its parts.
+        All candidates' releases, one choice and the refit's releases, at the joint cost of
+        the estimator's epsilon and delta. The rows are divided by a rule that uses one row (or
+        person) at a time (held_out.py), so neighbouring tables have neighbouring parts.
         """
         budget, candidates = self._check()
         if exposure is not None:
-            # Refuses where there is none, or none declared.
+            # Refuses an exposure that the model does not have or that is not declared.
             self.estimator._exposure(label_name(self.estimator, exposure))
-        # Parts of the rows have no types, so what the labels have is told here.
+        # Parts of the rows have no types, so the type of the labels is passed here.
         return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job, type_name(y))
 
     def fit_table(
@@ -180,25 +183,25 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         exposure: str | None = None,
         job: str | None = None,
     ) -> Self:
-        """Search and refit on a table, as the estimators' ``fit_table`` takes it.
+        """Search and refit on a table, as the estimators' ``fit_table``.
 
-        Where a row is replaced the rows are parted by their positions, so the table must have an order.
+        Under ``replace_one`` rows are divided by position, so the table must have a fixed order.
 
         Parameters
         ----------
         table : table
-            A path, glob or folder of files, a frame, or any other table that ``fit_table`` of an
-            estimator takes.
+            A path, glob or folder of files, a frame, or any other table that an estimator's
+            ``fit_table`` accepts.
         target : str
             The column to predict.
         features : sequence of str, optional
-            Columns of x; by default all but the others.
+            Feature columns; by default all except the others named here.
         groups : str, optional
             The column of person ids.
         exposure : str, optional
             The column of exposures.
         job : str, optional
-            A name for this fit in the ledger: the same fit under it is paid for once.
+            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
@@ -207,11 +210,11 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
         Privacy
         -------
-        As ``fit``, with the same bits on the same rows.
+        As ``fit``. The same rows give the same bits.
         """
         budget, candidates = self._check()
         rows = TableRows.of(table, target, features, groups, exposure)
-        rows.engine(clone(self.estimator))  # refuses columns that are not there, or not as declared
+        rows.engine(clone(self.estimator))  # refuses missing columns, and types that do not match
         return self._search(rows, budget, candidates, job)
 
     def _search(
@@ -260,14 +263,14 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         if not (isinstance(self.estimator, PrivateEstimator) and hasattr(self.estimator, "_model")):
             raise TypeError(f"estimator must be a linear model of discreet, got {type(self.estimator).__name__}")
         if not self.estimator._searchable:
-            raise TypeError(f"PrivateGridSearchCV has no loss to compare {type(self.estimator).__name__} models by")
+            raise TypeError(f"PrivateGridSearchCV has no loss to compare {type(self.estimator).__name__} models")
         if len(getattr(self.estimator, "classes", (0, 1))) > 2:
             raise ValueError("PrivateGridSearchCV compares two-class models only")
         candidates = list(ParameterGrid(self.param_grid))
         if len(candidates) < 2:
             raise ValueError(f"param_grid must have at least two candidates, got {len(candidates)}")
         if fixed := sorted(_FIXED & {name for params in candidates for name in params}):
-            raise ValueError(f"param_grid must not vary {', '.join(fixed)}: rows and prices are the same for all")
+            raise ValueError(f"param_grid must not vary {', '.join(fixed)}: rows and prices must be the same for all")
         if not (is_whole(self.held_out) and self.held_out >= 2):
             raise ValueError(f"held_out must be a whole number >= 2, got {self.held_out!r}")
         if len(self.shares) != 3 or not all(is_number(share) and 0 < share < np.inf for share in self.shares):
@@ -276,13 +279,13 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
             raise ValueError(f"loss_bound must be a finite number > 0, got {self.loss_bound!r}")
         budget = self.estimator._check_parameters()
         made = [clone(self.estimator).set_params(**params) for params in candidates]
-        for one in made:  # a wrong parameter must not be found after others were paid for
+        for one in made:  # a wrong parameter must be found before anything is charged
             one._check_parameters()
         check_comparable(made, self.loss_bound)
         return budget, candidates
 
     def _accountant(self, budget: Budget, job: str | None, rows: Rows | TableRows, labels: str | None) -> Accountant:
-        """Who pays for the search: all of it at once, before its first look at a row."""
+        """The accountant of the search: everything is charged at once, before the first query."""
         ledger = open_ledger(self.estimator.ledger)
         if ledger is None and job is not None:
             raise ValueError("job names a search in a ledger: pass ledger= to the estimator as well")
@@ -290,7 +293,8 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
             opener = clone(self.estimator).set_params(random_state=None)
             engine, encoder = rows.engine(opener)
             source = opener._curator(engine, encoder, rows.groups is not None, f"{job}/search")
-            # Another grid or other shares are another search: what was stored for this one does not answer it.
+            # Another grid or other shares make another search, for which stored
+            # answers are not valid.
             asked = (self.param_grid, self.held_out, tuple(self.shares), self.loss_bound, labels)
             seeded = self.random_state is not None or self.estimator.random_state is not None
             job = job_key(str(source.job), asked, seeded)
@@ -303,12 +307,13 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         return rows.fit(made).set_params(ledger=self.estimator.ledger)
 
     def _cells(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y as what can be cut into parts: frames stay what they are, and labels keep their name.
+        """X and y in a form that can be divided: frames stay frames, and labels keep their name.
 
-        What their types show is checked here. Parts are then cells without a type, as one of a part must not change it.
+        Types are checked here. Parts are then untyped cells, because a cell of a part
+        must not change its type.
         """
         opener, named = clone(self.estimator), None
-        if opener.formula is not None:  # it may have the labels among the columns
+        if opener.formula is not None:  # the labels may be among the columns
             X, y, named = formula_rows(opener, X, y)
         table = check_table(opener, X, reset=True)
         opener._read_labels(table, y, name=named)
@@ -319,7 +324,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     def _candidate(self, params: dict[str, Any], accountant: Accountant, number: int) -> Any:
         made = clone(self.estimator).set_params(**params, ledger=accountant)
         seed = made.random_state if self.random_state is None else self.random_state
-        if isinstance(seed, (int, np.integer)):  # other noise for every fit
+        if isinstance(seed, (int, np.integer)):  # different noise for every fit
             made.set_params(random_state=int(seed) + number)
         return made
 
@@ -339,7 +344,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
         results = self._fitted_results()
         content = model_document(self.best_estimator_, results)
-        # The refit had a share of the budget; what is promised is what the whole search was asked for.
+        # The refit had a share of the budget; the guarantee is that of the whole search.
         content["parameters"] |= {"epsilon": self.epsilon, "delta": self.delta}
         return content
 
@@ -347,16 +352,16 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         return dict(self.best_estimator_._spans())
 
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
-        """As the refitted model.
+        """The predictions of the refitted model.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         exposure : array, optional
-            How long or how much each row was observed; 1 if not given.
+            The exposure of each row; 1 if not given.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -374,7 +379,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))
 
     def score(self, X: Any, y: Any) -> float:
-        """The refitted model's own score; on private rows this is not private.
+        """The score of the refitted model; not private on private rows.
 
         Parameters
         ----------

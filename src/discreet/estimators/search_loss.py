@@ -1,6 +1,8 @@
-"""How candidates of a search are compared: each row's deviance under every model, cut at a bound of the family's own.
+"""How a search compares candidates: each row's deviance under every model,
+clipped at the family's bound.
 
-The bound comes from what was declared and from what the candidates have released: a typical mean, and a dispersion.
+The bound comes from declarations and from the candidates' releases: a
+typical mean, and a dispersion.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from discreet.rows import Block, Labels, LinearMap
 from discreet.rows.linear_map import with_offset
 from discreet.rows.loss_ranking import LossBlock
 
-# A dispersion is taken to be no less than this share of what the declared range allows.
+# A dispersion is taken to be at least this share of what the declared range allows.
 _LEAST_SHARE = 1e-4
 # A mean is taken to be at least this share of the declared range away from its ends.
 _ROOM = 1e-5
@@ -28,7 +30,9 @@ Mean = Callable[[np.ndarray], np.ndarray]
 
 
 def model_of(estimator: Any) -> tuple[Family, Mean]:
-    """The family whose deviance compares models of this kind, and the mean of a linear predictor."""
+    """The family whose deviance compares models of this kind, and the mean of a
+    linear predictor.
+    """
     if hasattr(estimator, "_family"):
         family, canonical = estimator._family()
         return family, canonical.mean
@@ -38,17 +42,19 @@ def model_of(estimator: Any) -> tuple[Family, Mean]:
 
 
 def check_comparable(estimators: Sequence[Any], loss_bound: float | None) -> None:
-    """Refuse candidates whose losses have different meanings, or no bound."""
+    """Refuse candidates whose losses are not comparable, or have no bound."""
     families = [model_of(one)[0] for one in estimators]
     if any(family != families[0] for family in families):
         raise ValueError("param_grid must not vary family: deviances of different families cannot be compared")
     if loss_bound is None and families[0].loss_bound(0.5, 1.0) is None:
-        raise ValueError(f"the family {families[0].name} says nowhere to cut its deviance: pass loss_bound=")
+        raise ValueError(f"the family {families[0].name} has no default bound for its deviance: pass loss_bound=")
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Fitted candidates side by side, as the losses of encoded rows; a row's loss is cut at ``bound``."""
+    """Fitted candidates, represented by their losses on encoded rows; a row's loss
+    is clipped at ``bound``.
+    """
 
     family: Family
     means: tuple[Mean, ...]
@@ -69,7 +75,7 @@ class Comparison:
         return cls(family, means, _OffsetMap(models), Labels(target.centre, target.half_width), bound)
 
     def see(self, block: Block) -> LossBlock:
-        """Some rows, seen through the losses that the models have on them."""
+        """Rows, represented by the losses of the models on them."""
         return LossBlock(block, self.models, self.labels, self._loss, self.bound)
 
     def _loss(self, label: np.ndarray, eta: np.ndarray) -> np.ndarray:
@@ -78,7 +84,9 @@ class Comparison:
 
 
 def _typical_mean(encoder: Encoder, models: np.ndarray, means: Sequence[Mean]) -> float:
-    """The median of what the candidates predict at the middle of the declared ranges, well within y's range."""
+    """The median prediction of the candidates at the middle of the declared
+    ranges, well within y's range.
+    """
     target, exposure = require_target(encoder), encoder.exposure
     offset = 0.0 if exposure is None else math.log(exposure.centre)
     predicted = [float(mean(np.array([model[0] + offset]))[0]) for mean, model in zip(means, models, strict=True)]
@@ -87,7 +95,7 @@ def _typical_mean(encoder: Encoder, models: np.ndarray, means: Sequence[Mean]) -
 
 
 def _dispersion(family: Family, half_width: float, mean: float, fitted: Sequence[Any]) -> float:
-    """What the candidates released of it, as far as the declared range allows that; else what the range allows."""
+    """The released dispersion of the candidates, limited to what the declared range allows."""
     if family.dispersion_known:
         return 1.0
     allowed = (half_width / 2) ** 2 / max(float(family.variance(mean)), 1e-300)
@@ -102,7 +110,7 @@ def _encoded(fitted: Any, encoder: Encoder) -> np.ndarray:
 
 
 class _OffsetMap(LinearMap):
-    """Linear predictors with the logarithm of each row's exposure, where there is one."""
+    """Linear predictors plus the logarithm of each row's exposure, if there is one."""
 
     def apply(self, block: Block) -> np.ndarray:
         return with_offset(super().apply(block), block)

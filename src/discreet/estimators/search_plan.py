@@ -1,10 +1,12 @@
-"""What each fit of a search may cost, decided before anything is paid for: every fit is rehearsed up to its first look.
+"""The cost of each fit of a search, decided before anything is charged: each fit is
+rehearsed up to its first query.
 
-A rehearsal (curator/accountant.py) tells what a fit would reserve, and lets whatever is wrong with its parameters show
-while that is free. Budgets are shared in mu^2. Where all costs have a mu that is all. A perturbed objective or a
-shuffled pass has none: then all that the search would reserve is composed, and the shares are scaled until that fits.
-Which candidate is refitted is not known beforehand. If their costs are of different kinds, the refit is paid for as
-Gaussian noise, and those without a mu are asked for a smaller epsilon, at which it covers them (privacy/cover.py).
+A rehearsal (curator/accountant.py) shows what a fit would reserve, and reveals errors in its
+parameters while that is free. Budgets are shared in mu^2. If all costs have a mu, that is all. A
+perturbed objective or a shuffled pass has none: then everything that the search would reserve is
+composed, and the shares are scaled until it fits. Which candidate is refitted is not known
+beforehand. If their costs are of different kinds, the refit is charged as Gaussian noise, and those
+without a mu get a smaller epsilon, at which the noise covers them (privacy/cover.py).
 """
 
 from __future__ import annotations
@@ -25,17 +27,17 @@ from discreet.privacy import GDP, Approximate, Budget, Composition, Unit, gaussi
 
 Shares = tuple[float, float, float]
 
-# Back from epsilon to mu is a root that is found to many digits; the margin is for the rest.
+# mu is found from epsilon numerically, to many digits; the margin covers the rest.
 _MARGIN = 1 - 1e-9
-# Of delta, what fits of which nothing but (epsilon, delta) is known have together.
+# The share of delta for all fits of which only (epsilon, delta) is known.
 _DELTA_SHARE = 0.1
-# A plan that uses so much of epsilon is good enough; a little is left for the rounding of tables of losses.
+# A plan that uses this much of epsilon is accepted; a little is left for rounding in loss tables.
 _ENOUGH, _MOST, _MOST_TRIALS = 0.98, 0.998, 8
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one fit is asked for, and what that reserves."""
+    """The epsilon and delta of one fit, and the costs that it reserves."""
 
     epsilon: float
     delta: float
@@ -44,7 +46,9 @@ class Allowance:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """Allowances of the candidates, the choice's cost, and the refit: of each candidate, and what covers them all."""
+    """Allowances of the candidates, the cost of the choice, the refit of each candidate,
+    and a cover of all refits.
+    """
 
     fits: tuple[Allowance, ...]
     choice: GDP
@@ -54,23 +58,24 @@ class SearchPlan:
 
     @property
     def costs(self) -> tuple[Unit, ...]:
-        """All that is reserved, whichever candidate is refitted."""
+        """All reserved costs, whichever candidate is refitted."""
         if self.whole is not None:
             return (self.whole,)
         return (*(cost for fit in self.fits for cost in fit.costs), self.choice, *self.refit)
 
 
 def search_costs(budget: Budget, candidates: int, shares: Shares) -> list[GDP]:
-    """mu of each candidate, of the choice, and of the refit."""
+    """The mu of each candidate, of the choice, and of the refit."""
     fits, choice, refit = shares
     return budget.split([*([fits / candidates] * candidates), choice, refit])
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Settings of a search and its unfitted candidates, with the rows that they would see: nobody looks at them here.
+    """Settings of a search, its unfitted candidates and their rows, which are not read here.
 
-    rest: the rows that candidates are fitted on; rows: those of the refit; kept: whether answers are kept for a job.
+    rest: the rows for the candidates; rows: those for the refit; kept: whether
+    answers are stored for a job.
     """
 
     candidates: Sequence[Any]
@@ -81,28 +86,28 @@ class Planner:
     kept: bool = False
 
     def plan(self) -> SearchPlan:
-        """Allowances that stay within the budget together, whichever candidate is refitted."""
+        """Allowances whose joint cost is within the budget, whichever candidate is refitted."""
         planned, scale, best = self._scaled(1.0), 1.0, None
         if math.isfinite(Composition(planned.costs).mu):
-            return replace(planned, whole=GDP(self.budget.mu))  # no rounding of shares is left over
+            return replace(planned, whole=GDP(self.budget.mu))  # no leftovers from rounding
         for _ in range(_MOST_TRIALS):
             epsilon = Composition(planned.costs).epsilon(self.budget.delta)
             if epsilon <= _MOST * self.budget.epsilon:
                 best = planned
                 if epsilon >= _ENOUGH * self.budget.epsilon:
                     break
-            # Epsilon is about proportional to the scale; a hair less, so as to end below.
+            # Epsilon is about proportional to the scale; slightly less, to end below the target.
             scale *= min(max(0.99 * self.budget.epsilon / epsilon, 0.1), 2.0)
             planned = self._scaled(scale)
         if best is None:
             raise GuaranteeError(
-                f"the candidates and the refit of one of them were not made to fit into {self.budget}: use solvers "
-                "whose noise is Gaussian, or a larger epsilon. Nothing was spent"
+                f"no plan for the candidates and the refit of one of them fits into {self.budget}: use solvers "
+                "with Gaussian noise, or a larger epsilon. Nothing was spent"
             )
         return best
 
     def _scaled(self, scale: float) -> SearchPlan:
-        """With shares of mu that are scaled like this."""
+        """The plan with shares of mu scaled by this factor."""
         made = self.candidates
         *mus, choice, refit = [GDP(cost.mu * scale) for cost in search_costs(self.budget, len(made), self.shares)]
         fits = tuple(self._allowed(one, self.rest, cost) for one, cost in zip(made, mus, strict=True))
@@ -114,7 +119,9 @@ class Planner:
         return SearchPlan(fits, choice, covered, (refit, telling(slack)))
 
     def _allowed(self, made: Any, rows: Rows | TableRows, cost: GDP) -> Allowance:
-        """The fit at the epsilon that this mu is worth, and what it would reserve; what it refuses, it refuses here."""
+        """The fit at the epsilon of this mu, and what it would reserve; errors of
+        the fit are raised here.
+        """
         delta = self.budget.delta
         costs = self._rehearsed(made, rows, _epsilon(cost, delta), delta)
         if any(isinstance(one, Approximate) for one in costs):  # deltas add up
@@ -124,16 +131,18 @@ class Planner:
         return Allowance(_epsilon(cost, delta), delta, (cost,) if has_mu else costs)
 
     def _covered(self, made: Any, cost: GDP, allowed: Allowance) -> Allowance:
-        """The same refit at an epsilon at which Gaussian noise of this cost covers it, close to the largest."""
+        """The same refit at nearly the largest epsilon at which Gaussian
+        noise of this cost covers it.
+        """
         for _ in range(4 * _MOST_TRIALS):
             mu = gaussian_cover(allowed.costs).mu
             if mu <= cost.mu:
                 return allowed
-            epsilon = allowed.epsilon * max(0.995 * cost.mu / mu, 0.1)  # to which mu is about proportional
+            epsilon = allowed.epsilon * max(0.995 * cost.mu / mu, 0.1)  # about proportional
             costs = self._rehearsed(made, self.rows, epsilon, allowed.delta)
             allowed = Allowance(epsilon, allowed.delta, costs)
         raise GuaranteeError(
-            f"a refit by solver={made.solver!r} cannot be made to cost as little as its share, mu {cost.mu:.4g}. "
+            f"a refit by solver={made.solver!r} cannot be made as cheap as its share, mu {cost.mu:.4g}. "
             "Nothing was spent"
         )
 

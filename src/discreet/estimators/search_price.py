@@ -1,4 +1,4 @@
-"""What a search or a cross-validation costs, from its settings alone: before anything is spent."""
+"""The cost of a search or a cross-validation, from its settings alone, before anything is spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from discreet.privacy import GDP, Budget, Composition, Unit
 
 @dataclass(frozen=True)
 class SearchPrice:
-    """So many fits at ``each``, which all rows pay; ``total`` at the same delta. Read it with ``print``."""
+    """The number of fits at ``each``, which all rows pay; ``total`` at the same delta.
+
+    Use ``print``.
+    """
 
     fits: int
     each: Budget
@@ -26,21 +29,22 @@ class SearchPrice:
 
 
 def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
-    """The price of a scikit-learn search, a PrivateGridSearchCV, or (with ``cv``) the cross-validation of an estimator.
+    """The price of a search or, with ``cv``, of the cross-validation of an estimator.
 
-    A person is in all training parts but one, or in all of them where parts overlap, so all fits are counted.
+    The search may be scikit-learn's or a PrivateGridSearchCV. A person is in all training parts but
+    one, or in all of them if parts overlap, so all fits are counted.
 
     Parameters
     ----------
     search : search or estimator
-        What would be fitted; nothing is.
+        What would be fitted. Nothing is fitted.
     cv : int or splitter, optional
-        For an estimator alone: the cross-validation.
+        The cross-validation, for an estimator alone.
 
     Returns
     -------
     SearchPrice
-        The number of fits and what they cost together; it prints itself.
+        The number of fits and their joint cost; use ``print``.
 
     Examples
     --------
@@ -64,14 +68,16 @@ def price_of_search(search: Any, *, cv: Any = None) -> SearchPrice:
     each = estimator._check_parameters()
     total = _together(estimator._price(each), each, fits)
     note = (
-        "NOT COUNTED: scikit-learn scores each fit on the held-out rows themselves, without noise. Showing or acting "
-        "on those scores is not private; PrivateGridSearchCV chooses privately, at the price of one fit"
+        "NOT COUNTED: scikit-learn scores each fit on the held-out rows, without noise. Showing or using "
+        "these scores is not private; PrivateGridSearchCV chooses privately, at the price of one fit"
     )
     return SearchPrice(fits, each, total, (note,))
 
 
 def _together(costs: list[Unit], each: Budget, fits: int) -> Budget:
-    """So many fits of these costs; at the sum of their deltas, where no epsilon holds at one."""
+    """The joint cost of this many fits; at the sum of their deltas if no
+    epsilon holds at one delta.
+    """
     together = Composition(tuple(costs * fits))
     delta = each.delta
     if not math.isfinite(together.epsilon(delta)):

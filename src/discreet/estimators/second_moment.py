@@ -1,4 +1,4 @@
-"""A private second-moment matrix and its inverse, for whatever a user builds on them."""
+"""A private second-moment matrix and its inverse, for further use."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ from discreet.rows import Floats, Labels
 
 @dataclass(frozen=True, eq=False)
 class SecondMomentResult:
-    """E[x x^T] in the user's units, and the inverse of E[x x^T] + alpha I; both are positive definite.
+    """E[x x^T] in the user's units, and the inverse of E[x x^T] + alpha I;
+    both are positive definite.
 
-    Not so with ``calibration="paper"``: a singular matrix, as printed noise can leave one, has a pseudo-inverse here.
+    With ``calibration="paper"`` they may not be: a singular matrix, which printed noise can
+    produce, gets a pseudo-inverse.
 
-    ``centre`` is the private mean of x, and ``covariance`` follows from both. ``noise_std`` is that of a diagonal
-    entry in the coordinates in which the matrix was released: with public data its eigenvalues there are about 1.
+    ``centre`` is the private mean of x, and ``covariance`` follows from both. ``noise_std`` is
+    that of a diagonal entry in the coordinates of the release; with public data the
+    eigenvalues there are about 1.
     """
 
     names: tuple[str, ...]
@@ -69,29 +72,30 @@ def private_second_moment(
     X : array or frame
         Rows of features.
     epsilon : float
-        The privacy loss that is allowed. Smaller means more privacy and more noise.
+        The allowed privacy loss. Smaller means more privacy and more noise.
     delta : float
-        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+        The probability with which the guarantee may fail; choose it well below 1 / number of
+        people.
     bounds_X : pair, or mapping, optional
-        Declared ``(low, high)`` of the columns: one number or one per column, or by name.
+        Declared ``(low, high)`` of the columns: one number, one per column, or by name.
     data_norm : float, optional
-        A declared bound on the Euclidean norm of a row of features, in place of bounds.
+        A declared bound on the Euclidean norm of a row of features, instead of bounds.
     domain : Domain, optional
-        Declared columns with their bounds and levels.
+        Declared columns with their bounds and categories.
     public : Public, optional
-        Rows or a second moment that are public anyway; with them the noise does not grow with the
-        condition number.
+        Public rows or a public second moment; with them the noise does not grow with the condition
+        number.
     alpha : float, default 0.0
-        Added to the diagonal before the inverse, in the user's units.
+        Added to the diagonal before inversion, in the user's units.
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: one row (or person) replaced, the number being public; or one
-        added or left out, the number being private.
+        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
+        rows is public; or one is added or removed, and the number is private.
     calibration : {'tight', 'paper'}, default 'tight'
-        Exact noise, or the noise that the paper prints.
+        Tight noise, or the noise printed in the paper.
     eta : float, optional
-        PMT's probability that a row is truncated, for ``calibration="paper"``; .05 if None.
+        The probability (PMT) that a row is truncated, for ``calibration="paper"``; .05 if None.
     ledger : Ledger or path, optional
-        The budget that pays, in one charge before a row is read.
+        The ledger that is charged, once, before a row is read.
     random_state : int, optional
         Seeds the noise. For tests only: the result is then not private.
 
@@ -102,8 +106,8 @@ def private_second_moment(
 
     Privacy
     -------
-    One sum over the rows (two where their number is private), at ``epsilon`` and ``delta``
-    together.
+    One noisy sum over the rows (two if their number is private), whose joint cost is at most
+    ``epsilon`` at ``delta``.
 
     Examples
     --------
@@ -117,7 +121,7 @@ def private_second_moment(
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
     if eta is not None and (calibration != "paper" or not 0 < eta < 1):
-        raise ValueError(f"eta must be between 0 and 1, and is for calibration='paper' alone, got {eta!r}")
+        raise ValueError(f"eta must be between 0 and 1, and needs calibration='paper', got {eta!r}")
     table = read_table(X)
     names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
     if is_frame(X):

@@ -1,7 +1,7 @@
-"""Docstrings of estimators: what each shares with the others stands here once, and ``help`` shows all of it.
+"""Docstrings of estimators: shared entries are here once, and ``help`` shows all of them.
 
-A class's own docstring has what is particular to it, in numpydoc's form. ``documented`` completes its sections
-Parameters and Attributes, in the order of the constructor.
+A class's own docstring has what is specific to it, in numpydoc form. ``documented`` completes its
+sections Parameters and Attributes, in the order of the constructor.
 """
 
 from __future__ import annotations
@@ -16,67 +16,70 @@ Class = TypeVar("Class", bound=type)
 
 _PARAMETERS = {
     "epsilon": """float
-        The privacy loss that is allowed, for everything that the fitted object shows. Smaller means more
+        The allowed privacy loss of everything that the fitted object shows. Smaller means more
         privacy and more noise.""",
     "delta": """float
-        The probability with which epsilon may be exceeded: well below 1 over the number of people.""",
+        The probability with which the guarantee may fail; choose it well below 1 / number of people.""",
     "bounds_X": """pair or mapping, optional
-        Declared ``(low, high)`` of the features, one number for all columns or one for each, or by name,
-        ``{"age": (18, 90)}``. Never take them from private rows. Values outside are moved to the nearest
-        bound. One of ``bounds_X``, ``data_norm`` and ``domain`` is needed.""",
+        Declared ``(low, high)`` of the features: one number for all columns, one per column, or by
+        name, ``{"age": (18, 90)}``. Never take them from private rows. Values outside are clipped to
+        the nearest bound. One of ``bounds_X``, ``data_norm`` and ``domain`` is needed.""",
     "bounds_y": """pair of float, optional
-        Declared ``(low, high)`` of the label, where no ``domain`` declares it.""",
+        Declared ``(low, high)`` of the label, if no ``domain`` declares it.""",
     "bounds_exposure": """pair of float, optional
-        Declared ``(low, high)`` of the exposure, if ``fit`` is given one.""",
+        Declared ``(low, high)`` of the exposure, if ``fit`` gets one.""",
     "bounds_weight": """pair of float, optional
-        Declared ``(0, largest)`` of ``sample_weight``, if ``fit`` is given one. Noise is that of a row with the
-        largest weight.""",
+        Declared ``(0, largest)`` of ``sample_weight``, if ``fit`` gets one. The noise is for a row of
+        the largest weight.""",
     "data_norm": """float, optional
-        A declared bound on the Euclidean norm of a row of features, in place of ``bounds_X``.""",
+        A declared bound on the Euclidean norm of a row of features, instead of ``bounds_X``.""",
     "domain": """Domain, optional
-        Declared columns: bounds of numbers, levels of categories, the rule for missing values.""",
+        Declared columns: bounds of numbers, categories, the rule for missing values.""",
     "formula": """str, optional
-        Terms over the declared columns, as ``"cost ~ age * smoker + bs(bmi, 4)"``. ``fit(frame)`` then needs
-        no y.""",
+        Terms over the declared columns, such as ``"cost ~ age * smoker + bs(bmi, 4)"``.
+        ``fit(frame)`` then needs no y.""",
     "public": """Public, optional
-        Rows that are public anyway, with labels or without, or their second moment. They guide the fit at no
-        cost and get no protection.""",
+        Public rows, with or without labels, or their second moment. They guide the fit at no cost
+        and are not protected.""",
     "fit_intercept": """bool, default True
         Whether the model has an intercept.""",
     "cov_type": """{'robust', 'model'}, default 'robust'
-        The sandwich covariance, which holds whatever the variance of labels is; or the model's, narrower if
-        labels vary as the family says.""",
+        The sandwich covariance, which is valid for any variance of labels; or that of the model,
+        which is smaller if labels vary as the family says.""",
     "neighbours": """{'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: tables in which one row (or person) was replaced, their number being
-        public; or in which one was added or left out, their number being private.""",
+        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
+        rows is public; or one is added or removed, and the number is private.""",
     "calibration": """{'tight', 'paper'}, default 'tight'
-        Exact noise, or the noise that a paper prints, where the solver has a printed form.""",
+        Tight noise, or the noise printed in a paper, if the solver has a printed form.""",
     "ledger": """Ledger or path, optional
-        The budget that pays. Every fit, clone and cross-validation fold pays from it before it reads a row.""",
+        The ledger that is charged. Every fit, clone and cross-validation fold is charged before it
+        reads a row.""",
     "rows_per_person": """int, default 1
-        How many rows of a person are used at most, where ``fit`` is given ``groups``. Noise grows with it.""",
+        The largest number of rows of a person that are used, if ``fit`` gets ``groups``. The noise
+        grows with it.""",
     "random_state": """int, optional
         Seeds the noise. For tests only: the result is then not private.""",
 }
 
 _ATTRIBUTES = {
     "coef_": """array
-        Coefficients in the units of the columns, as ``predict`` uses them: drawn towards zero where the noise
-        hides them.""",
+        Coefficients in the units of the columns, as ``predict`` uses them: shrunk towards zero where
+        noise hides them.""",
     "intercept_": """float or array
         The intercept.""",
     "coef_names_": """list of str
         Names of the coefficients, after encoding.""",
     "results_": """Results
-        Estimates, standard errors with the privacy noise, intervals and tests, with statsmodels' names.""",
+        Estimates, standard errors that include the privacy noise, intervals and tests, with
+        statsmodels' names.""",
     "privacy_": """Guarantee
         The guarantee, with every release and its cost.""",
-    "n_used_": """RowsUsed or None
-        The noisy number of rows that were complete and contributed.""",
+    "n_used_": """float
+        The noisy number of complete rows that contributed; missing if the solver does not release it.""",
     "signal_": """str
-        Whether the slopes stand out of the privacy noise: ``'clear'``, ``'faint'`` or ``'drowned'``.""",
+        Whether the slopes are clear of the privacy noise: ``'clear'``, ``'faint'`` or ``'drowned'``.""",
     "n_features_in_": """int
-        The number of columns that ``fit`` was given.""",
+        The number of columns passed to ``fit``.""",
 }
 
 _own: dict[type, dict[str, str]] = {}
@@ -87,8 +90,8 @@ _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 def documented(*, like: type | None = None, but: str = "") -> Callable[[Class], Class]:
     """Complete the docstring of an estimator.
 
-    What it says of its parameters itself comes first, then what ``like`` says, then what all share. ``but`` names
-    attributes that it has not.
+    The class's own entries have priority, then those of ``like``, then the shared ones. ``but``
+    names attributes that the class does not have.
     """
 
     def complete(cls: Class) -> Class:
@@ -115,13 +118,13 @@ _PLACED = ("", "Parameters", "Attributes")
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The text before the first heading under the empty name, then each section under its own."""
+    """The text before the first heading under the empty name, then each section under its name."""
     pieces = _SECTION.split(text)
     return {"": pieces[0].strip(), **dict(zip(pieces[1::2], (p.strip("\n") for p in pieces[2::2]), strict=True))}
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Entries by name; one of several names stands under each of them."""
+    """Entries by name; an entry with several names is listed under each."""
     found: dict[str, str] = {}
     for entry in _ENTRY.split(section):
         for name in entry.split("\n", 1)[0].split(" : ")[0].split(", ") if entry.strip() else ():

@@ -1,4 +1,4 @@
-"""Which options a solver has: one that it has not is refused, never ignored."""
+"""The options of solvers: an option that a solver does not have is refused, never ignored."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.parameters import is_number, is_whole
 
-# Parameters that belong to some solvers only; None leaves the choice to the solver.
+# Parameters of some solvers only; None leaves the choice to the solver.
 OPTIONS = ("max_iter", "step", "radius", "clip", "eta", "l1_ratio")
-# Options that are shares, and whether 1 is one of them.
+# Options that are shares, and whether 0 and 1 are allowed.
 _SHARES = {"eta": False, "l1_ratio": True}
 
 
@@ -24,7 +24,9 @@ def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 
         if name not in takes:
             printed = " with calibration='paper'" if estimator.calibration == "paper" else ""
             others = f"it has {' and '.join(sorted(takes))}" if takes else "it has no such options"
-            raise ValueError(f"{name} is no option of solver={estimator.solver!r}{printed}: {others}; got {value!r}")
+            raise ValueError(
+                f"{name} is not an option of solver={estimator.solver!r}{printed}: {others}; got {value!r}"
+            )
         if name == "max_iter":
             _check_steps(value, least_steps)
         elif name in _SHARES:

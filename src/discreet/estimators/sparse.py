@@ -1,4 +1,4 @@
-"""Sparse regression on wide tables: a few columns are chosen privately and fitted."""
+"""Sparse regression on wide tables: a few columns are selected privately and fitted."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         self.random_state = random_state
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row without a number in a chosen column.
+        """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
 
-        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -82,23 +82,23 @@ class SparseLinearRegression(_SparseRegressor):
     Parameters
     ----------
     sparsity : int or str
-        How many columns to keep, or "auto": as many as stand clear of the noise.
+        The number of columns to keep, or "auto": those that are clear of the noise.
     solver : str, default 'auto'
         "auto" (rounds of selection and refit), "two_stage" (one round), "iht" (COST, Algorithm 5),
         "frank_wolfe".
     max_iter : int, optional
         Steps of "iht" and "frank_wolfe".
     radius : float, optional
-        Of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
+        The radius of frank_wolfe's L1 ball, on columns scaled to [-1, 1].
     step : float, optional
-        The length of its steps, on the same scale.
+        The step size of the printed "iht", on the same scale.
     calibration : str, default 'tight'
-        "tight", or "paper" for the noise that COST prints.
+        "tight", or "paper" for the noise printed in COST.
 
     Privacy
     -------
-    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
+    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -118,12 +118,14 @@ class SparseLinearRegression(_SparseRegressor):
 
 @documented(like=SparseLinearRegression)
 class SparsePoissonRegressor(_SparseRegressor):
-    """Differentially private Poisson regression (log link) on a few of many columns; see SparseLinearRegression.
+    """Differentially private Poisson regression (log link) on a few of many columns.
+
+    See SparseLinearRegression.
 
     Privacy
     -------
-    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
+    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class SparsePoissonRegressor(_SparseRegressor):
 
 @documented(like=SparseLinearRegression)
 class SparseRegressor(_SparseRegressor):
-    """Differentially private regression of any family, or by any convex loss, on a few of many columns.
+    """Differentially private regression of any family or convex loss on a few columns.
 
     The other parameters are those of SparseLinearRegression.
 
@@ -157,14 +159,14 @@ class SparseRegressor(_SparseRegressor):
     family, link
         As in GeneralizedLinearRegressor.
     loss : Loss, optional
-        A convex ``Loss`` in their place: ``huber(...)``, ``smoothed_quantile(...)``, one's own
-        slope with a declared bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, which
-        ``"auto"`` then is).
+        A convex ``Loss`` instead: ``huber(...)``, ``smoothed_quantile(...)``, or a user-defined
+        slope with a declared bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, the
+        default then).
 
     Privacy
     -------
-    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
+    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -231,17 +233,19 @@ class SparseRegressor(_SparseRegressor):
 
 @documented(like=SparseLinearRegression)
 class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[misc]
-    """Differentially private logistic regression on a few of many columns; see SparseLinearRegression.
+    """Differentially private logistic regression on a few of many columns.
+
+    See SparseLinearRegression.
 
     Parameters
     ----------
     classes : default (0, 1)
-        The two labels that y can have; a row with another label contributes nothing.
+        The two possible labels; a row with another label contributes nothing.
 
     Privacy
     -------
-    Selections of columns and sums over the rows, at ``epsilon`` and ``delta`` together; charged to
-    the ledger before a row is read.
+    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
+    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -314,39 +318,41 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         return class_numbers(labels, self.classes_.tolist())
 
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
-        # One row, as scikit-learn's LogisticRegression has it for two classes.
+        # One row, as in scikit-learn's LogisticRegression for two classes.
         self.coef_ = coef[np.newaxis]
         self.intercept_ = np.array([intercept])
 
     def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The log-odds of the second class; NaN for a row without a number in a chosen column.
+        """The log odds of the second class; NaN for a row with a missing value in a chosen column.
 
-        Features are moved into their declared bounds, as in ``fit``; ``extrapolate`` goes on beyond them.
+        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
         -------
         array
-            Log odds, one per row; with more than two classes one column per class.
+            Log odds, one per row.
         """
         return self._eta(X, extrapolate)
 
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The two classes' probabilities, in the order of ``classes_``; NaN where a chosen column has no number.
+        """The probabilities of the two classes, in the order of ``classes_``.
+
+        NaN for a row with a missing value in a chosen column.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -358,14 +364,14 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         return np.column_stack([1 - second, second])
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The likelier class; an error that names the column where a row has no number in a chosen one.
+        """The more probable class. A missing value raises an error that names the column.
 
         Parameters
         ----------
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns

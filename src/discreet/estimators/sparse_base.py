@@ -1,4 +1,6 @@
-"""What sparse estimators share: a wide table behind a curator, one algorithm, and the chosen columns."""
+"""What sparse estimators share: a curator over a wide table, one algorithm, and
+the chosen columns.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels, WideEncoding, wide_block_rows
 
-# Every solver with the options that it has.
+# The options of every solver.
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "auto": (),
     "two_stage": (),
@@ -45,17 +47,20 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 }
 SOLVERS = tuple(_OPTIONS)
 _SELECTED = (
-    "Standard errors hold for the chosen columns as if they had been chosen without looking: a column picked because "
+    "Standard errors treat the chosen columns as if they had been fixed in advance: a column that was chosen because "
     "it looked large in these rows has an estimate that is too large on average."
 )
-# How many cells a table has is not known before it is read; enough that compiling a loop pays.
+# The number of cells of a table is not known before it is read; large enough that
+# compiling a loop pays.
 _CELLS_OF_A_TABLE = 2**40
 
 
 class SparseModel(GlmResultMethods, PrivateEstimator):
-    """Checks parameters, builds a curator over a wide table, calls one algorithm, stores the result.
+    """Checks parameters, builds a curator over a wide table, calls one
+    algorithm and stores the result.
 
-    ``bse``, ``pvalues`` and ``conf_int()`` have one entry per chosen column, in the order of ``support_``.
+    ``bse``, ``pvalues`` and ``conf_int()`` have one entry per chosen column, in
+    the order of ``support_``.
     """
 
     data_norm = None
@@ -71,7 +76,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
-        """Fit on private rows; X is an array, a frame of numbers or a sparse matrix, and is not copied.
+        """Fit on private rows: an array, a frame of numbers or a sparse matrix, which is not copied.
 
         Parameters
         ----------
@@ -80,13 +85,13 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         y : array, optional
             Labels, one for each row of X.
         groups : optional
-            One id per row; the guarantee is then about a person, of whom ``rows_per_person`` rows
-            are used.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         job : str, optional
-            A name for this one fit in the ledger. The same fit under the same name, as after a
-            crash, is given the stored answers instead of paying twice, with a warning that says so.
-            It is the same if parameters, declarations, columns, types and (where it is public) the
-            number of rows are; cells are not compared, so name new data anew.
+            A name for this fit in the ledger. The same fit under the same name, such as after a
+            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
+            their parameters, declarations, columns, types and (where public) numbers of rows are
+            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -95,7 +100,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
 
         Privacy
         -------
-        Sums and selections of columns, at ``epsilon`` and ``delta`` together.
+        Noisy sums and selections of columns, whose joint cost is at most ``epsilon`` at ``delta``.
         """
         budget = self._check_parameters()
         self._fitted_before = warn_of_fitted_steps(self)
@@ -160,7 +165,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         target = require_target(encoder)
-        # Which columns the model has is not known yet.
+        # The model's columns are not known yet.
         family, link = self._family()
         labels = Labels(target.centre, target.half_width)
         model = GlmModel(family.within(labels.low, labels.high), link, labels, penalty=np.zeros(0))
@@ -188,7 +193,9 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         )
 
     def _store(self, sparse: SparseFit, encoder: Encoder, source: Curator) -> None:
-        """From the encoded scale, x = centre + half_width * encoded, to the user's units."""
+        """Store the fit, from the encoded scale, x = centre + half_width *
+        encoded, in the user's units.
+        """
         self.support_, fit = sparse.columns, sparse.fit
         columns = tuple(encoder.domain.columns[column] for column in self.support_)
         self._encoder = chosen = Encoder(Domain(columns), encoder.target)
@@ -270,17 +277,17 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         self.intercept_: Any = intercept
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """Which columns were chosen: a mask over all columns, or their indices.
+        """The chosen columns: a mask over all columns, or their indices.
 
         Parameters
         ----------
         indices : bool, default False
-            Indices in place of a mask.
+            Return indices instead of a mask.
 
         Returns
         -------
         array
-            Of bool, or of int with ``indices``.
+            bool, or int with ``indices``.
         """
         check_is_fitted(self, "coef_")
         if indices:
@@ -290,7 +297,7 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
         return mask
 
     def _chosen(self, X: Any, extrapolate: bool) -> np.ndarray:
-        """The chosen columns of new rows, moved into their declared bounds as in ``fit``."""
+        """The chosen columns of new rows, clipped to their declared bounds as in ``fit``."""
         check_is_fitted(self, "coef_")
         cells = columns_of(check_wide(self, X, reset=False), self.support_)
         return cells if extrapolate else np.clip(cells, *wide_bounds(self._encoder.domain))

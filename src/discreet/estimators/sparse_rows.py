@@ -1,4 +1,4 @@
-"""Wide tables as users pass them: arrays, frames and sparse matrices, checked by public facts and never copied."""
+"""Wide tables: arrays, frames and sparse matrices, checked by public facts and never copied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from discreet.rows.wide import EncodedRows
 
 
 def check_wide(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as a 2-d array of numbers or as SparseRows; dense numbers and canonical CSR matrices are not copied."""
+    """X as a 2-d array of numbers or as SparseRows; dense numbers and canonical CSR
+    matrices are not copied.
+    """
     if sparse.issparse(X):
         return _check_sparse(estimator, X, reset=reset)
     table = check_table(estimator, X, reset=reset)
@@ -51,7 +53,7 @@ def _check_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseRows:
         raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
     matrix = X.tocsr()
     if not matrix.has_canonical_format:
-        # A row must not store a cell twice: its parts would be clipped one by one.
+        # A row must not store a cell twice: its parts would be clipped separately.
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return SparseRows(matrix)
@@ -63,13 +65,13 @@ def wide_bounds(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
         raise DomainError("sparse models leave out rows with missing values: declare missing='drop'")
     odd = [column.name for column in domain.columns if not isinstance(column, Numeric)]
     if odd:
-        raise DomainError(f"sparse models take numeric columns only; {odd[0]!r} is declared by its values")
+        raise DomainError(f"sparse models take numeric columns only; {odd[0]!r} is categorical")
     bounds = np.array([(column.low, column.high) for column in domain.columns if isinstance(column, Numeric)])
     return bounds[:, 0].copy(), bounds[:, 1].copy()
 
 
 def wide_columns(encoding: WideEncoding, labels: Callable[[Any], np.ndarray], table: Columns, y: Any) -> EncodedRows:
-    """A block of a table that is held column by column."""
+    """A block of a table that is stored by columns."""
     cells = np.empty((len(table), encoding.width))
     for position, column in enumerate(table.arrays):
         cells[:, position] = numbers(column)

@@ -1,4 +1,4 @@
-"""Survival times for one trusted curator: hazards that are constant within declared intervals."""
+"""Survival models for one trusted curator: hazards that are constant within declared intervals."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 
-# No log hazard is larger: its exponential could not be multiplied by a time.
+# The largest log hazard: its exponential can still be multiplied by a time.
 _MOST_LOG = 300.0
 
 
 @documented(like=GeneralizedLinearRegressor)
 class PiecewiseExponentialRegressor(PrivateGlm):
-    """Differentially private survival regression: proportional hazards, constant within declared intervals.
+    """Differentially private survival regression: hazards that are constant within intervals.
 
-    The hazard of a row in interval k is exp(a_k + x^T coef). It is fitted as a Poisson model of events with the time at
-    risk as exposure: each row becomes one record for each interval that it reached, and the noise covers all records
-    of a person.
+    A proportional hazards model: the hazard of a row in interval k is exp(a_k + x^T coef). It is
+    fitted as a Poisson model of events with the time at risk as exposure: each row becomes one
+    record for each interval that it reached. The noise covers all records of a person.
 
     Parameters
     ----------
     breaks : sequence of float
-        Where intervals end, rising, in the unit of durations: ``(6, 12, 24)`` has (0, 6], (6, 12]
-        and (12, 24]. Who is followed for longer than the last break counts as censored there. Noise
-        grows with the number of intervals.
+        The increasing ends of the intervals, in the unit of durations: ``(6, 12, 24)`` means (0,
+        6], (6, 12] and (12, 24]. Rows followed for longer than the last break count as censored
+        there. The noise grows with the number of intervals.
 
     Attributes
     ----------
     coef_, coef_names_
         Log hazard ratios of the features, then of the intervals against the first.
     intercept_ : float
-        The log hazard in the first interval where all features are 0.
+        The log hazard in the first interval if all features are 0.
     baseline_hazard_ : array
-        The hazard in each interval where all features are 0.
+        The hazard in each interval if all features are 0.
 
     Privacy
     -------
-    A row makes at most ``len(breaks)`` records, each of bounded contribution; sensitivities are those of a Poisson fit
-    times ``len(breaks)`` (times ``rows_per_person`` with groups).
+    A row makes at most ``len(breaks)`` records, each of bounded contribution. Sensitivities are
+    those of a Poisson fit times ``len(breaks)`` (times ``rows_per_person`` with groups).
 
     Examples
     --------
@@ -98,7 +98,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
-    # What the other models may be told and this one may not.
+    # Parameters of other models that are fixed here.
     _beside = "event"
     _searchable = False
     calibration = "tight"
@@ -109,7 +109,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     @property
     def bounds_y(self) -> tuple[float, float]:
-        """What durations are declared to be: from 0 to the last break, beyond which nobody looks."""
+        """The declared range of durations: from 0 to the last break, after
+        which rows count as censored.
+        """
         return 0.0, self._ends()[-1]
 
     def _family(self) -> tuple[Family, Link]:
@@ -129,7 +131,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             breaks = ()
         rising = all(low < high for low, high in zip((0.0, *breaks), breaks, strict=False))
         if not breaks or not rising or not math.isfinite(breaks[-1]):
-            raise DomainError(f"breaks must be rising numbers > 0, the ends of intervals, got {self.breaks!r}")
+            raise DomainError(f"breaks must be increasing numbers > 0, the ends of intervals, got {self.breaks!r}")
         if min(high - low for low, high in zip((0.0, *breaks), breaks, strict=False)) < LEAST_PART * breaks[-1]:
             raise DomainError(
                 f"breaks must be at least 1 / {1 / LEAST_PART:,.0f} of the last one apart, got {self.breaks!r}"
@@ -137,7 +139,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return breaks
 
     def _target(self, name: str | None) -> Numeric:
-        """Durations from 0 to a little beyond the last break, so that who passed it can be told."""
+        """Durations from 0 to slightly beyond the last break, so that rows that
+        passed it can be recognised.
+        """
         return Numeric(str(name or "duration"), 0.0, self._ends()[-1] * (1 + 2.0**-10))
 
     def _weight(self, name: str | None) -> Numeric:
@@ -146,12 +150,12 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             bounds = (column.low, column.high) if isinstance(column, Numeric) else column.values
             if not {0, 1}.issuperset(bounds):
                 raise DomainError(
-                    f"event {name!r} is declared with {', '.join(map(repr, bounds))}: events are 0 (censored) and 1"
+                    f"event {name!r} is declared with {', '.join(map(repr, bounds))}: events must be 0 (censored) and 1"
                 )
         return Numeric(str(name or "event"), 0.0, 1.0)
 
     def _check_offset(self) -> None:
-        raise DomainError("a survival model has no offset: times at risk are its exposures already")
+        raise DomainError("a survival model takes no offset: its exposures are the times at risk")
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, groups: Any = None, *, event: Any = None, job: str | None = None
@@ -164,13 +168,13 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             Features, as for LinearRegression; with a formula, the duration may be one of the
             columns.
         y : vector, optional
-            How long each row was followed.
+            The duration for which each row was followed.
         groups : vector, optional
-            One id per row; the guarantee is then about a person with up to ``rows_per_person``
-            rows.
+            One person id per row. The guarantee is then about persons, of whom at most
+            ``rows_per_person`` rows are used.
         event : vector, or the name of a column of X
-            1 (or true) where the event happened at the end, 0 where the row was censored; all
-            happened if None. A row with any other value is not used.
+            1 (or true) if the event happened at the end, 0 if the row was censored. By default all
+            events happened. A row with any other value is not used.
         job : str, optional
             A name for this fit in the ledger, as for LinearRegression.
 
@@ -195,24 +199,23 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         groups: str | None = None,
         job: str | None = None,
     ) -> Self:
-        """``fit`` on the rows of a table: ``target`` is the column of durations and ``event`` that of events.
+        """``fit`` on a table: ``target`` is the column of durations, and ``event`` that of events.
 
         Parameters
         ----------
         table : table
-            A path, glob or folder of files, a frame, or any other table that ``fit_table`` of an
-            estimator takes.
+            A path, glob or folder of files, a frame, or any other table that an estimator's
+            ``fit_table`` accepts.
         target : str, optional
-            The column of durations; a formula that has one on its left says it already.
+            The column of durations; not needed if a formula names it on its left side.
         event : str, optional
-            The column that is 1 (or true) where the event happened and 0 where the row was
-            censored.
+            The column of events: 1 (or true) if the event happened, 0 if the row was censored.
         features : sequence of str, optional
-            Columns of x; by default all but the others.
+            Feature columns; by default all except the others named here.
         groups : str, optional
             The column of person ids.
         job : str, optional
-            A name for this fit in the ledger: the same fit under it is paid for once.
+            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
@@ -234,16 +237,16 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return PiecewiseEncoder(rows, self._ends())
 
     def adopt(self, results: Any, encoder: Any, feature_names: Sequence[str] | None) -> Any:
-        """Take over results that were computed elsewhere: by several parties, or before the model was saved.
+        """Take over results that were computed elsewhere: by several parties, or before saving.
 
         Parameters
         ----------
         results : Results
             Estimates, covariances and guarantee.
         encoder : Encoder
-            How columns were declared.
+            The declared encoding of the columns.
         feature_names : sequence of str
-            Names of the columns that ``predict`` expects.
+            The names of the columns that ``predict`` expects.
 
         Returns
         -------
@@ -278,7 +281,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -289,11 +292,11 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         design = self._covariates(X, extrapolate)
         width = design.shape[1]
         logs = self.intercept_ + np.concatenate([[0.0], self.coef_[width:]])
-        # Whatever noise has made of the coefficients, a hazard is a number.
+        # Hazards are finite whatever noise has made of the coefficients.
         return np.asarray(np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG)))
 
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The chance that each row (lines) has had no event until each of these times, up to the last break.
+        """The probability that each row (lines) has no event until each of these times.
 
         Parameters
         ----------
@@ -302,7 +305,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         times : array
             Times between 0 and the last break.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -326,7 +329,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         X : array or frame
             Rows of features.
         extrapolate : bool, default False
-            Go on beyond the declared bounds; by default features are moved into them, as in
+            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
             ``fit``.
 
         Returns
@@ -342,12 +345,12 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         return np.asarray((alive * -np.expm1(-hazard * width) / hazard).sum(axis=1))
 
     def hazard_ratios(self, alpha: float = 0.05) -> Any:
-        """Hazard ratios of the features with their intervals, sampling and privacy noise together.
+        """Hazard ratios of the features, with intervals for sampling and privacy noise together.
 
         Parameters
         ----------
         alpha : float
-            Intervals have the level 1 - alpha.
+            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -367,14 +370,14 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         }
 
     def evaluate(self, *args: Any, **more: Any) -> Any:
-        """Not offered for survival models."""
-        raise DiscreetError("private evaluation of survival models is not offered yet")
+        """Not available for survival models."""
+        raise DiscreetError("private evaluation of survival models is not available")
 
     evaluate_table = evaluate
 
     def mean_interval(self, *args: Any, **more: Any) -> Any:
-        """Not offered for survival models; ``hazard_ratios`` and ``results_`` have intervals."""
-        raise DiscreetError("intervals of survival times are not offered; see hazard_ratios() and results_")
+        """Not available for survival models; ``hazard_ratios`` and ``results_`` have intervals."""
+        raise DiscreetError("intervals of survival times are not available; see hazard_ratios() and results_")
 
     predict_interval = mean_interval
 
@@ -384,7 +387,7 @@ def _without(X: Any, name: str) -> tuple[Any, Any]:
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(X):
-        raise DomainError(f"event={name!r} names a column, and X has no names: pass the events themselves")
+        raise DomainError(f"event={name!r} names a column, but X has no column names: pass the events themselves")
     frame = frame_of(X)
     if name not in frame.columns:
         raise DomainError(f"the table has no column {name!r} for event; {lacking(name, frame.columns)}")

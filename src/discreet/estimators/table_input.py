@@ -1,4 +1,4 @@
-"""What a user passes to ``fit_table``: a table and column names, checked against the declared domain."""
+"""The input of ``fit_table``: a table and column names, checked against the declared domain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def table_features(
     groups: str | None = None,
     *more: str | None,
 ) -> list[str]:
-    """The columns of x: those asked for, or all declared ones (all there are, if none is) but the others.
+    """The feature columns: those asked for, or all declared (without a
+    domain: all) except the others.
 
     more: the exposure and the weight.
     """
@@ -54,7 +55,9 @@ def table_layout(
     check_labels: Callable[[Kind, object], None] | None = None,
     unwritten: Sequence[str] = (),
 ) -> Layout:
-    """How the columns of a table become blocks; ``labels`` turns labels, perhaps texts, into numbers."""
+    """How the columns of a table become blocks; ``labels`` converts labels,
+    perhaps texts, to numbers.
+    """
     columns = [column.name for column in encoder.domain.columns]
     declared = list(encoder.domain.columns)
     texts = [column.name for column in encoder.domain.columns if _is_text(column)]
@@ -80,7 +83,7 @@ def table_layout(
 
 
 def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Columns, y: Any) -> Any:
-    """A block of columns, the last of which are the exposure and the weight if there are any."""
+    """A block of columns, of which the last ones are the exposure and the weight, if any."""
     if y is not None:
         y = y.map(labels) if isinstance(y, Coded) else labels(y)
     beside = sum(one is not None for one in (encoder.exposure, encoder.weight))
@@ -91,7 +94,9 @@ def encode_columns(encoder: Encoder, labels: Callable[[Any], Any], table: Column
 
 
 def _is_text(column: Numeric | Categorical) -> bool:
-    """A column whose declared values are texts; declared numbers and truth values are read as numbers."""
+    """Whether a column's declared values are texts; declared numbers and truth
+    values are read as numbers.
+    """
     if isinstance(column, Date):
         return True
     return isinstance(column, Categorical) and any(isinstance(value, str) for value in column.values)

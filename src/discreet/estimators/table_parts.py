@@ -1,7 +1,8 @@
-"""A table as a search sees it: fitted as a whole, or in two parts by the rules of held_out.py.
+"""A table in a search: fitted as a whole, or in two parts by the rules of held_out.py.
 
-By position, where a row is replaced, so the table must have an order; by a hash of the encoded row, where one is added
-or removed; by a hash of the person's id, where persons are meant. All engines but the first kind need no order.
+Rows are divided by position if neighbours replace a row, so the table must have a fixed order; by a
+hash of the encoded row if they add or remove one; and by a hash of the person's id if the guarantee
+is about persons. Only the first rule needs an order.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class TableRows:
-    """What a search is given about a table, as a whole or in part."""
+    """The table of a search, all of it or a part."""
 
     table: Table
     target: str
@@ -38,7 +39,7 @@ class TableRows:
         return cls(open_table(table), target, *columns)
 
     def parted(self, estimator: Any, one_in: int) -> tuple[TableRows, TableRows]:
-        """The rows that candidates are fitted to, and those that are kept for the choice."""
+        """The rows to which candidates are fitted, and those kept for the choice."""
         replaced = estimator.neighbours == "replace_one"
         kind: Literal["position", "row", "label", "person"] = "position" if replaced else "row"
         if self.groups is not None:
@@ -62,7 +63,9 @@ class TableRows:
 
 @dataclass(frozen=True)
 class PartTable:
-    """One part of a table's rows: those ``aside`` for the choice, about one in so many, or the others."""
+    """One part of a table's rows: those
+    ``aside`` for the choice, about one in ``one_in``, or the others.
+    """
 
     table: Table
     kind: Literal["position", "row", "label", "person"]
@@ -86,24 +89,26 @@ class PartTable:
     def _by_position(self, engine: Engine) -> Engine:
         if not engine.ordered:
             raise DomainError(
-                "a search parts the rows by their positions, and rows of this table have none: take a Parquet or CSV "
-                "file or a frame in memory, or neighbours='add_or_remove_one', or groups"
+                "a search divides rows by position, and the rows of this table have no fixed order: use a Parquet or "
+                "CSV file or a frame in memory, or neighbours='add_or_remove_one', or groups"
             )
         if engine.rows < self.one_in:
-            raise ValueError(f"n_samples={engine.rows} rows are too few to hold one in {self.one_in} out")
+            raise ValueError(f"n_samples={engine.rows} rows are too few to hold out one in {self.one_in}")
         rest, kept = Residues.side_by_side([self.one_in - 1, 1])
         return Positions(engine, kept if self.aside else rest)
 
 
 def _rows_apart(width: int, one_in: int, aside: bool, block: Any) -> Mask:
-    """By the encoded row and its label."""
+    """Rows of this part, by a hash of the encoded row and its label."""
     cells = np.empty((width, block.records))
     block.write_x(cells)
     return np.asarray((row_hashes([*cells, block.y], block.records) % np.uint64(one_in) == 0) == aside)
 
 
 def _told_apart(encode: Callable[[Any, Any], Any], kind: str, one_in: int, aside: bool, table: Columns, y: Any) -> Any:
-    """A block whose last column are ids; it knows which rows are of this part, or has no labels of the others."""
+    """A block whose last column is ids: marks the rows of this part, or removes
+    the labels of the others.
+    """
     *columns, ids = table.arrays
     mine = _held_out(ids, one_in) == aside
     block = encode(Columns(columns, len(table)), _without_labels(y, ~mine) if kind == "label" else y)

@@ -1,4 +1,4 @@
-"""What a user passes to ``fit`` and ``predict``: arrays and frames, checked by their public facts only."""
+"""The input of ``fit`` and ``predict``: arrays and frames, checked by their public facts only."""
 
 from __future__ import annotations
 
@@ -34,14 +34,18 @@ from discreet.text import did_you_mean
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a table with named columns; numbered ones (as of ``pd.DataFrame(array)``) make it an array."""
+    """Whether X is a table with named columns; numbered ones (as in
+    ``pd.DataFrame(array)``) make it an array.
+    """
     if isinstance(X, np.ndarray) or not nw.dependencies.is_into_dataframe(X):
         return False
     return all(isinstance(name, str) for name in frame_of(X).columns)
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as a frame (untouched) or a 2-d array; shapes, names and types may raise, values never do."""
+    """X as a frame (unchanged) or a 2-d array; shapes, names and types may
+    raise, values never do.
+    """
     table = read_table(X)
     if is_frame(X):
         if reset:
@@ -49,7 +53,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         _check_names(estimator, list(table.columns), reset=reset)
         return table
     if isinstance(table, np.ndarray):
-        # An empty table is one row away from another: where the number of rows is private, it must not raise.
+        # An empty table is a neighbour of others: if the number of rows is
+        # private, it must not raise.
         least = int(estimator.neighbours != "add_or_remove_one")
         check_array(table, dtype=None, ensure_all_finite=False, estimator=estimator, ensure_min_samples=least)
     validate_data(estimator, X=table if isinstance(table, np.ndarray) else X, reset=reset, skip_check_array=True)
@@ -57,7 +62,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def read_table(X: Any) -> Any:
-    """A frame with named columns, those without names being x0, x1, ..., or a 2-d array as X is."""
+    """A frame with named columns (x0, x1, ... if it has no names), or a 2-d array."""
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
         return frame_of(X if is_frame(X) else _named(X))
     return as_table(X)
@@ -68,7 +73,9 @@ def _named(X: Any) -> Any:
 
 
 def as_table(X: Any) -> NDArray[Any]:
-    """A 2-d array of numbers, texts or objects, as X is; what has another form is refused without its cells."""
+    """A 2-d array of numbers, texts or objects; other forms are refused
+    without showing their cells.
+    """
     if sparse.issparse(X):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert.")
     if isinstance(X, np.ma.MaskedArray):
@@ -89,12 +96,14 @@ def as_table(X: Any) -> NDArray[Any]:
 
 
 def names_are_written(estimator: Any) -> bool:
-    """Whether the user has declared the columns by their names; else a table's own names are taken."""
+    """Whether the user has declared the columns by name; otherwise the table's
+    own names are used.
+    """
     return estimator.domain is not None or isinstance(estimator.bounds_X, Mapping)
 
 
 def check_written(names: list[str], domain: Domain | None, bounds: Any) -> None:
-    """Hold the names that a table has against those that were declared; see domain/names.py."""
+    """Check the names of a table against the declared ones; see domain/names.py."""
     if domain is not None:
         check_declared(names, [column.name for column in domain.columns], "the domain")
     elif isinstance(bounds, Mapping):
@@ -104,7 +113,9 @@ def check_written(names: list[str], domain: Domain | None, bounds: Any) -> None:
 
 
 def label_name(estimator: Any, y: Any) -> str | None:
-    """What a column of labels is called; a number that nobody declared may be a cell, and is no name."""
+    """The name of a column of labels; an undeclared number may be a cell,
+    and is not used as a name.
+    """
     name = getattr(y, "name", None)
     declared = estimator.domain is not None and isinstance(name, str) and name in estimator.domain
     return name if isinstance(name, str) and (declared or not is_number(name)) else None
@@ -130,12 +141,14 @@ def _check_names(estimator: Any, names: list[str], *, reset: bool) -> None:
 
 
 def feature_names(estimator: Any) -> list[str]:
-    """The columns' names, as a frame gave them to ``fit``, or their numbers."""
+    """The columns' names, from the frame passed to ``fit``, or x0, x1, ..."""
     return list(getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(estimator.n_features_in_)]))
 
 
 def feature_domain(estimator: Any, names: list[str]) -> Domain:
-    """The declared domain of X: from ``domain`` by column name, or from ``bounds_X`` and ``data_norm``."""
+    """The declared domain of X: from
+    ``domain`` by column name, or from ``bounds_X`` and ``data_norm``.
+    """
     if estimator.domain is None:
         return Domain.from_bounds(names, estimator.bounds_X, estimator.data_norm)
     if estimator.bounds_X is not None or estimator.data_norm is not None:
@@ -158,18 +171,18 @@ def named_target(estimator: Any, name: Any) -> Numeric:
     if estimator.domain is not None and isinstance(name, str):
         known = [column.name for column in estimator.domain.columns]
         raise DomainError(
-            f"the target is not declared by its name; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
+            f"the target's name is not declared; the domain has {', '.join(known)}.{did_you_mean(name, known)}"
         )
     raise DomainError(
         "no range was declared for y: pass bounds_y=(low, high), the smallest and largest value that y can take, "
-        "known from what y is and never from the private rows"
+        "from public knowledge and never from the private rows"
     )
 
 
 def check_types(table: Any, domain: Domain, *, written: bool = True) -> None:
-    """Refuse columns whose type cannot hold what was declared, before anything is paid for.
+    """Refuse columns whose type cannot represent the declaration, before anything is charged.
 
-    written: the user has written the columns' names, so that messages may say them.
+    written: the user has written the columns' names, so that messages may contain them.
     """
     for place, column in enumerate(domain.columns, start=1):
         if isinstance(table, np.ndarray):
@@ -184,10 +197,10 @@ def check_types(table: Any, domain: Domain, *, written: bool = True) -> None:
 
 
 def refuse_to_choose(missing: dict[str, int]) -> None:
-    """What a classifier says of rows that it has no score for."""
+    """The error of a classifier for rows without a score."""
     name, count = next(iter(missing.items()))
     others = f" (and {', '.join(map(repr, list(missing)[1:4]))})" if len(missing) > 1 else ""
     raise DomainError(
-        f"column {name!r}{others} is missing, or has a value that was not declared, in {count} of the rows to predict, "
-        "so no class can be chosen for them: leave them out, or take predict_proba, which is NaN there"
+        f"column {name!r}{others} is missing, or has an undeclared value, in {count} of the rows to predict, "
+        "so no class can be chosen for them: leave them out, or use predict_proba, which returns NaN there"
     )

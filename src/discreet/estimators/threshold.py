@@ -1,4 +1,4 @@
-"""DP-Threshold for users: the size that nearly all values of one column stay below."""
+"""DP-Threshold for users: a threshold that nearly all values of one column stay below."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.rows.histograms import Residuals
 
 @dataclass(frozen=True, eq=False)
 class Threshold:
-    """The threshold; all ``edges`` that were tried, and noisy numbers of values ``above`` each."""
+    """The threshold, all ``edges`` that were tried, and noisy numbers of values ``above`` each."""
 
     value: float
     edges: np.ndarray
@@ -42,30 +42,33 @@ def dp_threshold(
     ledger: Any = None,
     random_state: int | None = None,
 ) -> Threshold:
-    """A private scale of values such as residuals: the least of smallest, 2 smallest, ... that |values| stay below.
+    """A private scale of values such as residuals.
+
+    The first of smallest, 2 smallest, ... that |values| stay below.
 
     Parameters
     ----------
     values : array
         Private numbers.
     epsilon : float
-        The privacy loss that is allowed. Smaller means more privacy and more noise.
+        The allowed privacy loss. Smaller means more privacy and more noise.
     delta : float
-        The probability with which epsilon may be exceeded; well below 1 over the number of people.
+        The probability with which the guarantee may fail; choose it well below 1 / number of
+        people.
     smallest : float > 0
         The first candidate.
     largest : float
         The last candidate.
     share : float, optional
-        The part of the values that must seem to stay below; None for all but what the noise can
-        hide.
+        The share of the values that must be below, by the noisy counts. By default all except what
+        the noise can hide.
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: one row (or person) replaced, the number being public; or one
-        added or left out, the number being private.
+        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
+        rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
     ledger : Ledger or path, optional
-        The budget that pays, in one charge before a row is read.
+        The ledger that is charged, once, before a row is read.
     random_state : int, optional
         Seeds the noise. For tests only: the result is then not private.
 
@@ -76,7 +79,7 @@ def dp_threshold(
 
     Privacy
     -------
-    One sum, at ``epsilon`` and ``delta``. A missing value is counted nowhere.
+    One noisy sum, at ``epsilon`` and ``delta``. A missing value is not counted.
 
     Examples
     --------
@@ -93,7 +96,7 @@ def dp_threshold(
     if share is not None and not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share!r}")
     if calibration == "paper" and neighbours != "replace_one":
-        raise ValueError("calibration='paper' counts against a public number of values: neighbours='replace_one'")
+        raise ValueError("calibration='paper' needs a public number of values: neighbours='replace_one'")
     column, kind, shown = read_vector(values, "values")
     check_numbers("values", kind, shown)
     target = Numeric("values", -float(edges[-1]), float(edges[-1]))

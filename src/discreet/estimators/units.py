@@ -37,9 +37,9 @@ def linear_result(
 ) -> Results:
     """The fit as a result in the user's units; ``scale`` is its dispersion.
 
-    classes: where there are more than two, each has coefficients of its own.
+    classes: if there are more than two, each has its own coefficients.
 
-    cov_type: the sandwich covariance, or that of a true model where the solver knows it.
+    cov_type: the sandwich covariance, or that of a true model if the solver has it.
     """
     sampling = fit.sampling_covariance
     if cov_type == "model" and fit.model_covariance is not None:
@@ -69,7 +69,7 @@ def linear_result(
 
 
 def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None) -> None:
-    """What a fit says besides coefficients: ``n_used_``, the noisy number of rows that contributed, and ``signal_``."""
+    """Store ``n_used_``, the noisy number of rows that contributed, and ``signal_``."""
     for name, value in (("n_used_", None if used is None else used.count), ("signal_", signal)):
         if value is not None:
             setattr(estimator, name, value)
@@ -80,19 +80,20 @@ def store_facts(estimator: Any, used: RowsUsed | None, signal: str | None = None
 
 
 def warn_of_none(used: RowsUsed | None) -> None:
-    """Say so where the noisy count of rows used says that there was none."""
+    """Warn if the noisy count says that no row was used."""
     if used is not None and used.none:
         warn_user(
-            f"rows used, by a noisy count: {used}. Look at what is declared: types, units, categories as they are "
-            "spelt, bounds, and columns that are always missing",
+            f"rows used, by a noisy count: {used}. Check the declarations: types, units, the spelling of categories, "
+            "bounds, and columns that are always missing",
             UnusableRowsWarning,
         )
 
 
 def store_path(estimator: Any, path: Sequence[Floats], encoder: Encoder) -> None:
-    """``path_``: intercept and coefficients after each step of a paper's iteration, in the user's units, one line each.
+    """Store ``path_``: intercept and coefficients after each step of a paper's
+    iteration, in the user's units.
 
-    All of them are made of what was released.
+    All of them are post-processing of releases.
     """
     if hasattr(estimator, "path_"):
         del estimator.path_

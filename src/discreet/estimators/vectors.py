@@ -1,7 +1,7 @@
-"""One value per row, as users pass it: labels, exposures and ids, from arrays, series and lists.
+"""One value per row (labels, exposures and ids), from arrays, series and lists.
 
-Types and lengths may raise, values never do. numpy would give a list one type for all its cells, which a single odd one
-changes, so lists are read cell by cell.
+Types and lengths may raise, values never do. numpy gives a list one type for all its cells, which a
+single cell can change, so lists are read cell by cell.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBERS = (np.floating, np.integer, np.bool_)
 
 
 class NamedCells(np.ndarray):
-    """Cells with the name of their column, which parts of them keep."""
+    """Cells with the name of their column; slices keep it."""
 
     name: str | None = None
 
@@ -37,7 +37,7 @@ class NamedCells(np.ndarray):
 
 
 def check_target(estimator: Any, X: Any, y: Any) -> tuple[Cells, Kind, str]:
-    """The labels' cells, one for each row of X; what their type shows, and how it is called."""
+    """The cells of the labels, one per row of X, with the kind and the name of their type."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     return check_vector(X, y, "y")
@@ -52,7 +52,7 @@ def check_vector(X: Any, values: Any, what: str) -> tuple[Cells, Kind, str]:
 
 
 def read_vector(values: Any, what: str) -> tuple[Cells, Kind, str]:
-    """Numbers, texts or Python objects, the kind of their type, and how it is called."""
+    """Numbers, texts or Python objects, with the kind and the name of their type."""
     series = as_series(values)
     if series is not None:
         return cells(series), kind_of_series(series), type(series.dtype).__name__
@@ -64,19 +64,21 @@ def read_vector(values: Any, what: str) -> tuple[Cells, Kind, str]:
 
 
 def type_name(values: Any) -> str | None:
-    """How the type of labels, exposures, weights or ids is called, as far as their library gives them one."""
+    """The name of the type of labels, exposures, weights or ids, as far as their
+    library gives one.
+    """
     if values is None:
         return None
     series = as_series(values)
     if series is not None:
-        return type(series.dtype).__name__.lower()  # as numpy writes it, so that the same numbers have one name
+        return type(series.dtype).__name__.lower()  # as numpy writes it
     return name_of_dtype(values.dtype) if isinstance(values, np.ndarray) else type(values).__name__
 
 
 def check_groups(groups: Any, n: int) -> Cells | None:
-    """One person id per row, exactly as they are; None when every row is a person of its own.
+    """One person id per row, unchanged; None if every row is its own person.
 
-    A missing id must not turn whole numbers into floats, which cannot tell large ones apart.
+    A missing id must not turn whole numbers into floats, which cannot distinguish large ones.
     """
     if groups is None:
         return None
@@ -93,7 +95,7 @@ def check_groups(groups: Any, n: int) -> Cells | None:
 
 
 def as_series(values: Any) -> nw.Series[Any] | None:
-    """A column of a data frame's library, if it is one."""
+    """A column of a data frame library, if it is one."""
     if isinstance(values, np.ndarray):
         return None
     if type(values).__module__.partition(".")[0] == "pyarrow" and hasattr(values, "dictionary_encode"):
@@ -114,9 +116,9 @@ def _array(values: Any) -> Cells:
 
 
 def numbers_or_objects(values: Any) -> Cells:
-    """A list as an array of numbers where it holds nothing else, which says the same as its cells one by one do.
+    """A list as an array of numbers if it holds nothing else; this equals reading it cell by cell.
 
-    numpy sees plain numbers only: it would ask other cells for what they are, and they may answer with a warning.
+    numpy gets plain numbers only: it would call methods of other cells, which may warn.
     """
     if all(_is_number(kind) for kind in set(map(type, values))):
         numbers = np.asarray(values)

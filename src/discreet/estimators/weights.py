@@ -1,4 +1,4 @@
-"""How much each row counts: the declared range of weights, and which solvers know of them."""
+"""Sample weights: their declared range, and the solvers that support them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from discreet.rows import RowsUsed
 
 
 def declared_weight(estimator: Any, name: str | None) -> Numeric:
-    """The declared range of ``sample_weight``, from 0 or more on: ``bounds_weight``, or the domain's column."""
+    """The declared range of
+    ``sample_weight``, from 0 or more: ``bounds_weight``, or the domain's column.
+    """
     if estimator.solver not in ("auto", "gd") or estimator.calibration != "tight":
         raise ValueError("sample_weight is for solver='gd', which is the default, with calibration='tight'")
     if estimator.bounds_weight is not None:
@@ -30,7 +32,7 @@ def declared_weight(estimator: Any, name: str | None) -> Numeric:
 
 
 def used_weight(used: RowsUsed | None, encoder: Encoder) -> RowsUsed | None:
-    """The noisy number of rows used or, where they have weights, the sum of these."""
+    """The noisy number of rows used or, if they have weights, the sum of their weights."""
     if used is None or encoder.weight is None:
         return used
     return replace(

@@ -1,8 +1,8 @@
-"""Families, links and the repair of noisy matrices."""
+"""Families, links, losses, clipped scores and least squares on noisy matrices."""
 
 from discreet.glm.clipping import ClippedRows, ClippedScore
 from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, Tweedie, family
-from discreet.glm.family_base import CumulantBounds, Family
+from discreet.glm.family_base import Family
 from discreet.glm.link_base import CanonicalLink, Link
 from discreet.glm.links import Cloglog, Identity, Log, Logit, NegativeInverse, Probit, Softplus, link
 from discreet.glm.loss_family import LossFamily
@@ -16,7 +16,6 @@ __all__ = [
     "ClippedRows",
     "ClippedScore",
     "Cloglog",
-    "CumulantBounds",
     "Family",
     "Gamma",
     "Gaussian",

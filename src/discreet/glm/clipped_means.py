@@ -1,4 +1,4 @@
-"""Means of clipped labels, in closed form: what a bound takes from a family's mean score."""
+"""Means of clipped labels, in closed form: how a bound changes a family's mean score."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from scipy import special
 
 from discreet.glm.link_base import Floats
 
-# Up to so many counts a distribution function is summed sooner than it is looked up.
+# Up to this count, summing a distribution function is faster than calling the special function.
 _FEW_COUNTS = 24
 
 
 def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
-    """E max(-low, min(high, Y - mean)) for a Poisson count Y; uses E[(Y - mean) 1{Y <= j}] = -mean P(Y = j)."""
+    """E max(-low, min(high, Y - mean)) for a Poisson count Y; uses E[(Y - mean)
+    1{Y <= j}] = -mean P(Y = j).
+    """
     top, bottom = np.floor(mean + high), np.ceil(mean - low) - 1
     few = top <= _FEW_COUNTS
     under_top, at_top = np.zeros_like(mean), np.zeros_like(mean)
@@ -28,7 +30,7 @@ def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
 
 
 def _small_counts(mean: Floats, count: Floats) -> tuple[Floats, Floats]:
-    """P(Y <= count) and P(Y = count) for small counts: a sum of a few terms, each made from the one before."""
+    """P(Y <= count) and P(Y = count) for small counts: a recursive sum of a few terms."""
     below, at = np.zeros_like(mean), np.zeros_like(mean)
     mass = np.exp(-mean)
     for j in range(int(np.max(count, initial=-1.0)) + 1):
@@ -46,8 +48,8 @@ def _any_counts(mean: Floats, count: Floats) -> tuple[Floats, Floats]:
 def negative_binomial_clipped(alpha: float, mean: Floats, low: Floats, high: Floats) -> Floats:
     """The same for a negative binomial count of variance mean + alpha mean^2.
 
-    y P_r(y) = mean P_{r+1}(y - 1), where r = 1 / alpha is the number of successes: so E[Y 1{Y <= j}] = mean
-    F_{r+1}(j - 1).
+    y P_r(y) = mean P_{r+1}(y - 1), where r = 1 / alpha is the number of successes. So
+    E[Y 1{Y <= j}] = mean F_{r+1}(j - 1).
     """
     r, chance = 1 / alpha, 1 / (1 + alpha * mean)
 
@@ -69,7 +71,9 @@ def gamma_clipped(shape: float, low: Floats, high: Floats) -> Floats:
 
 
 def gamma_capped_square(shape: float, cap: float) -> float:
-    """E min((V - 1)^2, cap) for a gamma variable V of mean 1; E[V^j 1{V <= v}] are distribution functions again."""
+    """E min((V - 1)^2, cap) for a gamma variable V of mean 1; E[V^j 1{V <= v}] are
+    gamma distribution functions.
+    """
     root = math.sqrt(cap)
 
     def below(v: float) -> float:

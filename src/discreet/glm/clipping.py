@@ -1,12 +1,13 @@
-"""Scores with a bound that leave the true model where it is.
+"""Bounded scores that are unbiased at the true model.
 
-Cutting a score to +-bound shifts its mean wherever labels are skewed, and the fit with it. What the cut takes from the
-mean is known from the family: it is given back, so that at the true coefficients the expected score is 0 again,
-whatever the bound (Cantoni and Ronchetti's robust quasi-likelihood). With two possible labels the only such score is a
-weight times (mean - y), so there the weight is what is cut.
+Clipping a score to +-bound shifts its mean if labels are skewed, and with it the fit. The family
+tells the shift, and it is subtracted: at the true coefficients the expected score is 0 again, for
+every bound (Cantoni and Ronchetti's robust quasi-likelihood). With two possible labels the only
+such score is a weight times (mean - y), so there the weight is bounded.
 
-Labels are cut to their declared range before; for counts and gamma labels that is part of the cut and given back too.
-Where a family has no formula for the mean, the score is only cut.
+Labels are clipped to their declared range first. For counts and gamma labels this is part
+of the clip and is corrected too. If a family has no formula for the mean, the score is
+clipped without correction.
 """
 
 from __future__ import annotations
@@ -21,17 +22,20 @@ from discreet.glm.link_base import Floats, Link
 
 # The relative step of the numerical derivative of a clipped mean.
 _STEP = 1e-4
-# A cut that takes less than this part of the bound is not moved.
+# If clipping shifts the mean by less than this part of the bound, the clip interval is not moved.
 _NOTICED = 0.01
-# A bound of so many standard deviations of the label (and 1, for counts) takes about 1e-5 of one from the mean.
+# A bound of this many standard deviations of the label (plus 1, for counts) shifts the
+# mean by about 1e-5 of one.
 _NEVER_REACHED = 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedScore:
-    """The score of one row, within +-bound up to the correction; elementwise in labels, eta and bound.
+    """The score of one row, within +-bound up to the correction; elementwise
+    in labels, eta and bound.
 
-    ``dispersion`` is a guess of the gamma family's; being wrong about it costs part of the correction and no privacy.
+    ``dispersion`` is a guess of the gamma family's. A wrong guess costs part of
+    the correction, no privacy.
     """
 
     family: Family
@@ -41,11 +45,11 @@ class ClippedScore:
     dispersion: float = 1.0
 
     def size(self, y: Floats, eta: Floats) -> Floats:
-        """What the bound is compared with."""
+        """The size of a score, which is compared with the bound."""
         return self.family.size(y, eta, self.link)
 
     def at(self, y: Floats, eta: Floats, bound: Floats) -> ClippedRows:
-        """Score and slope of some rows, from what both need, computed once."""
+        """Score and slope of some rows; what both need is computed once."""
         return ClippedRows(self, y, eta, bound)
 
     def score(self, y: Floats, eta: Floats, bound: Floats) -> Floats:
@@ -55,7 +59,9 @@ class ClippedScore:
         return self.at(y, eta, bound).slope
 
     def shift(self, eta: Floats, bound: Floats, dispersion: float) -> Floats:
-        """The mean of the bounded score at the true coefficients, if the dispersion is not the one that was guessed."""
+        """The mean of the bounded score at the true coefficients, if the
+        dispersion differs from the guess.
+        """
         expected = self.expected(eta, bound)
         if expected is None or dispersion == self.dispersion:
             return np.zeros_like(eta)
@@ -64,10 +70,11 @@ class ClippedScore:
         return np.asarray(gain * (guessed - true))
 
     def expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
-        """Mean, gain, centre, how far below and above it labels count, and E clip(Y - centre); None without formula.
+        """Mean, gain, centre, clip limits below and above it, and E
+        clip(Y - centre); None without a formula.
 
-        The centre is the mean, or the end of the range next to it: a mean beyond all labels must not make them all
-        look alike, or nothing would pull it back.
+        The centre is the mean, or the nearest end of the label range. If a mean lay beyond all
+        labels, all labels would otherwise be clipped alike, and no score would push it back.
         """
         probe = np.ones(1)
         if self.family.expected_clip(probe, probe, probe, self.dispersion) is None:
@@ -77,7 +84,8 @@ class ClippedScore:
         centre = np.clip(mean, self.y_low, self.y_high)
         lowest, highest = centre - self.y_low, self.y_high - centre
         expected = self.clipped_mean(mean, centre, np.minimum(lowest, reach), np.minimum(highest, reach))
-        # A cut that is moved by what it takes leaves scores that lie within the bound once that is given back.
+        # Moving the clip interval by the shift keeps scores within the bound after
+        # the shift is subtracted.
         taken = np.where(np.abs(expected) > _NOTICED * reach, np.clip(expected, -reach, reach), 0.0)
         low, high = np.minimum(lowest, reach - taken), np.minimum(highest, reach + taken)
         again = taken != 0
@@ -85,7 +93,9 @@ class ClippedScore:
         return mean, gain, centre, low, high, expected
 
     def clipped_mean(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
-        """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is costly, and often not needed."""
+        """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is
+        used only where it matters.
+        """
         shift = mean - centre
         spread = np.sqrt(self.dispersion * self.family.variance(mean))
         far = _NEVER_REACHED * (1 + spread)
@@ -94,12 +104,12 @@ class ClippedScore:
         if np.any(cut):
             lower, upper = (low + shift)[cut], (high - shift)[cut]
             part = self.family.expected_clip(mean[cut], lower, upper, self.dispersion)
-            assert part is not None  # the caller has asked
+            assert part is not None  # the caller has checked
             result[cut] += part
         return result
 
     def _mean_and_gain(self, eta: Floats) -> tuple[Floats, Floats]:
-        """Means within sense, and gains that do not vanish far beyond the largest label."""
+        """Means within limits, and gains that do not vanish far beyond the largest label."""
         raw, gain = self.link.mean(eta), self.family.gain(eta, self.link)
         mean = np.clip(raw, 1e-12, self.family.largest_mean(self.y_high))
         return mean, gain * np.maximum(raw / mean, 1.0)
@@ -124,21 +134,25 @@ class ClippedRows:
 
     @cached_property
     def score(self) -> Floats:
-        """The bounded score, whose mean is 0 under the model; only to be read."""
+        """The bounded score, whose mean is 0 under the model; read-only."""
         if self._expected is None:
             score = self.law.family.score(self.y, self.eta, self.law.link)
             return np.asarray(score * np.minimum(1.0, self.bound / np.maximum(self._size, 1e-300)))
-        # -gain (clip(y - centre) - E clip(Y - centre)), for labels that are cut to their declared range first.
+        # -gain (clip(y - centre) - E clip(Y - centre)), for labels that were clipped
+        # to their declared range.
         _, gain, centre, low, high, expected = self._expected
         return np.asarray(gain * (expected - np.clip(self.y - centre, -low, high)))
 
     @cached_property
     def slope(self) -> Floats:
-        """How steeply the expected score rises with eta: the row's weight in the information; only to be read."""
+        """The derivative of the expected score in eta: the row's weight in
+        the information; read-only.
+        """
         law, weight = self.law, self.law.family.weight(self.eta, self.law.link)
         if self._expected is None:
             return np.asarray(weight * law.family.kept(self._size, self.bound))
-        # At the true model E score = 0 whatever eta, so its slope is that of the clipped label's mean in eta.
+        # At the true model E score = 0 for every eta, so this is the slope of the
+        # clipped label's mean in eta.
         mean, gain, centre, low, high, _ = self._expected
         step = _STEP * mean
         rise = law.clipped_mean(mean + step, centre, low, high) - law.clipped_mean(mean - step, centre, low, high)

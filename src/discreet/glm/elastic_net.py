@@ -1,4 +1,6 @@
-"""The minimum of a quadratic with an L1 penalty: lasso and elastic net of moments, without rows."""
+"""The minimum of a quadratic with an L1 penalty: lasso and elastic net from
+moments, without rows.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Coordinate descent goes over all coefficients this often at most, and ends at this part of the loss.
+# The largest number of coordinate descent sweeps, and the tolerance relative to the loss.
 _SWEEPS, _TOLERANCE = 20_000, 1e-10
 
 
 def elastic_net(gram: Floats, moment: Floats, l1: Floats) -> Floats:
-    """The c with the least c^T gram c / 2 - moment^T c + sum of l1 |c|; ``gram`` must be positive definite.
+    """The minimiser c of c^T gram c / 2 - moment^T c + sum of l1 |c|; ``gram``
+    must be positive definite.
 
-    Coefficients with l1 = 0 (an intercept) are eliminated first. The rest is a lasso of as many made-up rows as there
-    are coefficients: X^T X = gram and X^T y = moment, each column in units of its l1.
+    Coefficients with l1 = 0 (an intercept) are eliminated first. The rest is a lasso on
+    synthetic rows, as many as coefficients, with X^T X = gram and X^T y = moment, each
+    column in units of its l1.
     """
     held, free = l1 > 0, l1 <= 0
     pull = np.linalg.lstsq(gram[np.ix_(free, free)], gram[np.ix_(free, held)], rcond=None)[0]
@@ -41,6 +45,6 @@ def _lasso(gram: Floats, moment: Floats) -> Floats:
     roots = np.sqrt(np.maximum(values, 1e-14 * max(float(values[-1]), 1e-300)))
     rows, labels = roots[:, np.newaxis] * vectors.T, vectors.T @ moment / roots
     solver = Lasso(alpha=1 / len(rows), fit_intercept=False, max_iter=_SWEEPS, tol=_TOLERANCE)
-    with warnings.catch_warnings():  # where rounding keeps it from the last digits
+    with warnings.catch_warnings():  # rounding may prevent convergence to the last digits
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.asarray(solver.fit(rows, labels).coef_, dtype=np.float64)

@@ -18,9 +18,10 @@ from discreet.glm.link_base import Floats, Link, floats, product
 from discreet.glm.links import Identity, Log, Logit, NegativeInverse
 from discreet.parameters import is_number
 
-# The greatest probability below 1: a sure wrong guess costs a deviance of 73, not infinity.
+# The largest probability below 1: a certain but wrong prediction costs a
+# deviance of 73, not infinity.
 _NEARLY_ONE = 1.0 - 2.0**-53
-# The least mean of the log link: every logarithm and every ratio of means is finite.
+# The smallest mean of the log link: every logarithm and every ratio of means is finite.
 _LEAST_MEAN = math.exp(-700.0)
 
 
@@ -32,13 +33,13 @@ def _check_labels(name: str, rule: str, y_low: float, y_high: float, fits: bool)
 
 
 def _deviance(half: Floats) -> Floats:
-    # Rounding can take a deviance of 0 below it.
+    # Rounding can make a deviance of 0 negative.
     return product(np.maximum(half, 0.0), np.full_like(half, 2.0))
 
 
-# A choice among models cuts deviances at this many times their typical size ...
+# In a selection among models, deviances are clipped at this many times their typical size ...
 _CUT = 6.0
-# ... and never below this many times that of the usual label that is not 0.
+# ... and never below this many times that of a usual nonzero label.
 _ROOM = 2.0
 
 
@@ -77,7 +78,8 @@ class Bernoulli(Family):
     name = "bernoulli"
     canonical_link = default_link = Logit()
     allowed_links = ("logit", "probit", "cloglog")
-    # The score is (1 - y) a(eta) - y c(eta). Here a rises and c falls, as 1 - mean and mean are log-concave in eta.
+    # The score is (1 - y) a(eta) - y c(eta). Here a rises and c falls, as 1 - mean and mean
+    # are log-concave in eta.
     convex_links = allowed_links
     dispersion_known = True
     label_free = True
@@ -102,7 +104,8 @@ class Bernoulli(Family):
         return link.relative_slope_bound(low, high)
 
     def size(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
-        # With two labels the only bounded score whose mean stays 0 is a weight, which may not look at the label.
+        # With two labels the only bounded score with mean 0 is a weight, which must
+        # not depend on the label.
         mean = link.mean(eta)
         return np.asarray(np.maximum(mean, 1.0 - mean) * self.gain(eta, link))
 
@@ -127,7 +130,7 @@ class _Positive(Family):
         """mean / variance, which falls as the mean grows."""
 
     def chance_of_zero(self, mean: float, dispersion: float) -> float:
-        """That of the label 0."""
+        """The probability of the label 0."""
         return 0.0
 
     def loss_bound(self, mean: float, dispersion: float) -> float:
@@ -193,7 +196,8 @@ class Gamma(_Positive):
             return _deviance((label - positive) / positive - np.log(_positive(label)) + np.log(positive))
 
     def loss_bound(self, mean: float, dispersion: float) -> float:
-        return _CUT * min(dispersion, 1.0)  # free of y's unit; beyond 1 nearly all labels are next to 0
+        # Independent of y's unit; beyond dispersion 1 nearly all labels are close to 0.
+        return _CUT * min(dispersion, 1.0)
 
     def check_range(self, y_low: float, y_high: float) -> None:
         _check_labels(self.name, "> 0", y_low, y_high, y_low > 0.0)
@@ -205,18 +209,20 @@ class Gamma(_Positive):
         return gamma_capped_square(1 / dispersion, cap * dispersion) / dispersion
 
     def largest_mean(self, y_high: float) -> float:
-        # Scores are relative to the mean, and would vanish far beyond the largest label: nothing would pull back.
+        # Scores are relative to the mean, and would vanish far beyond the largest label: the
+        # mean would stay there.
         return max(4.0 * y_high, 1e-9)
 
 
 @dataclass(frozen=True)
 class NegativeBinomial(_Positive):
-    """Counts with variance mean + alpha mean^2; alpha is a declared number, not learnt."""
+    """Counts with variance mean + alpha mean^2; alpha is declared, not estimated."""
 
     alpha: float = 1.0
 
     name = "negative_binomial"
-    # Under log the score (mean - y) / (1 + alpha mean) has the derivative mean (1 + alpha y) / (1 + alpha mean)^2 > 0.
+    # Under log the score (mean - y) / (1 + alpha mean) has the derivative mean (1 + alpha y) /
+    # (1 + alpha mean)^2 > 0.
     convex_links = ("log",)
     dispersion_known = True
 
@@ -248,7 +254,9 @@ class NegativeBinomial(_Positive):
 
 @dataclass(frozen=True)
 class Tweedie(_Positive):
-    """Labels with variance mean^power: zero or positive for powers between 1 and 2, positive from 2 on."""
+    """Labels with variance mean^power: zero or positive for powers between 1
+    and 2, positive from 2 on.
+    """
 
     power: float = 1.5
 
@@ -261,7 +269,8 @@ class Tweedie(_Positive):
 
     @property
     def convex_links(self) -> tuple[str, ...]:
-        # Under log the score is mean^(2 - power) - y mean^(1 - power), whose first term falls once power > 2.
+        # Under log the score is mean^(2 - power) - y mean^(1 - power), whose first
+        # term falls once power > 2.
         return ("log",) if self.power <= 2.0 else ()
 
     def variance(self, mean: ArrayLike) -> Floats:
@@ -278,13 +287,14 @@ class Tweedie(_Positive):
         return _deviance(own - product(label, _power(positive, left)) / left + _power(positive, right) / right)
 
     def loss_bound(self, mean: float, dispersion: float) -> float:
-        # A dispersion has the unit of y^(2 - power). A noisy one is not believed beyond one label in ten that is not 0.
+        # A dispersion has the unit y^(2 - power). A noisy one is limited to
+        # one nonzero label in ten.
         mean = max(mean, _LEAST_MEAN)
         most = (1.0 if self.power >= 2.0 else 10.0 / max(2.0 - self.power, 0.5)) * mean ** (2.0 - self.power)
         return super().loss_bound(mean, min(dispersion, most))
 
     def chance_of_zero(self, mean: float, dispersion: float) -> float:
-        """A label is a Poisson number of gamma amounts, where the power is between 1 and 2."""
+        """For powers between 1 and 2 a label is a Poisson number of gamma amounts."""
         if not 1.0 < self.power < 2.0:
             return math.exp(-mean) if self.power == 1.0 else 0.0
         return math.exp(-(mean ** (2.0 - self.power)) / (dispersion * (2.0 - self.power)))
@@ -309,7 +319,9 @@ FAMILIES: dict[str, Family] = {one.name: one for one in _ALL}
 
 
 def family(name: str | Family) -> Family:
-    """The family of this name, with alpha 1 or power 1.5 where it has one; a family is returned as it is."""
+    """The family of this name, with alpha 1 or power 1.5 where it has one; a
+    family is returned as it is.
+    """
     if isinstance(name, Family):
         return name
     if name not in FAMILIES:

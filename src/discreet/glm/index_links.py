@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike
 from discreet.glm.link_base import LARGEST, Floats, Link, floats, product
 from discreet.glm.links import Logit, Softplus
 
-# Beyond this no predictor of a cubic mean is meant, and its cube is far from overflowing.
+# Larger predictors are clipped: no cubic model needs them, and their cubes are far from overflow.
 _FARTHEST_CUBE = 1e6
 
 
 class _IndexLink(Link):
-    """A link for labels of constant variance: there is no variance function to divide a slope by."""
+    """A link for labels of constant variance: there is no variance function to
+    divide the slope by.
+    """
 
     def relative_slope(self, eta: ArrayLike) -> Floats:
         return self.slope(eta)
@@ -61,7 +63,8 @@ class ReLU(_IndexLink):
         return np.maximum(floats(eta), 0.0)
 
     def slope(self, eta: ArrayLike) -> Floats:
-        # A half at the kink, where a model without slopes has all its rows: a gradient of 0 would leave it there.
+        # 1/2 at the kink, where all rows of a model without slopes lie: with 0 the
+        # gradient would vanish there.
         return np.heaviside(floats(eta), 0.5)
 
     def curvature(self, eta: ArrayLike) -> Floats:
@@ -90,7 +93,7 @@ class Cubic(_IndexLink):
         return np.asarray(np.cbrt(3.0 * np.clip(floats(mean), -LARGEST / 4, LARGEST / 4)))
 
     def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
-        # The slope falls up to 0 and rises after: the other way round than in every other link.
+        # The slope decreases up to 0 and increases after it, unlike in every other link.
         bottom, top = self.check_interval(low, high)
         return self.slope(np.clip(0.0, bottom, top)), np.maximum(self.slope(bottom), self.slope(top))
 
@@ -99,7 +102,7 @@ def _near(eta: ArrayLike) -> Floats:
     return np.clip(floats(eta), -_FARTHEST_CUBE, _FARTHEST_CUBE)
 
 
-# By the names that single-index models know them by.
+# Under the names that single-index models use.
 INDEX_LINKS: dict[str, Link] = {
     "relu": ReLU(),
     "leaky_relu": LeakyReLU(),

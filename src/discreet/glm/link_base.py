@@ -1,8 +1,10 @@
-"""What every link offers: the mean of a label as a function of the linear predictor eta = x^T beta + offset.
+"""The interface of links: the mean of a label as a function of the linear predictor
+eta = x^T beta + offset.
 
-Every method is elementwise, so a row's value does not depend on the rows beside it. An exposure enters as the offset
-log(exposure) of a log link; links and families see only the finished eta. Outside the range in which float64 can hold
-the answer, values saturate at the nearest finite one: there is no infinity and no warning. A NaN eta has a NaN mean.
+Every method is elementwise, so a row's value does not depend on other rows. An exposure enters as
+the offset log(exposure) of a log link; links and families see only the resulting eta. Beyond the
+range of float64, values saturate at the nearest finite number: there are no infinities and no
+warnings. A NaN eta has a NaN mean.
 """
 
 from __future__ import annotations
@@ -38,14 +40,15 @@ class Link(ABC):
     """An increasing mean function of eta, with its derivatives and their bounds on an interval."""
 
     name: ClassVar[str]
-    # The ends of the means' range.
+    # The range of the means.
     least_mean: ClassVar[float] = -math.inf
     greatest_mean: ClassVar[float] = math.inf
-    # Where the slope is greatest: it rises up to here and falls after. Infinity means that it never falls.
+    # Where the slope is largest: it increases up to here and decreases after.
+    # Infinity: it never decreases.
     slope_peak: ClassVar[float] = math.inf
-    # The inner points at which the curvature turns; between them it is monotone.
+    # The inner extremes of the curvature; between them it is monotone.
     curvature_turns: ClassVar[tuple[float, ...]] = ()
-    # No larger eta has a meaning.
+    # The link is defined for smaller eta only.
     greatest_eta: ClassVar[float] = math.inf
     # Whether the mean is the linear predictor itself.
     is_identity: ClassVar[bool] = False
@@ -69,13 +72,16 @@ class Link(ABC):
     def relative_slope(self, eta: ArrayLike) -> Floats:
         """The slope over 1, mean or mean (1 - mean), for means on the line, above 0 or in (0, 1).
 
-        It stays accurate where both parts vanish. In every link it is constant (1 in identity, logit and log),
-        monotone, or falls and then rises, so that on an interval it is greatest at an end.
+        It is accurate where both parts vanish. In every link it is constant (1 in
+        identity, logit and log), monotone, or decreasing and then increasing, so its
+        maximum on an interval is at an end.
         """
         return np.ones_like(floats(eta))
 
     def check_interval(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
-        """The ends of eta's interval as finite numbers, or a DomainError where they do not make an interval."""
+        """The ends of eta's interval as finite numbers; raises a DomainError
+        if they are no interval.
+        """
         bottom, top = floats(low), floats(high)
         if not np.all(bottom <= top):
             raise DomainError(f"eta needs low <= high, got {bottom} and {top}")
@@ -91,7 +97,7 @@ class Link(ABC):
     def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
         """The least and the greatest slope for eta in [low, high], exact up to rounding."""
         bottom, top = self.check_interval(low, high)
-        # One peak at most: the least value is at an end, the greatest at the point nearest the peak.
+        # At most one peak: the minimum is at an end, the maximum at the point nearest to the peak.
         least = np.minimum(self.slope(bottom), self.slope(top))
         return least, self.slope(np.clip(self.slope_peak, bottom, top))
 
@@ -118,4 +124,6 @@ class CanonicalLink(Link):
 
     @abstractmethod
     def cumulant(self, eta: ArrayLike) -> Floats:
-        """The family's cumulant function b, whose derivative is the mean: the log-likelihood is y eta - b(eta)."""
+        """The family's cumulant function b, whose derivative is the mean: the
+        log-likelihood is y eta - b(eta).
+        """

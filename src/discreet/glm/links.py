@@ -1,4 +1,4 @@
-"""The links, their stable formulas, and how to look one up by name."""
+"""The links, with numerically stable formulas, and how to look one up by name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from scipy import special
 
 from discreet.glm.link_base import CanonicalLink, Floats, Link, floats, product
 
-# exp(700) = 1e304 leaves room for a label's factor; exp(-700) is still a normal number, so 1 / mean is finite.
+# exp(700) = 1e304 leaves room for a label's factor. exp(-700) is still a normal number,
+# so 1 / mean is finite.
 _EXPONENT = 700.0
 _LEAST_MEAN = math.exp(-_EXPONENT)
-# The canonical gamma predictor stops here, short of 0, so that the curvature 2 / |eta|^3 is finite.
+# The canonical gamma predictor stops before 0, so that the curvature 2 / |eta|^3 is finite.
 _LEAST_NEGATIVE = 1e-100
 _ROOT_2 = math.sqrt(2.0)
 _NORMAL_DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
@@ -24,7 +25,7 @@ def _exp(eta: ArrayLike) -> Floats:
 
 
 def _softplus(eta: Floats) -> Floats:
-    # Not np.logaddexp, which warns of a NaN: a message would depend on the data.
+    # Not np.logaddexp, which warns about NaN: a message would depend on the data.
     return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
 
 
@@ -72,7 +73,7 @@ class Logit(CanonicalLink):
         return np.asarray(special.expit(floats(eta)))
 
     def slope(self, eta: ArrayLike) -> Floats:
-        # mean (1 - mean) is even in eta; in this form it keeps its digits where the mean is near 1.
+        # mean (1 - mean) is even in eta; this form is accurate where the mean is near 1.
         tail = np.exp(-np.abs(floats(eta)))
         return tail / ((1.0 + tail) * (1.0 + tail))
 
@@ -108,7 +109,8 @@ class Probit(Link):
         return np.asarray(special.ndtri(_probability(mean)))
 
     def relative_slope(self, eta: ArrayLike) -> Floats:
-        # phi / (Phi (1 - Phi)) = phi / Phi + phi / (1 - Phi): even, and a sum of two convex functions (Sampford 1953).
+        # phi / (Phi (1 - Phi)) = phi / Phi + phi / (1 - Phi): even, and a sum of two convex
+        # functions (Sampford 1953).
         near = np.clip(floats(eta), -1e300, 1e300) / _ROOT_2
         with np.errstate(over="ignore"):
             lower, upper = special.erfcx(-near), special.erfcx(near)
@@ -185,7 +187,8 @@ class Softplus(Link):
         return positive + np.log(-np.expm1(-positive))
 
     def relative_slope(self, eta: ArrayLike) -> Floats:
-        # It falls: its log-derivative (1 - s) - s / mean is negative, as (1 - s) mean = log(1 + t) / (1 + t) < s.
+        # It falls: its log-derivative (1 - s) - s / mean is negative, as (1 - s) mean =
+        # log(1 + t) / (1 + t) < s.
         return self.slope(eta) / self.mean(eta)
 
 

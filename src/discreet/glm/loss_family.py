@@ -1,7 +1,8 @@
-"""A loss where a solver expects a family: its score is the loss's slope, looked up in a table of public points.
+"""A loss in the place of a family: its score is the slope of the loss, from
+a table of public points.
 
-Privacy: a row's score is a number that the table and the row alone decide; the curator bounds what the row adds
-whatever that number is, as for every family. The user's function never sees a row.
+Privacy: a row's score depends on the table and on that row alone. The curator bounds the row's
+contribution whatever the score is, as for every family. The user's function never gets a row.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from discreet.glm.link_base import Floats, Link, floats
 from discreet.glm.links import Identity
 from discreet.glm.losses import Loss
 
-# Points of a table: of residuals, or of labels times predictors.
+# Table sizes: residuals, or labels times predictors.
 _RESIDUALS, _LABELS, _ETAS = 2**16 + 1, 129, 4097
-# Residuals are looked up to this many widths of the labels' range, and beyond as there.
+# The table covers residuals up to this many widths of the label range; beyond it
+# the last value is used.
 _REACH = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Slopes at evenly spaced places, of residuals (one axis) or of labels and predictors (two)."""
+    """Slopes at evenly spaced points, of residuals (one axis) or of labels and predictors (two)."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -39,18 +41,18 @@ class _Table:
             for place, low, high, size in zip(places, self.low, self.high, self.values.shape, strict=True)
         ]
         found = map_coordinates(self.values, np.broadcast_arrays(*scaled), order=1, mode="nearest", prefilter=False)
-        # What is no number has no place; it must not get a neighbour's.
+        # NaN must stay NaN and not get a neighbour's value.
         return np.asarray(np.where(np.isnan(sum(scaled)), np.nan, found))
 
 
 @dataclass(frozen=True, eq=False)
 class LossFamily(Family):
-    """The family that a loss stands for; ``within`` the declared labels it has a table."""
+    """The family that represents a loss; ``within`` the declared labels it has a table."""
 
     loss: Loss
     table: _Table | None = None
     flat: float = 1.0
-    # The label and the predictor of the loss are centre + unit times those that a solver has.
+    # The label and the predictor of the loss are centre + unit times those of the solver.
     centre: float = 0.0
     unit: float = 1.0
 
@@ -94,12 +96,14 @@ class LossFamily(Family):
             raise ValueError(f"the slope of loss {loss.name!r} is the same everywhere: there is nothing to fit")
 
     def in_units(self, centre: float, unit: float) -> LossFamily:
-        """The loss over unit^2, of labels and predictors in these units; its curvature stays."""
+        """The loss divided by unit^2, of labels and predictors in these units;
+        its curvature is unchanged.
+        """
         return replace(self, centre=self.centre + self.unit * centre, unit=self.unit * unit)
 
     def score(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
         if self.table is None:
-            raise TypeError("a loss has no table before labels are declared")
+            raise TypeError("a loss has no table before the label range is declared")
         label, place = floats(y) * self.unit + self.centre, floats(eta) * self.unit + self.centre
         found = self.table.at(place - label) if self.loss.eta_range is None else self.table.at(label, place)
         return found / self.unit
@@ -123,7 +127,9 @@ class LossFamily(Family):
         return np.ones_like(floats(mean))
 
     def deviance(self, y: ArrayLike, mean: ArrayLike) -> Floats:
-        """The squared distance, as for least squares: a loss known by its slope has no likelihood."""
+        """The squared distance, as for least squares: a loss that is given by its
+        slope has no likelihood.
+        """
         return (floats(y) - floats(mean)) ** 2
 
     def check_range(self, y_low: float, y_high: float) -> None:

@@ -1,4 +1,6 @@
-"""Convex losses of a label and a predictor, given by their slope: Huber, a smoothed quantile, one's own."""
+"""Convex losses of a label and a predictor, given by their slope: Huber,
+smoothed quantile, user-defined.
+"""
 
 from __future__ import annotations
 
@@ -12,35 +14,35 @@ from scipy.special import expit
 
 Floats = NDArray[np.float64]
 
-# Where a slope is first looked at: residuals and predictors from tiny to large, of both signs.
+# Where a slope is first evaluated: residuals and predictors from tiny to large, of both signs.
 _SIZES = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A convex loss by its slope, the derivative in the predictor eta = x . coef.
+    """A convex loss, given by its slope: its derivative in the predictor eta = x . coef.
 
-    ``slope`` is called on public points alone, and rows are looked up in the table that this gives: whatever the
-    function does, no row is handed to it.
+    ``slope`` is called on public points only, and rows are looked up in the resulting table. So no
+    row is passed to the function, whatever it does.
 
     Parameters
     ----------
     slope : Callable[..., array]
-        Of the residual eta - y; or, where ``eta_range`` is given, of (y, eta), for eta within that
-        range.
+        A function of the residual eta - y or, if ``eta_range`` is given, of (y,
+        eta) for eta in that range.
     bound : float
-        How large |slope| can be for declared labels. It is enforced, so a wrong one costs accuracy,
-        never privacy.
+        The largest |slope| for declared labels. It is enforced, so a wrong one costs accuracy, not
+        privacy.
     eta_range : pair of float, optional
-        The range of predictors for which ``slope(y, eta)`` is meant.
+        The range of predictors for which ``slope(y, eta)`` is defined.
     link : str, default 'identity'
-        What turns eta into a prediction: ``identity``, ``log``, ``logit``, ...
+        The link from eta to a prediction: ``identity``, ``log``, ``logit``, ...
     curvature : float, optional
-        About the second derivative of the mean loss, which sets the length of steps; if None, the
-        largest that any row can have. Less makes longer steps, which a loss with a sharp bend may
-        need.
+        The approximate second derivative of the mean loss, which sets the step length. By default,
+        the largest that any row can have. A smaller value makes longer steps, which a loss with a
+        sharp bend may need.
     name : str, default 'own'
-        What the loss is called in summaries.
+        The name of the loss in summaries.
 
     Examples
     --------
@@ -57,7 +59,7 @@ class Loss:
     link: str = "identity"
     curvature: float | None = None
     name: str = "own"
-    # The slope at fixed points: what tells two losses apart where a fit is stored under a name.
+    # The slope at fixed points, to tell two losses apart where a fit is stored under a job name.
     seen: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -77,7 +79,7 @@ class Loss:
         object.__setattr__(self, "seen", seen)
 
     def at_residual(self, residual: Floats) -> Floats:
-        """The slope at residuals, checked.
+        """The slope at these residuals, checked.
 
         Parameters
         ----------
@@ -87,12 +89,12 @@ class Loss:
         Returns
         -------
         array
-            Slopes.
+            The slopes.
         """
         return self._checked(self.slope(residual), residual.shape, "slope(residual)")
 
     def at(self, y: Floats, eta: Floats) -> Floats:
-        """The slope at labels and predictors, checked.
+        """The slope at these labels and predictors, checked.
 
         Parameters
         ----------
@@ -104,31 +106,33 @@ class Loss:
         Returns
         -------
         array
-            Slopes.
+            The slopes.
         """
         return self._checked(self.slope(y, eta), eta.shape, "slope(y, eta)")
 
     def _checked(self, values: Floats, shape: tuple[int, ...], what: str) -> Floats:
         numbers = np.asarray(values, dtype=np.float64)
         if numbers.shape != shape:
-            raise ValueError(f"{what} of loss {self.name!r} must give one number for each, got shape {numbers.shape}")
+            raise ValueError(
+                f"{what} of loss {self.name!r} must return one number per point, got shape {numbers.shape}"
+            )
         if np.isnan(numbers).any():
-            raise ValueError(f"{what} of loss {self.name!r} gives NaN at a finite point")
+            raise ValueError(f"{what} of loss {self.name!r} returns NaN at a finite point")
         return numbers
 
 
 def huber(width: float) -> Loss:
-    """Squares up to ``width`` of the residual, in y's units, and absolute values beyond.
+    """The Huber loss: quadratic up to ``width`` of the residual, in y's units, and linear beyond.
 
     Parameters
     ----------
     width : float
-        Residuals beyond it count by their absolute value.
+        Residuals beyond it are penalised linearly.
 
     Returns
     -------
     Loss
-        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+        A loss for ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
 
     Examples
     --------
@@ -143,19 +147,19 @@ def huber(width: float) -> Loss:
 
 
 def smoothed_quantile(level: float, bandwidth: float) -> Loss:
-    """The check loss of a quantile, its corner smoothed by a logistic kernel of this width, in y's units.
+    """The check loss of a quantile, smoothed by a logistic kernel.
 
     Parameters
     ----------
     level : float
         The quantile, between 0 and 1.
     bandwidth : float
-        How wide the smoothing is, in units of y; small beside the spread of residuals.
+        The width of the smoothing, in units of y; small compared with the spread of residuals.
 
     Returns
     -------
     Loss
-        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+        A loss for ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
 
     Examples
     --------
@@ -172,7 +176,9 @@ def smoothed_quantile(level: float, bandwidth: float) -> Loss:
 
 
 def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
-    """Counts up to ``largest`` with variance mean + dispersion mean^2, log link: (mean - y) / (1 + dispersion mean).
+    """The negative binomial loss with log link, for counts up to ``largest``.
+
+    Its slope is (mean - y) / (1 + dispersion mean).
 
     Parameters
     ----------
@@ -184,7 +190,7 @@ def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
     Returns
     -------
     Loss
-        For ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
+        A loss for ``GeneralizedLinearRegressor`` and ``SparseRegressor``.
 
     Examples
     --------
@@ -204,7 +210,7 @@ def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
     )
 
 
-# Classes, and no functions within functions: fitted models are pickled.
+# Classes rather than closures: fitted models must be picklable.
 
 
 @dataclass(frozen=True)

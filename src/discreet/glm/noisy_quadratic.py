@@ -1,15 +1,16 @@
-"""Least squares on a noisy second moment, with everything that is known of the noise.
+"""Least squares on a noisy second moment, using the known distribution of the noise.
 
-The released matrix is M + E, where M is the second moment of some coordinates and E is isotropic symmetric noise:
-<E, S> has standard deviation noise_std |S| for every symmetric S. A model is a residual vector r = G^T c - g: the
-coefficients c combine the feature rows G, g picks the target, and r^T M r is the sum of squared residuals.
+The released matrix is M + E, where M is the second moment of some coordinates and E is isotropic
+symmetric noise: <E, S> has standard deviation noise_std |S| for every symmetric S. A model is a
+residual vector r = G^T c - g: the coefficients c combine the feature rows G, g selects the target,
+and r^T M r is the sum of squared residuals.
 
-Two facts carry this file, with Q = (G M G^T + ridge)^-1 and K = G^T Q G:
+Two facts are used, with Q = (G M G^T + ridge)^-1 and K = G^T Q G:
 
-* Stein's identity. r depends on E through dr = -K E r, so  E[r^T E r] = -noise_std^2 E[r^T K r + tr(K) |r|^2].
-  The true loss r^T M r of a fitted model is therefore estimated without bias by
-  r^T (M + E) r + noise_std^2 (r^T K r + tr(K) |r|^2), which is how the ridge is chosen.
-* The noise that reaches the normal equations, E r, has covariance noise_std^2 / 2 (|r|^2 I + r r^T).
+* Stein's identity. r depends on E through dr = -K E r, so  E[r^T E r] = -noise_std^2 E[r^T K r +
+  tr(K) |r|^2]. The true loss r^T M r of a fitted model is therefore estimated without bias by r^T
+  (M + E) r + noise_std^2 (r^T K r + tr(K) |r|^2), which is how the ridge is chosen.
+* The noise in the normal equations, E r, has covariance noise_std^2 / 2 (|r|^2 I + r r^T).
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from discreet.glm.elastic_net import elastic_net
 
 Floats = NDArray[np.float64]
 
-# The noise moves eigenvalues by up to sqrt(2 p) noise_std. Below this fraction of that, a direction is not inverted.
+# The noise moves eigenvalues by up to sqrt(2 p) noise_std. Below this fraction of that, a
+# direction is not inverted.
 _SAFE_EIGENVALUE = 0.75
-# Choosing the least of many noisy loss estimates favours lucky ones; this many standard deviations are added to each.
+# The minimum of many noisy loss estimates is biased downwards; this many standard
+# deviations are added to each.
 _CAUTION = 0.25
-# ... and the constant model gives way only to one that is better by this many.
+# The constant model is replaced only by one that is better by this many standard deviations.
 _PROOF = 1.0
 
 
@@ -47,7 +50,9 @@ class Solution:
 
 @dataclass(frozen=True)
 class NoisyQuadratic:
-    """A noisy second moment, and which combinations of its coordinates are features (G), penalised, and target (g)."""
+    """A noisy second moment, and the combinations of its coordinates that are
+    features (G) and target (g).
+    """
 
     moment: Floats
     noise_std: float
@@ -58,10 +63,12 @@ class NoisyQuadratic:
     weight: float
 
     def solve(self, l1: Floats | None = None, basis: Floats | None = None) -> Solution:
-        """The model with the least estimated loss, and the unbiased estimate with its covariance.
+        """The model with the smallest estimated loss, and the unbiased
+        estimate with its covariance.
 
-        ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a variance. ``l1``: what
-        the absolute coefficients for prediction cost beside half the sum of squares, in the coordinates basis^T c.
+        ``weight`` is the (noisy) total weight of the rows, which turns a sum of squares into a
+        variance. ``l1``: the L1 penalty of the coefficients for prediction, added to half the sum
+        of squares, in the coordinates basis^T c.
         """
         ladder = self._ridges()
         losses = [self._cautious_loss(ridge, _CAUTION) for ridge in ladder]
@@ -92,16 +99,19 @@ class NoisyQuadratic:
         return self.features.T @ coefficients - self.target
 
     def _ridges(self) -> list[float]:
-        """From the least ridge that makes the inverse safe up to infinity (the constant model)."""
+        """From the smallest ridge with a safe inverse to infinity (the constant model)."""
         noise_edge = math.sqrt(2 * len(self.penalised)) * self.noise_std * self._stretch()
-        # The unpenalised intercept is eliminated first: what must be inverted is the rest, given it.
+        # The unpenalised intercept is eliminated first: the Schur complement is
+        # what has to be inverted.
         values = np.linalg.eigvalsh(self._gram_given_intercept())
         least = max(0.0, _SAFE_EIGENVALUE * noise_edge - float(values[0]))
         top = 1e3 * max(float(values[-1]), noise_edge)
         return [least, *(least + np.geomspace(1e-3 * noise_edge, top, 60)), math.inf]
 
     def _stretch(self) -> float:
-        """How much the combinations G stretch the noise; 1 where each feature is one coordinate."""
+        """The factor by which the combinations G amplify the noise; 1 if each
+        feature is one coordinate.
+        """
         return float(np.max(np.sum(self.features[self.penalised] ** 2, axis=1), initial=1.0))
 
     def _gram_given_intercept(self) -> Floats:
@@ -114,7 +124,9 @@ class NoisyQuadratic:
         return np.asarray((block + block.T) / 2)
 
     def _restricted(self, ridge: float) -> tuple[Floats, Floats]:
-        """Coefficients and K for this ridge; an infinite ridge sets the penalised coefficients to zero."""
+        """Coefficients and K for this ridge; an infinite ridge sets the
+        penalised coefficients to zero.
+        """
         if math.isfinite(ridge):
             inverse = self._inverse(ridge)
             return inverse @ (self.features @ self.moment @ self.target), self.features.T @ inverse @ self.features
@@ -146,14 +158,15 @@ class NoisyQuadratic:
         """The variance of a residual, and the standard deviation of the noise in it."""
         loss, residual = self._loss(ridge)
         noise_std = self.noise_std * float(residual @ residual)
-        # Never below what the noise in the loss itself could hide.
+        # Never below what the noise in the loss could hide.
         return max(loss, noise_std) / self.weight, noise_std / self.weight
 
     def _unbiased(self, ridge: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """The estimate freed of its ridge and of the noise's second-order bias, with its noise covariance.
+        """The estimate without the bias of its ridge and the noise's second-order bias,
+        with its noise covariance.
 
-        To second order in E the solution is off by Q G (noise_std^2 / 2) (K + tr K) r, and by -Q ridge c: both are
-        estimated and taken away.
+        To second order in E the solution is off by Q G (noise_std^2 / 2) (K + tr K) r, and by -Q
+        ridge c. Both are estimated and subtracted.
         """
         inverse = self._inverse(ridge)
         coefficients = inverse @ (self.features @ self.moment @ self.target)
@@ -166,13 +179,15 @@ class NoisyQuadratic:
         residual = self._residual(estimate)
         reaching = half * ((residual @ residual) * np.eye(len(residual)) + np.outer(residual, residual))
         noise = inverse @ self.features @ reaching @ self.features.T @ inverse
-        # What the ridge hides is not known to within itself: count it as noise.
+        # The ridge's bias is known only roughly: it is counted as noise.
         noise = noise + np.outer(shrunk_by, shrunk_by)
         return estimate, noise, _positive_part(self._gram()), inverse
 
 
 def _positive_part(matrix: Floats) -> Floats:
-    """A second moment without what noise has made negative of it: no sampling variance is below 0."""
+    """A second moment without the negative eigenvalues that noise causes:
+    sampling variances are >= 0.
+    """
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if values[0] >= 0:
         return np.asarray((matrix + matrix.T) / 2)
@@ -180,7 +195,7 @@ def _positive_part(matrix: Floats) -> Floats:
 
 
 def _inverse_of(matrix: Floats) -> Floats:
-    """The inverse, or what comes closest to one: noise, and rounding beside it, can make a matrix singular."""
+    """The inverse, or the pseudoinverse of a matrix that noise or rounding has made singular."""
     try:
         return np.asarray(np.linalg.inv(matrix))
     except np.linalg.LinAlgError:

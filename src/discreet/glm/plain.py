@@ -1,4 +1,4 @@
-"""The plain fit of a generalized linear model, for rows that are public."""
+"""The non-private fit of a generalized linear model, for public rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _SHORTEST_STEP = 2.0**-20
 def fit_plain(
     family: Family, link: Link, rows: Floats, y: Floats, penalty: Floats, start: Floats, offset: Floats | float = 0.0
 ) -> Floats:
-    """The least of mean deviance / 2 + penalty * coefficient^2 / 2, by Fisher scoring with shortened steps."""
+    """The minimiser of mean deviance / 2 + penalty * coefficient^2 / 2, by
+    damped Fisher scoring.
+    """
 
     def loss(coefficients: Floats) -> float:
         mean = link.mean(rows @ coefficients + offset)

@@ -1,6 +1,7 @@
-"""From noisy sums over held-out rows to measures of a model, each with the interval that the privacy noise leaves.
+"""Measures of a model from noisy sums over held-out rows, each with an
+interval for the privacy noise.
 
-An interval is about the noise alone: it covers what the same measure is on the same rows without noise.
+An interval is about the noise alone: it covers the same measure on the same rows without noise.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Floats = np.ndarray
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of a model: its noisy value, and where it would be without noise, at the evaluation's level."""
+    """A measure of a model: its noisy value, and an interval for its value without noise."""
 
     name: str
     title: str
@@ -33,14 +34,18 @@ class Measure:
         return self.value
 
     def within(self, used: RowsUsed) -> Measure:
-        """The same with a value that it can have; NaN where it is noise over noise, which has none."""
+        """The same with a value within its interval; NaN if numerator and
+        denominator are only noise.
+        """
         unknown = used.none or used.unclear or math.isinf(self.low)
         return replace(self, value=math.nan if unknown else min(max(self.value, self.low), self.high))
 
 
 @dataclass(frozen=True)
 class CalibrationRow:
-    """Rows whose predictions lie between two public numbers: how many, what was predicted, what was seen."""
+    """Rows whose predictions lie between two public numbers: their number, mean
+    prediction and mean label.
+    """
 
     low: float
     high: float
@@ -54,11 +59,12 @@ class CalibrationRow:
 def ratio_interval(
     above: float, below: float, noise: tuple[float, float], alpha: float, *, squared: float = 0.0
 ) -> tuple[float, float]:
-    """Where the ratio of two numbers lies that are seen with independent normal noise: Fieller's set, which is exact.
+    """The interval of a ratio of two numbers with independent normal noise:
+    Fieller's set, which is exact.
 
-    squared: ``below`` also has the noise squared * (Z^2 - 1), Z standard normal, which leans to one side: quantiles of
-    above - ratio * below are then those of the sum of both noises, at the ratio seen.
-    Without end where the lower number could be 0.
+    squared: ``below`` also has the skewed noise squared * (Z^2 - 1), Z standard normal. Quantiles
+    of above - ratio * below are then those of the sum of both noises, at the observed ratio. The
+    interval is unbounded if the denominator could be 0.
     """
     if below <= 0:
         return -math.inf, math.inf
@@ -70,9 +76,10 @@ def ratio_interval(
 
 
 def _quantiles(normal: float, leaning: float, alpha: float) -> tuple[float, float]:
-    """How far normal * N - leaning * (Z^2 - 1) reaches below and above 0, each with a chance of alpha / 2 to be beyond.
+    """The distances below and above 0 that normal * N - leaning * (Z^2 - 1) exceeds
+    with probability alpha / 2.
 
-    Given Z the rest is normal, so the distribution is a mean over Z, here of its 2,000 quantiles.
+    Given Z the rest is normal, so the distribution is a mean over Z, here over 2,000 quantiles.
     """
     z = normal_quantile(alpha)
     if leaning <= 1e-3 * normal:
@@ -80,7 +87,7 @@ def _quantiles(normal: float, leaning: float, alpha: float) -> tuple[float, floa
     shifts = leaning * (ndtri((np.arange(2000) + 0.5) / 2000) ** 2 - 1)
 
     def beyond(reach: float) -> float:
-        """The chance to be below -reach."""
+        """The probability of values below -reach."""
         return float(np.mean(ndtr((shifts - reach) / max(normal, 1e-6))))
 
     far = 6 + 30 * leaning
@@ -105,13 +112,15 @@ def clipped(interval: tuple[float, float], low: float, high: float) -> tuple[flo
 def area_under_curve(
     negative: Floats, positive: Floats, noise_std: float, alpha: float
 ) -> tuple[float, float, float] | None:
-    """The area under the ROC curve from noisy counts by score, and its interval; None where a class drowns in noise.
+    """The area under the ROC curve from noisy counts by score, and its interval;
+    None if noise hides a class.
 
-    With h and g the counts of positives and negatives by cell, in the order of scores, and half a win for rows of one
-    cell, AUC = sum_i h_i (sum_{j<i} g_j + g_i / 2) / (P Q). Noise e in the counts moves it, to first order, by
-    sum_i (G_i - a Q) e_i + sum_j (S_j - a P) e'_j over P Q, with G_i the negatives below cell i and S_j the positives
-    above cell j; the product of two noises adds at most sigma^2 sqrt(m^2 / 2) / (P Q). Within a cell the chance that a
-    positive stands above a negative is taken to be between 1/4 and 3/4.
+    With h and g the counts of positives and negatives by cell, in the order of scores, and ties
+    within a cell counted as half, AUC = sum_i h_i (sum_{j<i} g_j + g_i / 2) / (P Q). To first
+    order, noise e in the counts changes it by sum_i (G_i - a Q) e_i + sum_j (S_j - a P) e'_j over P
+    Q, with G_i the negatives below cell i and S_j the positives above cell j. The product of two
+    noises adds at most sigma^2 sqrt(m^2 / 2) / (P Q). Within a cell, the probability that a
+    positive has a higher score than a negative is assumed to lie between 1/4 and 3/4.
     """
     cells, total = len(positive), (float(positive.sum()), float(negative.sum()))
     unclear = 3 * noise_std * math.sqrt(cells)
@@ -131,13 +140,15 @@ def area_under_curve(
 
 
 def entropy(shares: Floats) -> float:
-    """The log-loss of predicting these shares for every row, if they are right."""
+    """The log-loss of predicting these class shares for every row, if they are right."""
     kept = shares[shares > 0]
     return float(-(kept * np.log(kept)).sum())
 
 
 def equal_groups(counts: Floats, groups: int) -> list[int]:
-    """After which cells to cut, so that groups have about the same number of rows, from noisy counts."""
+    """The cells after which to cut, so that groups have about equal numbers of
+    rows, from noisy counts.
+    """
     rising = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
     if rising[-1] <= 0:
         return []
@@ -147,10 +158,12 @@ def equal_groups(counts: Floats, groups: int) -> list[int]:
 
 
 def loss_bound(counts: Floats, noise_std: float, edges: Floats) -> float:
-    """Where to cut losses, from a noisy histogram of them over octaves: one octave above the last that stands out.
+    """Where to clip losses, from a noisy histogram over octaves: one octave
+    above the last clear one.
 
-    What noise may hide above that are few rows; a cut within usual losses would bias measures by more than their noise.
-    With a chance of 1 in 1,000 noise alone makes one of 41 empty cells stand out, which only costs precision.
+    Only few rows above that can be hidden by noise. A clip within usual losses would bias measures
+    by more than their noise. With probability 1 in 1,000 noise alone makes one of 41 empty cells
+    look clear, which only costs precision.
     """
     clear = np.flatnonzero(counts > 4 * noise_std)
     return float(edges[min(int(clear[-1]) + 1, len(edges) - 1)] if len(clear) else edges[-1])
@@ -162,9 +175,11 @@ def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
 
 
 def share_interval(hits: float, misses: float, noise_std: float, alpha: float) -> tuple[float, float]:
-    """The share of hits where both counts have independent noise: that of hits / misses, turned."""
+    """The interval of a share of hits, if both counts have independent noise: that of
+    hits / misses, transformed.
+    """
     low, high = ratio_interval(hits, misses, (noise_std, noise_std), alpha)
-    if math.isinf(high):  # hardly any misses: the other way round
+    if math.isinf(high):  # hardly any misses: use misses / hits
         below, above = ratio_interval(misses, hits, (noise_std, noise_std), alpha)
         if math.isinf(above):
             return 0.0, 1.0

@@ -1,6 +1,6 @@
-"""From a released second moment to coefficients, standard errors and tests, in the user's own units.
+"""Coefficients, standard errors and tests from a released second moment, in the user's units.
 
-All of this is post-processing: it costs no privacy, however often and for whatever columns it is asked.
+All of this is post-processing: it costs no privacy, for any number of models and any columns.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Moments:
-    """A noisy second moment of (1, columns): every linear question about the columns, paid for once.
+    """A noisy second moment of (1, columns): any regression among the columns, paid for once.
 
-    Coordinate i of the released matrix is ``weight[i] * (column i - offset[i]) / width[i]``; coordinate 0 is the
-    constant ``weight[0]``. ``names`` leaves the constant out.
+    Coordinate i of the released matrix is ``weight[i] * (column i - offset[i]) /
+    width[i]``; coordinate 0 is the constant ``weight[0]``. ``names`` does not include the constant.
 
     Attributes
     ----------
     names : tuple of str
         The released columns, without the constant.
     offset : array
-        What was subtracted from each coordinate.
+        The number subtracted from each coordinate.
     width : array
-        What each was divided by.
+        The number by which each was divided.
     weight : array
-        What each was multiplied by.
+        The number by which each was multiplied.
     answer : Answer
         The noisy matrix and its noise.
     privacy : Guarantee
-        What the release cost.
+        The guarantee of the release.
 
     Examples
     --------
@@ -72,11 +72,14 @@ class Moments:
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
     ) -> Results:
-        """Least squares of one column on others, with a penalty ``alpha`` if wanted; free of further cost.
+        """Least squares of one column on others, with an optional penalty.
 
-        The penalty beside half the sum of squares is alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2): a ridge at 0,
-        an elastic net between, the lasso at 1 (n times scikit-learn's alpha). The absolute values are for prediction
-        (``shrunk``) alone; estimates and standard errors have the ridge's part.
+        It costs no privacy.
+
+        The penalty added to half the sum of squares is alpha (l1_ratio |b|_1 + (1 - l1_ratio)
+        |b|^2 / 2): a ridge at l1_ratio 0, an elastic net between, the lasso at 1
+        (n times scikit-learn's alpha). The L1 part affects predictions (``shrunk``) only; estimates
+        and standard errors have the ridge part.
 
         Parameters
         ----------
@@ -85,9 +88,9 @@ class Moments:
         features : sequence of str, optional
             Columns to regress on; all others by default.
         alpha : float, default 0.0
-            A penalty, as LinearRegression has it.
+            The penalty, as in LinearRegression.
         l1_ratio : float, default 0.0
-            The part of it on absolute values: 1 is the lasso.
+            The L1 share of the penalty; 1 is the lasso.
         fit_intercept : bool, default True
             Whether the model has an intercept.
 
@@ -143,14 +146,14 @@ class Moments:
         size = len(self.weight)
         per_unit = self.weight / self.width
         moment = (self.answer.value + self.answer.value.T) / 2
-        # The weight of all rows cannot be smaller than what the noise alone would make of nothing.
+        # The total weight of the rows cannot be smaller than what noise alone could produce.
         moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * self.answer.noise_std)
         coordinate = np.eye(size)
         if fit_intercept:
             features = coordinate[np.concatenate([[0], columns])]
             target = coordinate[label]
         else:
-            # Without an intercept the model is linear in the raw columns: put their offsets back.
+            # Without an intercept the model is linear in the raw columns: add their offsets again.
             raised = coordinate + np.outer(self.offset * per_unit / self.weight[0], coordinate[0])
             features, target = raised[columns], raised[label]
         penalised = np.array([False] * fit_intercept + [True] * len(columns))
@@ -160,5 +163,5 @@ class Moments:
 
 
 def residual_fact(variance: float) -> tuple[tuple[str, str], ...]:
-    """What a summary says of the residuals' spread."""
+    """The line of a summary about the spread of residuals."""
     return (("Residuals", f"standard deviation {math.sqrt(variance):.4g} (noisy)"),)

@@ -1,4 +1,4 @@
-"""Where new labels will lie: the family's distribution, spread by what is not known of its mean."""
+"""Prediction intervals: the family's distribution, mixed over the uncertainty of its mean."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _HALVINGS = 52
 def predictive_interval(
     family: Family, link: Link, eta: Floats, eta_std: Floats, dispersion: float, alpha: float
 ) -> Floats:
-    """Quantiles alpha / 2 and 1 - alpha / 2 of a label whose predictor is normal about ``eta``: (low, high) each.
+    """Quantiles alpha / 2 and 1 - alpha / 2 of a label whose predictor is normal about ``eta``.
 
-    Counts get whole numbers, the least whose distribution function reaches the level.
+    One (low, high) per row. Counts get whole numbers: the smallest at which the distribution
+    function reaches the level.
     """
     check_alpha(alpha)
     nodes, weights = hermegauss(_NODES)

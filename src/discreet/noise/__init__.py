@@ -1,4 +1,4 @@
-"""Exact noise: discrete Gaussian, discrete Laplace and private selection, from one source of randomness."""
+"""Exact noise from one source of randomness: discrete Gaussian, discrete Laplace, selection."""
 
 from discreet.noise.bits import Bits, SeededBits, SystemBits
 from discreet.noise.gaussian import discrete_gaussian

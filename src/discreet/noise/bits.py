@@ -1,4 +1,4 @@
-"""The one source of randomness: everything random in discreet is made of these 64-bit words."""
+"""The source of randomness: every random draw in discreet is made from these 64-bit words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 
-CHUNK_BYTES = 1 << 18  # written piece by piece, so that a large request costs no second large buffer
-SMALL_BYTES = 1 << 13  # below this, setting up a cipher costs more than asking the system
+CHUNK_BYTES = 1 << 18  # written in pieces, so that a large request needs no second large buffer
+SMALL_BYTES = 1 << 13  # below this size, setting up a cipher costs more than asking the system
 
 
 class Bits(Protocol):
-    """Anything that can hand out independent uniform 64-bit words."""
+    """A source of independent uniform 64-bit words."""
 
     def words(self, count: int) -> Words:
         """Return `count` fresh words."""
@@ -24,11 +24,12 @@ class Bits(Protocol):
 
 
 class SystemBits:
-    """Cryptographic randomness from the operating system, with no state of its own.
+    """Cryptographic randomness from the operating system, without state.
 
-    Each call takes a fresh 256-bit key from `os.urandom` and stretches it by AES-256 in counter mode if the
-    package `cryptography` is installed; otherwise all bytes come from `os.urandom`. As nothing is kept between
-    calls, a forked child, another thread or an unpickled copy cannot repeat a word: there is nothing to share.
+    Each call takes a fresh 256-bit key from `os.urandom` and expands it by AES-256 in counter
+    mode if the package `cryptography` is installed. Otherwise all bytes come from
+    `os.urandom`. Nothing is kept between calls, so a forked child, another thread or an
+    unpickled copy cannot repeat a word.
     """
 
     def words(self, count: int) -> Words:
@@ -38,9 +39,9 @@ class SystemBits:
         if ciphers is None:
             return _from_system(count)
         algorithms, modes, cipher = ciphers
-        # A counter from zero is safe because the key is used for this call alone.
+        # A counter that starts at zero is safe because the key is used for this call only.
         stream = cipher(algorithms.AES(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
-        # `update_into` asks for one spare block (two words) behind what it writes.
+        # `update_into` requires one spare block (two words) after what it writes.
         buffer = np.empty(count + 2, dtype=np.uint64)
         target = buffer.view(np.uint8).data
         zeros = memoryview(bytes(min(CHUNK_BYTES, n_bytes)))
@@ -50,7 +51,10 @@ class SystemBits:
 
 
 class SeededBits:
-    """Reproducible words for tests. NOT private: who knows the seed can subtract the noise."""
+    """Reproducible words for tests.
+
+    NOT private: anyone who knows the seed can subtract the noise.
+    """
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.PCG64(seed)

@@ -1,7 +1,8 @@
-"""The discrete Laplace (two-sided geometric): P(i) proportional to exp(-|i| / scale) on the integers.
+"""The discrete (two-sided geometric) Laplace law: P(i) proportional to exp(-|i| / scale).
 
-An integer query of L1 sensitivity D plus independent noise of scale s in each coordinate is exactly D/s-DP: moving
-the query by D changes the sum of |i| by at most D, hence any probability by at most exp(D / s).
+An integer query of L1 sensitivity D plus independent noise of scale s in each coordinate is
+exactly D/s-DP: moving the query by D changes the sum of |i| by at most D, hence any
+probability by at most exp(D / s).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Exact comparison of a uniform random number with a real one, at the cost of a 64-bit comparison.
 
-A uniform real number has infinitely many binary digits, but the first few nearly always decide a comparison. So
-the digits are drawn when they are needed, and the other side is bounded as tightly as the drawn digits demand.
-The decision is the one that infinitely many digits would give: nothing here is an approximation.
+A uniform real number has infinitely many binary digits, but the first few nearly always decide a
+comparison. So digits are drawn when they are needed, and the other number is bounded as tightly as
+the drawn digits require. The decision is the one that infinitely many digits would give; nothing
+here is an approximation.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ from fractions import Fraction
 
 from discreet.noise.bits import Bits
 
-# Bounds(bits) are integers with low <= value * 2**bits <= high, closing in on the value as bits grow.
+# Bounds(bits) are integers with low <= value * 2**bits <= high that converge
+# to the value with bits.
 Bounds = Callable[[int], tuple[int, int]]
 
-# A float64 threshold decides alone if the uniform number is farther from it than this; the float errors that it
-# must cover are below 2**-48 (see the proofs where it is used), so one decision in 2**39 takes the exact path.
+# A float64 threshold decides alone if the uniform number is farther from it than this
+# margin. It has to cover float errors below 2**-48 (proved where it is used). One decision
+# in 2**39 takes the exact path.
 MARGIN = 2.0**-40
 
 
 @dataclass
 class LazyUniform:
-    """A uniform number in [digits, digits + 1) / 2**length, whose further digits are not drawn yet."""
+    """A uniform number in [digits, digits + 1) / 2**length; its further digits
+    are not drawn yet.
+    """
 
     digits: int
     source: Bits
@@ -47,7 +52,7 @@ class LazyUniform:
 
 
 def wide_context(digits: int) -> Context:
-    """A decimal context of the given precision in which no exponent over- or underflows."""
+    """A decimal context of this precision in which exponents neither overflow nor underflow."""
     return Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
@@ -57,8 +62,9 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
         return 1 << bits, 1 << bits
     if exponent > bits:
         return 0, 1  # exp(-bits) < 2**-bits
-    # Division and Decimal.exp round correctly, each to a relative error of 10**(1 - digits) / 2. So the exponent is
-    # off by bits * 10**(1 - digits) / 2 at most, and the result by (bits + 1) * 10**(1 - digits) < 2**-bits.
+    # Division and Decimal.exp round correctly, each with a relative error of at most
+    # 10**(1 - digits) / 2. So the exponent is off by at most bits * 10**(1 - digits) / 2, and the
+    # result by (bits + 1) * 10**(1 - digits) < 2**-bits.
     digits = bits // 3 + len(str(bits)) + 3
     context = wide_context(digits)
     ratio = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))

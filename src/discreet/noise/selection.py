@@ -1,14 +1,17 @@
-"""Private choice of the best candidates: Gumbel noise for an ordered top s, permute-and-flip for one.
+"""Private choice of the best candidates: Gumbel noise for a top s, permute-and-flip for one.
 
-Both follow their laws exactly. Scores are exact numbers (each float64 is one), noise is lazy (see `lazy.py`): floats
-decide if they can prove the decision, and otherwise more random digits and exact arithmetic do.
+Both sample their laws exactly. Scores are exact numbers (each float64 is one) and noise is lazy
+(see `lazy.py`): floats decide where they can prove the decision, and otherwise more random digits
+and exact arithmetic decide.
 
-With scores of sensitivity D each, `scale = 2 * D / epsilon` makes each choice epsilon-DP (`D / epsilon` is enough if a
-person's row can only raise all scores or only lower them). Gumbel's top s is the exponential mechanism P(i) ~
-exp(score / scale) applied s times without replacement (Durfee and Rogers, 2019), hence s such choices to compose.
-Permute-and-flip (McKenna and Sheldon, 2020) never picks a worse candidate on average than the exponential mechanism.
+With scores of sensitivity D each, `scale = 2 * D / epsilon` makes each choice epsilon-DP
+(`D / epsilon` is enough if a person's row can only raise all scores or only lower them). Gumbel's
+top s is the exponential mechanism P(i) ~ exp(score / scale) applied s times without replacement
+(Durfee and Rogers, 2019), so its cost is that of s such choices. The expected score of
+permute-and-flip (McKenna and Sheldon, 2020) is never below that of the exponential mechanism.
 
-Scores must be finite: callers clip private values by a fixed rule first, so that no error depends on them.
+Scores must be finite: callers first clip private values by a fixed rule, so that
+no error depends on them.
 """
 
 from __future__ import annotations
@@ -28,9 +31,10 @@ from discreet.noise.lazy import MARGIN, LazyUniform, exp_bounds, wide_context
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Bound on the float error of a key (score / scale + Gumbel noise) per unit of 1 + |score part| + |noise|. Two
-# roundings make the score part, log1p and log are good to 4 units in the last place (an error of log1p's enters the
-# noise as a relative one, hence below 2**-50), one rounding adds them: together below 2**-49.
+# Bound on the float error of a key (score / scale + Gumbel noise) per unit of 1 + |score part| +
+# |noise|. The score part has two roundings. log1p and log are accurate to 4 units in the last place
+# (an error of log1p enters the noise as a relative error, hence below 2**-50). The addition has one
+# rounding. The sum is below 2**-49.
 KEY_SLACK = 2.0**-48
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
@@ -44,19 +48,21 @@ def gumbel_top(scores: ArrayLike, s: int, scale: float, *, bits: Bits | None = N
 
 
 def permute_and_flip(scores: ArrayLike, scale: float, *, bits: Bits | None = None) -> int:
-    """Index of the first candidate, in random order, whose coin of chance exp((score - max) / scale) shows heads."""
+    """The first candidate in random order that a coin of exp((score - max) / scale) accepts."""
     exact_scores = _check(scores, scale)
     return first_heads(exact_scores, float(scale), SystemBits() if bits is None else bits, MARGIN)
 
 
 def noisy_top(scores: Floats, s: int, scale: float, source: Bits, slack: float) -> Indices:
-    """`gumbel_top` with the float slack as a parameter: an infinite one forces the exact path, for tests."""
+    """`gumbel_top` with a given float slack; an infinite one forces the exact path (in tests)."""
     words = source.words(scores.size)
-    # Keys are measured from the s-th largest score: the candidates that compete for the last place then have small
-    # score parts, so their float errors are small too, and ties of huge scores cost no exact arithmetic.
+    # Keys are measured from the s-th largest score. The candidates that compete for the last place
+    # then have small score parts, so their float errors are small, and ties of huge scores need no
+    # exact arithmetic.
     pivot = float(np.partition(scores, scores.size - s)[scores.size - s])
     high = _key_bound(scores, pivot, scale, _gumbel(words, 0), slack)
-    # The s keys with the largest upper bounds are all at least `reached`, so who stays below it is out.
+    # The s keys with the largest upper bounds are all at least `reached`: a
+    # key below it cannot win.
     leaders = np.argpartition(high, scores.size - s)[scores.size - s :]
     reached = _key_bound(scores[leaders], pivot, scale, _gumbel(words[leaders], 1), -slack).min()
     rivals = np.flatnonzero(high >= reached)
@@ -68,7 +74,7 @@ def noisy_top(scores: Floats, s: int, scale: float, source: Bits, slack: float) 
 
 
 def _gumbel(words: Words, end: int) -> Floats:
-    """-ln(-ln(1 - V)) for the upper (end 0) or lower (end 1) value that the top 53 bits of a word allow."""
+    """-ln(-ln(1 - V)) for the upper (end 0) or lower (end 1) V that a word's top 53 bits allow."""
     v = ((words >> np.uint64(11)).astype(np.float64) + end) * 2.0**-53  # exact
     with np.errstate(divide="ignore"):
         return -np.log(-np.log1p(-v))
@@ -76,17 +82,17 @@ def _gumbel(words: Words, end: int) -> Floats:
 
 def _key_bound(scores: Floats, pivot: float, scale: float, noise: Floats, slack: float) -> Floats:
     """Upper bound on the keys for a positive slack, lower bound for a negative one."""
-    # A float that overflowed stands for a finite number beyond LARGEST_FLOAT: on its near side it is bounded by that.
+    # A float that overflowed represents a finite number beyond LARGEST_FLOAT, which bounds it.
     near = (-LARGEST_FLOAT, math.inf) if slack > 0 else (-math.inf, LARGEST_FLOAT)
     with np.errstate(over="ignore", invalid="ignore"):
         part = np.clip(np.clip(scores - pivot, *near) / scale, *near)
         bound = part + noise + slack * (1.0 + np.abs(part) + np.abs(noise))
-    # Only infinities of opposite signs make a NaN; then nothing is known.
+    # A NaN arises only from infinities of opposite signs; then nothing is known.
     return np.where(np.isnan(bound), math.copysign(math.inf, slack), bound)
 
 
 def _is_settled(low: Sequence[Fraction | float], high: Sequence[Fraction | float], s: int) -> bool:
-    """Whether each of the first s keys surely exceeds all after it, given falling upper bounds."""
+    """Whether each of the first s keys surely exceeds all later ones; upper bounds must fall."""
     return all(low[i] > high[i + 1] for i in range(min(s, len(low) - 1)))
 
 
@@ -107,21 +113,22 @@ def _exact_top(
 
 
 def _plus(part: Fraction, bound: Fraction | float) -> Fraction | float:
-    # A float bound is infinite, and Python would overflow on turning a huge fraction into a float to add it.
+    # A float bound is infinite. Python would overflow when it converts a huge fraction to add it.
     return bound if isinstance(bound, float) else part + bound
 
 
 def _exact_gumbel(uniform: LazyUniform) -> tuple[Fraction | float, Fraction | float]:
     """Bounds on -ln(-ln(1 - V)) for V in [digits, digits + 1) / 2**length."""
     length = uniform.length
-    # n / 2**length = n 5**length / 10**length has at most `length` decimals, so it is exact at this precision. Both
-    # logarithms round correctly and the noise is below `length` in size: the error is far below 10**-length.
+    # n / 2**length = n 5**length / 10**length has at most `length` decimals, so it is exact at this
+    # precision. Both logarithms round correctly and the noise is below `length` in absolute value:
+    # the error is far below 10**-length.
     context = wide_context(length + 30)
     error = Fraction(1, 10**length)
 
     def noise(n: int) -> Fraction:
         complement = context.scaleb(Decimal(n * 5**length), -length)
-        # `minus` of the context: a bare minus sign would round to the ambient 28 digits.
+        # `context.minus`, because a bare minus sign would round to the ambient 28 digits.
         return -Fraction(context.ln(context.minus(context.ln(complement))))
 
     n = (1 << length) - uniform.digits
@@ -131,21 +138,21 @@ def _exact_gumbel(uniform: LazyUniform) -> tuple[Fraction | float, Fraction | fl
 
 
 def first_heads(scores: Floats, scale: float, source: Bits, margin: float) -> int:
-    """`permute_and_flip` with the float margin as a parameter: a margin of 1 forces the exact path, for tests."""
+    """`permute_and_flip` with a given float margin; 1 forces the exact path (in tests)."""
     order = _random_order(scores.size, source)
     words = source.words(scores.size)
     best = float(scores.max())
     with np.errstate(over="ignore"):
         part = (scores - best) / scale
-    # The exponent has two roundings and exp its own, so the chance is off by less than 2**-49. Where the difference
-    # of scores overflowed, floats know nothing.
+    # The exponent has two roundings and exp one of its own, so the probability is off by less than
+    # 2**-49. Where the difference of scores overflowed, floats cannot decide.
     surplus = np.exp(part) - words * 2.0**-64
     unsure = (np.abs(surplus) <= margin) | np.isinf(part)
     for i in order[(unsure | (surplus > 0))[order]]:
         gap = (Fraction(best) - Fraction(float(scores[i]))) / Fraction(scale)
         if not unsure[i] or _shows_heads(int(words[i]), gap, source):
             return int(i)
-    raise AssertionError("the best candidate's coin always shows heads")
+    raise AssertionError("the best candidate is accepted with probability 1")
 
 
 def _shows_heads(word: int, gap: Fraction, source: Bits) -> bool:
@@ -153,7 +160,7 @@ def _shows_heads(word: int, gap: Fraction, source: Bits) -> bool:
 
 
 def _random_order(count: int, source: Bits) -> Indices:
-    """A uniformly random permutation: the order of words, drawn again in the rare case that two are equal."""
+    """A uniformly random permutation: the order of random words, redrawn if two are equal."""
     while True:
         words = source.words(count)
         order = np.argsort(words)
@@ -162,7 +169,7 @@ def _random_order(count: int, source: Bits) -> Indices:
 
 
 def _check(scores: ArrayLike, scale: float) -> Floats:
-    """Return the scores as floats, or raise; the message names no score, as scores are private."""
+    """Return the scores as floats, or raise. Messages contain no score: scores are private."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"scores must be a non-empty vector, got shape {values.shape}")

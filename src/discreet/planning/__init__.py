@@ -1,4 +1,6 @@
-"""What can be had for a budget, from public numbers alone: forecasts, and bounds that no method beats."""
+"""Accuracy for a given budget, from public numbers alone: forecasts and
+lower bounds for all methods.
+"""
 
 from discreet.planning.attacker import Attacker
 from discreet.planning.forecast import Forecast, plan

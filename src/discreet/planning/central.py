@@ -1,4 +1,4 @@
-"""The forecast for one trusted curator: errors of the descent, and what its shrinkage makes of them."""
+"""The forecast for one trusted curator: errors of the descent, and their effect after shrinkage."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DRAWS = 64
 def central(
     design: Design, n: int, budget: Budget, *, neighbours: str = "replace_one", public: int = 0
 ) -> tuple[float, float]:
-    """Standard error of a coefficient and excess risk of the model that predicts."""
+    """The standard error of a coefficient, and the excess risk of the predicting model."""
     errors = descent_errors(design, n, budget, replaced=neighbours == "replace_one", public=public > 0)
     return errors.standard_error, excess_risk(design, errors, public)
 
 
 def excess_risk(design: Design, errors: Errors, public: int) -> float:
-    """The mean risk of shrunk estimates, over draws of their errors and over made-up rows."""
+    """The mean risk of shrunk estimates, over draws of their errors and over simulated rows."""
     rng = np.random.default_rng(3)
     truth, models = design.coefficients, []
     for _ in range(_DRAWS):
@@ -33,7 +33,9 @@ def excess_risk(design: Design, errors: Errors, public: int) -> float:
 
 
 def _public_fit(design: Design, public: int, rng: np.random.Generator) -> Floats | None:
-    """A public fit has the errors of so many rows; one of fewer rows than coefficients says next to nothing."""
+    """A public fit has the errors of this many rows; with fewer rows than
+    coefficients it is almost useless.
+    """
     if not public:
         return None
     spread = min(1 / math.sqrt(max(public - design.size, 1) * design.information), design.effect)
@@ -41,7 +43,9 @@ def _public_fit(design: Design, public: int, rng: np.random.Generator) -> Floats
 
 
 def _prediction(design: Design, estimate: Floats, variance: float, public: Floats | None) -> Floats:
-    """The rule of the descent's end: towards the constant model, or towards the public fit."""
+    """The rule at the descent's end: shrink towards the constant model, or
+    towards the public fit.
+    """
     noise = max(variance, 1e-300) * np.eye(design.size)
     constant = np.concatenate([estimate[:1], np.zeros(design.d)])
     if public is not None and not nearer(estimate, noise, constant, public):

@@ -1,7 +1,9 @@
-"""What the central descent (algorithms/descent.py) will be off by: its own plan and its own predictions, no data.
+"""Errors of the central descent (algorithms/descent.py), from its own plan and
+predictions, without data.
 
-The fit chooses its clip norm by a noisy histogram of the norms of scores. Here the histogram is that of made-up people,
-and the same functions choose the clip norm, the levels and the costs: forecast and fit cannot drift apart.
+The fit chooses its clip norm from a noisy histogram of the norms of scores. Here the histogram is
+that of simulated people, and the same functions choose the clip norm, the levels and the costs. So
+forecast and fit stay consistent.
 """
 
 from __future__ import annotations
@@ -48,14 +50,14 @@ def descent_errors(design: Design, n: int, budget: Budget, *, replaced: bool, pu
     if sizes.levels(clip, per_clip / math.sqrt(LEVEL_SHARE), risk, design.size):
         per_clip /= math.sqrt(1 - LEVEL_SHARE)
     slope = score.slope(y, eta, clip / length)
-    # The slope of a typical coefficient, and the variance of its score under this clip norm.
+    # The curvature of a typical coefficient, and the variance of its score under this clip norm.
     curvature = float(np.mean(slope[:, np.newaxis] * X**2))
     clipped = float(np.mean((score.score(y, eta, clip / length) * length) ** 2)) / design.size
     return Errors((per_clip * clip / curvature) ** 2, clipped / n / curvature**2)
 
 
 def descent_plan(design: Design, budget: Budget, *, public: bool) -> Plan:
-    """The plan that a fit of these people would have."""
+    """The plan of a fit to these people."""
     family, link = design.model
     return Plan(
         budget,
@@ -69,7 +71,7 @@ def descent_plan(design: Design, budget: Budget, *, public: bool) -> Plan:
 
 
 def _gradients(plan: Plan, sizes: Sizes, moved: float, n: int, weight: float) -> GDP:
-    """What the last gradients cost together."""
+    """The joint cost of the last gradients."""
     clip = shares.WARM_UP_CLIP * sizes.unit
     step_noise = moved * clip / (plan.part(shares.WARM_UP).mu * n) / weight * math.sqrt(plan.size)
     return plan.gradients(1.0, plan.warm_up_steps(plan.rounds(n, moved), step_noise))

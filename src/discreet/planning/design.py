@@ -1,4 +1,4 @@
-"""The people that a forecast imagines: independent standard normal features, all equally telling. No private row."""
+"""The people that a forecast assumes: independent standard normal features with equal effects."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from discreet.planning.remedy import NoForecast, Remedy
 Floats = NDArray[np.float64]
 
 FAMILIES = ("linear", "logistic", "poisson")
-# Bounds are declared so many standard deviations from the middle, as by somebody who knows the units well.
+# Bounds are declared this many standard deviations from the middle, as by a user
+# who knows the units well.
 DECLARED = 4.0
-# How far the linear predictor spreads where nothing is said: half of the variance, odds that triple, counts that vary.
+# The default standard deviation of the linear predictor: R^2 of 1/2, odds ratios of about 3,
+# moderate count variation.
 _EFFECTS = {"linear": math.sqrt(0.5), "logistic": 1.0, "poisson": 0.5}
 _MOST_COUNTS = 15.0
 
@@ -26,8 +28,8 @@ _MOST_COUNTS = 15.0
 class Design:
     """d features x ~ N(0, 1), a predictor of standard deviation ``effect``, labels of the family.
 
-    Linear labels have the variance 1, so ``effect``^2 is R^2. ``rate`` is the share of binary labels that are 1, or the
-    mean of counts.
+    Linear labels have the variance 1, so ``effect``^2 is R^2. ``rate`` is the share of binary
+    labels that are 1, or the mean of counts.
     """
 
     family: str
@@ -57,18 +59,18 @@ class Design:
 
     @property
     def size(self) -> int:
-        """How many coefficients there are, with the intercept."""
+        """The number of coefficients, including the intercept."""
         return self.d + 1
 
     @property
     def coefficients(self) -> Floats:
-        """Of (1, x): signs alternate, so that no direction is special."""
+        """The coefficients of (1, x); signs alternate, so that no direction is special."""
         signs = np.where(np.arange(self.d) % 2 == 0, 1.0, -1.0)
         return np.concatenate([[self.intercept], self.effect / math.sqrt(self.d) * signs])
 
     @property
     def intercept(self) -> float:
-        """What gives labels their mean."""
+        """The intercept that gives labels their mean."""
         if self.family == "poisson":
             return math.log(self.rate) - self.effect**2 / 2
         return _logistic_intercept(self.effect, self.rate) if self.family == "logistic" else 0.0
@@ -93,7 +95,7 @@ class Design:
         return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, counts)}[self.family]
 
     def rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """So many made-up people: features and labels, within what is declared."""
+        """Simulated people: features and labels, within the declared bounds."""
         X = np.clip(rng.standard_normal((n, self.d)), -DECLARED, DECLARED)
         return X, self.labels(self.predictor(X), rng)
 
@@ -110,10 +112,11 @@ class Design:
         return np.clip(labels, *self.label_bounds)
 
     def risk(self, coefficients: Floats, X: Floats) -> Floats:
-        """The expected loss per row beyond the true model's, for each column of coefficients of (1, x).
+        """The expected loss per row beyond the true model's, for each column
+        of coefficients of (1, x).
 
-        Squared error of linear models (in units of var(y), so it is the R^2 that is lost); otherwise nats: minus the
-        log-likelihood.
+        Squared error for linear models (in units of var(y), so it is the loss of R^2); otherwise
+        the negative log-likelihood, in nats.
         """
         family, _ = self.model
         eta, other = self.predictor(X)[:, np.newaxis], coefficients[0] + X @ coefficients[1:]
@@ -125,16 +128,19 @@ class Design:
 
     @property
     def information(self) -> float:
-        """What a row tells about a coefficient: the mean weight, in the mean over directions."""
+        """The information of a row about a coefficient: the mean weight,
+        averaged over directions.
+        """
         X, _, eta = typical_rows(self)
         family, canonical = self.model
         weight = family.weight(eta, canonical)
-        # The harmonic way would be exact for each coefficient; the mean is within a few per cent of it.
+        # The harmonic mean would be exact for each coefficient; this mean is
+        # within a few per cent of it.
         return float(np.mean(weight[:, np.newaxis] * X**2)) / self.dispersion
 
     @property
     def constant_risk(self) -> float:
-        """What the constant model loses: all that there is to be lost by a careful method."""
+        """The excess risk of the constant model: the most that a careful method can lose."""
         X, _, eta = typical_rows(self)
         family, canonical = self.model
         mean = float(np.mean(family.cumulant_slope(eta)))
@@ -144,7 +150,9 @@ class Design:
 
 @lru_cache(maxsize=64)
 def _logistic_intercept(effect: float, rate: float) -> float:
-    """Where the mean of 1 / (1 + exp(-intercept - effect Z)) over normal Z is the rate."""
+    """The intercept with which the mean of 1 / (1 + exp(-intercept - effect Z))
+    over normal Z is the rate.
+    """
     from scipy.optimize import brentq
 
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -154,7 +162,7 @@ def _logistic_intercept(effect: float, rate: float) -> float:
 
 @lru_cache(maxsize=16)
 def typical_rows(design: Design) -> tuple[Floats, Floats, Floats]:
-    """Made-up rows over which expectations are taken: features, labels and predictors, the same at every call."""
+    """Simulated rows for expectations: features, labels and predictors, the same at every call."""
     rng = np.random.default_rng(20_240)
     X, y = design.rows(4000, rng)
     return X, y, design.predictor(X)

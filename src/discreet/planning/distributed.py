@@ -1,4 +1,6 @@
-"""Forecasts where nobody is trusted with all rows: devices that report themselves, and organisations that mix."""
+"""Forecasts without a trusted curator: devices that randomize their records,
+and organisations that mix.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ LOCAL_MODELS = {"linear": "identity", "logistic": "logistic", "poisson": "poisso
 
 
 def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
-    """Each device adds its own noise: the collector's own forecast, for a task over this design."""
+    """Each device adds its own noise: the collector's own forecast, for a task with this design."""
     if public <= 2 * design.size:
         enough = max(500, 100 * math.ceil(design.size / 10))
         raise NoForecast(
-            f"trust='local' is forecast with public rows, more than {2 * design.size} of them, got {public}: without "
-            "them the covariance is collected too, and nothing short of a rehearsal (discreet local simulate) tells "
-            "what becomes of it",
+            f"trust='local' needs more than {2 * design.size} public rows for a forecast, got {public}: without "
+            "them the covariance is collected too, and only a simulation (discreet local simulate) shows the "
+            "resulting error",
             Remedy(f"Suppose {enough:,} public rows", {"public": enough}),
             Remedy("Trust one curator", {"trust": "central"}),
         )
@@ -38,7 +40,7 @@ def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, f
 
 @lru_cache(maxsize=64)
 def local_task(design: Design, epsilon: float, public: int) -> Task:
-    """The task that such a collection would publish: reports need no delta."""
+    """The task that such a collection would publish. Reports need no delta."""
     known = Public(rows=np.resize(typical_rows(design)[0], (public, design.d)))
     low, high = design.label_bounds
     return new_task(
@@ -52,7 +54,7 @@ def local_task(design: Design, epsilon: float, public: int) -> Task:
 
 
 def parties(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
-    """Two organisations: about the blur of a correlation between their columns."""
+    """Two organisations: approximately the noise in a correlation between their columns."""
     drawn = parties_plan(design, n, budget)
     blur = math.sqrt(np.mean([drawn.blur(party, n) ** 2 for party in drawn.parties]))
     error = math.hypot(blur, math.sqrt(design.dispersion / n))
@@ -60,7 +62,7 @@ def parties(design: Design, n: int, budget: Budget, public: int) -> tuple[float,
 
 
 def parties_plan(design: Design, n: int, budget: Budget) -> Plan:
-    """Half of the columns at each of two organisations, the label at the first."""
+    """Half of the columns at each of two organisations; the label at the first."""
     columns = [Numeric(f"x{j}", -DECLARED, DECLARED) for j in range(design.d)]
     half = (design.d + 1) // 2
     members = (
@@ -84,9 +86,10 @@ def parties_plan(design: Design, n: int, budget: Budget) -> Plan:
 
 
 def _spread_risk(design: Design, error: float) -> float:
-    """The risk of coefficients that are off by so much each, but no more than a careful reader of them would lose.
+    """The risk of coefficients with this error each, but at most that of a careful user of them.
 
-    Linear shrinkage by the share that is signal loses s^2 v / (s^2 + v) of a coefficient s with the variance v.
+    Linear shrinkage by the signal share loses s^2 v / (s^2 + v) for a
+    coefficient s with variance v.
     """
     signal = design.effect**2 / design.d
     left = signal * error**2 / (signal + error**2)

@@ -1,4 +1,6 @@
-"""What can be had for a budget, before anybody pays: a forecast from public numbers alone."""
+"""The accuracy to expect for a budget, before anything is spent: a forecast
+from public numbers alone.
+"""
 
 from __future__ import annotations
 
@@ -21,38 +23,38 @@ from discreet.text import wrapped
 
 TRUSTS = ("central", "local", "parties")
 _EPSILONS, _COUNTS = (0.01, 50.0), (50, 10**9)
-# So many cells are simulated within seconds; beyond, a forecast stays one by formula.
+# This many cells are simulated within seconds; larger cases use the formula.
 MOST_CELLS = 2_000_000
-# Where the formula is not sharp, errors have heavy tails: fewer fits would not show them.
+# Where the formula is not sharp, errors have heavy tails, which fewer fits would not show.
 _REPEATS = 20
 
 
 @dataclass(frozen=True, repr=False)
 class Forecast:
-    """What to expect of one fit; errors of a coefficient are in units of one standard deviation of its feature.
+    """The expected accuracy of one fit; errors are per standard deviation of the feature.
 
     Attributes
     ----------
     family : str
-        Which model.
+        The model.
     n : int
         The number of people.
     d : int
         The number of features.
     epsilon : float
-        What is promised, with ``delta``.
+        The epsilon of the guarantee.
     delta : float
         The delta of the guarantee.
     neighbours : str
-        What the guarantee compares.
+        The neighbour relation of the guarantee.
     trust : str
         Who adds the noise.
     public : int
-        Rows that are public anyway.
+        The number of public rows.
     effect : float
         Standard deviation of the true linear predictor.
     rate : float
-        The share of ones, or the mean count; 0 where there is none.
+        The share of ones, or the mean count; 0 for linear models.
     mu : float
         The guarantee as Gaussian differential privacy.
     standard_error : float
@@ -60,7 +62,7 @@ class Forecast:
     plain_standard_error : float
         Of a coefficient, without privacy.
     bound : float
-        What no private method can beat over coefficients up to twice as large; 0 where none is
+        A lower bound for all private methods, over coefficients up to twice as large; 0 if none is
         known.
     excess_risk : float
         Per row, beyond the true model's; squared error in units of var(y) for linear models, else
@@ -68,13 +70,13 @@ class Forecast:
     plain_excess_risk : float
         The same without privacy.
     constant_risk : float
-        The same of the model that predicts one number for everybody.
+        The excess risk of the constant model.
     method : {'formula', 'simulation'}
-        Where the numbers come from.
+        How the numbers were computed.
     sharp : bool
-        Whether the formula was measured to hold in this corner.
+        Whether the formula was found accurate for such settings.
     solved : {'n', 'epsilon'}, optional
-        What was solved for.
+        The quantity that was solved for.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class Forecast:
     solved: str | None = None
 
     def __repr__(self) -> str:
-        """A table: what to expect with privacy, without it, and what no method can beat."""
+        """A table: with privacy, without privacy, and the lower bound for all methods."""
         from discreet.planning.words import error_rows, headline
 
         rows = [("", "private", "not private", "no method below"), *error_rows(self)]
@@ -126,7 +128,7 @@ class Forecast:
 
     @property
     def coefficient(self) -> float:
-        """How large a coefficient is supposed to be."""
+        """The assumed size of a coefficient."""
         return self.effect / math.sqrt(self.d)
 
     @property
@@ -140,14 +142,14 @@ class Forecast:
         return Attacker(self.mu)
 
     def along(self, axis: str, points: int = 15) -> Levels:
-        """The error with ``axis`` varied by up to a factor of 30 about where it is, by formula.
+        """The error along ``axis``, varied by up to a factor of 30, by formula.
 
         Parameters
         ----------
         axis : {'epsilon', 'n'}
-            What is varied.
+            The quantity to vary.
         points : int, default 15
-            At how many values.
+            The number of values.
 
         Returns
         -------
@@ -188,10 +190,12 @@ class _Question:
     public: int
 
     def is_sharp(self, n: int, mu: float) -> bool:
-        """Whether the formula is known to be good; experiments/plan_grid.md shows where it is not.
+        """Whether the formula is known to be accurate;
+        experiments/plan_grid.md shows where it is not.
 
-        It takes the descent to arrive. Noise of the size of the signal keeps it from that, and so does, for counts of
-        a wide declared range, a first look that hardly tells their mean: a few of such fits end far away.
+        It assumes that the descent converges. Noise of the size of the signal prevents that. So
+        does, for counts with a wide declared range, a first look that hardly determines their mean:
+        a few such fits end far away.
         """
         if self.trust != "central":
             return True
@@ -200,7 +204,7 @@ class _Question:
         return mu * n / self.design.size >= 6
 
     def standard_error(self, n: int, epsilon: float) -> float:
-        """The error alone, which is all that solving asks for."""
+        """The error alone, which is all that solving needs."""
         budget = Budget.of(epsilon, self.delta)
         if self.trust == "central":
             replaced = self.neighbours == "replace_one"
@@ -208,7 +212,7 @@ class _Question:
         return {"local": local, "parties": parties}[self.trust](self.design, n, budget, self.public)[0]
 
     def decided(self, n: int, epsilon: float, simulate: bool | None, *, solved: str | None = None) -> Forecast:
-        """By simulation if that is asked for, or needed and quick."""
+        """By simulation if requested, or if needed and quick."""
         few = n * self.design.d <= MOST_CELLS
         if simulate and not few:
             raise ValueError(f"simulation is for at most {MOST_CELLS:,} cells, got {n} x {self.design.d}")
@@ -267,38 +271,37 @@ def plan(
     rate: float | None = None,
     simulate: bool | None = None,
 ) -> Forecast:
-    """Forecast a fit, or solve for the one of n, epsilon and error that is left out when the other two are given.
+    """Forecast a fit, or solve for the one of n, epsilon and error that is not given.
 
     Parameters
     ----------
     family : {'linear', 'logistic', 'poisson'}, default 'linear'
         The model.
     d : int
-        Columns after encoding: a category with five values is four.
+        Columns after encoding: a category with five values has four.
     n : int, optional
-        How many people; solved for if left out.
+        The number of people; solved for if not given.
     epsilon : float, optional
-        The privacy loss; solved for if left out.
+        The privacy loss; solved for if not given.
     error : float, optional
-        The standard error of a coefficient that is wanted, in units of one standard deviation of
-        its feature.
+        The wanted standard error of a coefficient, per standard deviation of its feature.
     delta : float, default 1e-6
         The delta of the guarantee.
     public : int, default 0
-        Rows that are public anyway, with labels.
+        The number of public rows, with labels.
     trust : {'central', 'local', 'parties'}, default 'central'
         Who adds the noise.
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        What the guarantee compares: one row (or person) replaced, the number being public; or one
-        added or left out, the number being private.
+        The neighbour relation of the guarantee: one row (or person) replaced, with a public number
+        of rows; or one added or removed, with a private number.
     effect : float, optional
         Standard deviation of the true linear predictor.
     rate : float, optional
-        The share of ones of a logistic model, 0.5 by default; the mean count of a Poisson model, 1
+        The share of ones in a logistic model, 0.5 by default; the mean count in a Poisson model, 1
         by default.
     simulate : bool, optional
-        Fit the estimator itself to made-up people instead of using the formula; central fits only.
-        By default where the formula is known not to be sharp, if that takes seconds only.
+        Fit the estimator to simulated people instead of using the formula; central fits only. By
+        default where the formula is known not to be sharp, if it takes only seconds.
 
     Returns
     -------
@@ -308,7 +311,7 @@ def plan(
 
     Privacy
     -------
-    A forecast needs public numbers only. It reads no data and costs nothing.
+    A forecast uses public numbers only. It reads no data and costs nothing.
 
     Examples
     --------
@@ -331,7 +334,7 @@ def plan(
         raise ValueError("simulate=True fits the central estimator: leave trust at 'central'")
     if not 0 < delta < 0.1:
         raise NoForecast(
-            f"delta must be > 0 and far below 1, as 1e-6: it is the chance of a leak; got {delta:g}",
+            f"delta must be > 0 and far below 1, such as 1e-6 (the guarantee may fail with it); got {delta:g}",
             Remedy("Take delta 1e-6", {"delta": 1e-6}),
         )
     if public < 0:
@@ -353,7 +356,7 @@ def plan(
         if error <= plain:
             raise NoForecast(
                 f"{n:,} people give an error of {plain:.3g} even without privacy, and {error:g} was asked for: ask for "
-                "a larger error, or leave n out to see how many people it takes",
+                "a larger error, or leave out n to compute the number of people needed",
                 Remedy("See how many people it takes at epsilon 1", {"n": None, "epsilon": 1.0}),
                 larger_error(1.2 * plain),
             )

@@ -1,9 +1,11 @@
-"""Minimax lower bounds with explicit constants (COST, Theorem 5; RELU, Theorem 7): no private method has less error.
+"""Minimax lower bounds with explicit constants (COST, Theorem 5; RELU, Theorem 7)
+for all private methods.
 
-docs/papers/lower_bounds.md has every step. In short: the score attack A_i = <M - beta, score(row i)> is complete,
-sum_i E A_i = sum_j d/d beta_j E M_j, which under a prior on [-b, b]^d with density prod cos^2(pi beta_j / 2b) / b is at
-least d - sqrt(d R) pi / b, R the Bayes risk E |M - beta|^2. It is also sound: on a data set without row i it has mean 0
-and a mean square of at most ``information`` * R. Privacy keeps the two alike,
+docs/papers/lower_bounds.md has every step. In short: the score attack A_i = <M - beta, score(row
+i)> is complete, sum_i E A_i = sum_j d/d beta_j E M_j. Under a prior on [-b, b]^d with density prod
+cos^2(pi beta_j / 2b) / b this is at least d - sqrt(d R) pi / b, with R the Bayes risk E |M -
+beta|^2. It is also sound: on a data set without row i it has mean 0 and a mean square of at most
+``information`` * R. Privacy makes the two expectations close,
 
     E A_i <= distance * sqrt(information * R) + slack,
 
@@ -11,9 +13,10 @@ where distance^2 is the chi-square divergence that the guarantee allows between 
 
     sqrt(R) >= (d - n slack) / (n distance sqrt(information) + sqrt(d) pi / b).
 
-Nothing is assumed of M: replacing it by its projection to the box costs no error and no privacy. The papers' Lemma 6
-has 2 epsilon for the distance, holds below epsilon = 1 and asks for M with an error of o(1); this is sharper, holds
-everywhere and asks for nothing.
+Nothing is assumed about M: replacing it by its projection onto the box increases neither
+error nor privacy loss. The papers' Lemma 6 has 2 epsilon for the distance, holds below
+epsilon = 1 and requires M to have an error of o(1). This bound is sharper, holds everywhere
+and has no such condition.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ from discreet.privacy import Approximate, Pure, Unit, check_neighbours
 
 @dataclass(frozen=True)
 class LowerBound:
-    """``privacy``: what the guarantee alone forces; ``statistics``: what any method pays; ``value``: the larger."""
+    """``privacy``: due to the guarantee; ``statistics``: due to sampling, for any method; ``value``:
+    the larger.
+    """
 
     privacy: float
     statistics: float
@@ -46,17 +51,21 @@ class LowerBound:
 
 @dataclass(frozen=True)
 class Closeness:
-    """How far a guarantee lets expectations on neighbours differ: by distance * root mean square + slack * largest."""
+    """How far expectations on neighbours can differ: by distance * root mean
+    square + slack * largest value.
+    """
 
     distance: float
     slack: float
 
     @classmethod
     def of(cls, unit: Unit, neighbours: str = "replace_one") -> Closeness:
-        """Of one row exchanged; where the guarantee is about rows added or removed, that is two steps.
+        """For one exchanged row; if the guarantee is about rows added or
+        removed, these are two steps.
 
-        mu-GDP and rho-zCDP: chi-square at most e^(mu^2) - 1 and e^(2 rho) - 1. Epsilon-DP: 4 sinh^2(epsilon / 2), the
-        chi-square of randomised response. (Epsilon, delta): up to a part of mass delta it is epsilon-DP.
+        mu-GDP and rho-zCDP: chi-square at most e^(mu^2) - 1 and e^(2 rho) - 1. Epsilon-DP: 4
+        sinh^2(epsilon / 2), the chi-square of randomised response. (Epsilon, delta): epsilon-DP
+        except on a part of mass delta.
         """
         if not all(hasattr(unit, name) for name in ("rho", "epsilon", "delta")):
             raise TypeError(
@@ -92,17 +101,19 @@ def glm_lower_bound(
     coef_bound: float = math.inf,
     neighbours: str = "replace_one",
 ) -> LowerBound:
-    """Squared error of the coefficients that every private method has somewhere in |beta_j| <= coef_bound.
+    """The squared error of the coefficients that every private method has for
+    some |beta_j| <= coef_bound.
 
-    dispersion: c(sigma); sigma^2 of a linear model, 1 of a logistic one.
-    curvature: the largest second derivative of the cumulant; 1 of a linear model, 1/4 of a logistic one.
-    x_variance: the largest eigenvalue of E x x^T. x_norm: the largest norm of a row (only a delta asks for it).
-    coef_bound: must be finite for an (epsilon, delta) guarantee; a GDP one needs none.
+    dispersion: c(sigma); sigma^2 for a linear model, 1 for a logistic one. curvature: the largest
+    second derivative of the cumulant; 1 for a linear model, 1/4 for a logistic one. x_variance: the
+    largest eigenvalue of E x x^T. x_norm: the largest norm of a row (used only with a delta).
+    coef_bound: must be finite for an (epsilon, delta) guarantee; not needed for GDP.
     """
     _check(n, n_features, dispersion, curvature, x_variance, x_norm, coef_bound)
     closeness = Closeness.of(privacy, neighbours)
     information = curvature * x_variance / dispersion
-    # |score| has a mean of at most sqrt(curvature / dispersion) per unit of x, and |M - beta| <= 2 b sqrt(d).
+    # |score| has a mean of at most sqrt(curvature / dispersion) per unit of x, and
+    # |M - beta| <= 2 b sqrt(d).
     largest = 2 * math.sqrt(n_features) * x_norm * math.sqrt(curvature / dispersion)
     forced = _forced_risk(n, n_features, information, closeness, largest, coef_bound)
     reach = "" if math.isinf(coef_bound) else f" with every |coefficient| <= {coef_bound:g}"
@@ -118,16 +129,19 @@ def glm_lower_bound(
 def relu_lower_bound(
     n: int, n_features: int, privacy: Unit, *, noise_std: float, neighbours: str = "replace_one"
 ) -> LowerBound:
-    """Squared error of the weights of y = max(0, <w, x>) + noise, for x uniform on [-1, 1]^d and |w| <= 1.
+    """The squared error of the weights of y = max(0, <w, x>) + noise, for x uniform
+    on [-1, 1]^d and |w| <= 1.
 
-    Fisher's information is exactly I / (6 sigma^2): x has variance 1/3 (the paper counts 1), and the other half of the
-    rows shows nothing. The prior is on the box inside the ball, |w_j| <= 1/sqrt(d).
+    The Fisher information is exactly I / (6 sigma^2): x has variance 1/3 (the paper uses
+    1), and half of the rows carry no information. The prior is on the box inside the
+    ball, |w_j| <= 1/sqrt(d).
     """
     _check(n, n_features, noise_std, 1.0, 1.0, 1.0, 1.0)
     closeness = Closeness.of(privacy, neighbours)
     bound = 1 / math.sqrt(n_features)
     information = 1 / (6 * noise_std**2)
-    # Half of the rows have a score, of mean size sqrt(2 / pi) / sigma; |<x, M - w>| <= |x|_1 2 b <= 2 b d.
+    # Half of the rows have a score, of mean size sqrt(2 / pi) / sigma; |<x, M -
+    # w>| <= |x|_1 2 b <= 2 b d.
     largest = 2 * n_features * math.sqrt(2 / math.pi) / (2 * noise_std)
     return LowerBound(
         _forced_risk(n, n_features, information, closeness, largest, bound),
@@ -138,18 +152,23 @@ def relu_lower_bound(
 
 
 def relu_excess_risk(bound: LowerBound) -> LowerBound:
-    """The same for the excess risk, which is at least a quarter of |M - w|^2 in the norm of E x x^T = I / 3."""
+    """The same for the excess risk, which is at least a quarter of |M - w|^2 in the
+    norm of E x x^T = I / 3.
+    """
     return bound.scaled(1 / 12, "excess risk")
 
 
 def _forced_risk(n: int, d: int, information: float, closeness: Closeness, largest: float, coef_bound: float) -> float:
-    """The bound for the best of many boxes inside the allowed one: a small one hides more, a large one slackens less.
+    """The bound for the best of many boxes inside the allowed one: small ones hide
+    more, large ones lose less.
 
-    largest: what the attack can be at most in the mean, per unit of the box's half-width.
+    largest: an upper bound on the mean of the attack, per unit of the box's half-width.
     """
     if math.isinf(coef_bound):
         if closeness.slack > 0:
-            raise ValueError("an (epsilon, delta) guarantee needs a finite coef_bound: its delta may tell everything")
+            raise ValueError(
+                "an (epsilon, delta) guarantee needs a finite coef_bound: with delta anything may be revealed"
+            )
         widths = np.array([math.inf])
     else:
         widths = coef_bound * np.geomspace(1e-6, 1.0, 200)
@@ -160,7 +179,9 @@ def _forced_risk(n: int, d: int, information: float, closeness: Closeness, large
 
 
 def _van_trees(n: int, d: int, information: float, coef_bound: float) -> float:
-    """The Bayesian Cramer-Rao bound d^2 / (n tr I + d (pi/b)^2) under the same prior: what every method pays."""
+    """The Bayesian Cramer-Rao bound d^2 / (n tr I + d (pi/b)^2) under the same
+    prior, for every method.
+    """
     return d / (n * information + (math.pi / coef_bound) ** 2)
 
 

@@ -1,4 +1,6 @@
-"""Forecasts as a picture: the error against epsilon and against n, with the non-private level and the lower bound."""
+"""Plots of forecasts: the error against epsilon and n, with the non-private
+level and the lower bound.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The very estimator, fitted to made-up people: forecasts are held against it, and replaced by it if not sharp."""
+"""The estimator itself, fitted to simulated people: a check of forecasts, and their
+replacement if not sharp.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _TEST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Measured:
-    """Root mean square error of a coefficient, in units of one feature's standard deviation, and the excess risk."""
+    """Root mean square error of a coefficient, in units of one feature's standard
+    deviation, and the excess risk.
+    """
 
     standard_error: float
     excess_risk: float
@@ -48,7 +52,7 @@ def simulate_central(
     repeats: int = 8,
     seed: int = 0,
 ) -> Measured:
-    """Fit so many made-up data sets and hold the models against the truth."""
+    """Fit this many simulated data sets and compare the models with the truth."""
     from discreet.domain import Public
 
     rng = np.random.default_rng([seed, n, design.d])

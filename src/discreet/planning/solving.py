@@ -1,4 +1,4 @@
-"""The least price of an error: where a falling curve first reaches a level."""
+"""Solving for n or epsilon: where a decreasing error curve reaches a level."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from discreet.planning.remedy import NoForecast, larger_error
 
 
 def least(error_at: Callable[[float], float], wanted: float, low: float, high: float, name: str) -> float:
-    """The least value between low and high with an error of at most ``wanted``, to one part in 500.
+    """The smallest value between low and high with an error of at most
+    ``wanted``, to one part in 500.
 
-    Errors fall with n and epsilon but for small steps where a plan changes; any crossing is then as good as another.
+    Errors decrease with n and epsilon, except for small steps where a plan changes;
+    any crossing is accepted.
     """
     best = error_at(high)
     if best > wanted:

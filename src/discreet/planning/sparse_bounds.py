@@ -1,11 +1,12 @@
-"""The lower bound for sparse coefficients (COST, Theorem 6), with what its proof really gives.
+"""The lower bound for sparse coefficients (COST, Theorem 6), as far as its proof is valid.
 
-The printed proof draws a Gaussian vector, keeps its s largest entries, and applies Stein's lemma to each coordinate as
-if it had a density. It has jumps, where a coordinate enters the support, and their terms take away the factor log(d/s):
-the completeness identity itself says that the attack on a method with E M = beta sums to s, not to s log(d/s). So the
-score attack gives the bound of a known support, s in place of d. What not knowing the support costs is bounded from
-below by Fano's inequality over a packing of supports, for guarantees that compose over groups (GDP, zCDP, pure):
-distance k costs k^2 rho at most. The larger of both counts.
+The printed proof draws a Gaussian vector, keeps its s largest entries, and applies Stein's lemma to
+each coordinate as if it had a density. It has jumps where a coordinate enters the support, and
+their terms remove the factor log(d/s): by the completeness identity, the attack on a method with E
+M = beta sums to s, not to s log(d/s). So the score attack gives the bound for a known support, with
+s instead of d. The cost of not knowing the support is bounded from below by Fano's inequality over
+a packing of supports, for guarantees that compose over groups (GDP, zCDP, pure): distance k costs
+at most k^2 rho. The larger of both bounds is used.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ def sparse_glm_lower_bound(
     coef_bound: float = math.inf,
     neighbours: str = "replace_one",
 ) -> LowerBound:
-    """``glm_lower_bound`` for vectors of which at most ``sparsity`` coefficients are not 0; x_norm: of so many columns.
+    """``glm_lower_bound`` for vectors with at most ``sparsity`` nonzero coefficients.
 
-    The two parts are as of ``LowerBound``; each is the larger of the bound for a known support and of Fano's.
+    x_norm: of this many columns. Each part of the ``LowerBound`` is the larger of the bound for a
+    known support and of Fano's.
     """
     if not 1 <= sparsity <= n_features:
         raise ValueError(f"sparsity must be between 1 and n_features, got {sparsity} of {n_features}")
@@ -66,11 +68,13 @@ def _epsilon(privacy: Unit, steps: int) -> float:
 
 
 def _fano(n: int, d: int, s: int, information: float, coef_bound: float, rho: float, epsilon: float) -> float:
-    """Fano's bound over supports that differ in at least ``apart`` places, at the best height of the coefficients.
+    """Fano's bound over supports that differ in at least ``apart`` places, at the
+    best size of coefficients.
 
-    Vectors of height h on different supports: |b - b'|^2 is between 2 apart h^2 and 2 s h^2. One row's distributions
-    differ by KL <= information |b - b'|^2 / 2, so in variation by t <= sqrt(KL / 2). The mutual information is at most
-    n KL without privacy, and with it at most rho E K^2 (or epsilon E K), K ~ Binomial(n, t) the rows to exchange.
+    For vectors of height h on different supports, |b - b'|^2 is between 2 apart h^2 and 2 s h^2.
+    One row's distributions differ by KL <= information |b - b'|^2 / 2, so in total variation by
+    t <= sqrt(KL / 2). The mutual information is at most n KL without privacy, and with it at most
+    rho E K^2 (or epsilon E K), with K ~ Binomial(n, t) the number of rows to exchange.
     """
     best = 0.0
     heights = np.geomspace(1e-8, 1e4, 600) / math.sqrt(information * s)
@@ -91,7 +95,9 @@ def _fano(n: int, d: int, s: int, information: float, coef_bound: float, rho: fl
 
 
 def log_packing(d: int, s: int, apart: int) -> float:
-    """Log of a number of s-element sets, any two of which differ in ``apart`` elements: all sets over one's nearest."""
+    """Log of a number of s-element sets that pairwise differ in ``apart`` elements: all
+    sets over the nearest ones.
+    """
     near = np.arange(apart)
     around = logsumexp(_log_choose(s, near) + _log_choose(d - s, near))
     return float(_log_choose(d, np.array([s]))[0] - around)

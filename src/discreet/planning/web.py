@@ -1,4 +1,4 @@
-"""The planner as a page on this computer: no other host, no data."""
+"""The planner as a local web page: no other host, no data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.planning.words import attacker_sentences, error_rows, headline, mo
 
 _HOSTS = {"127.0.0.1", "localhost"}
 _CURVE_POINTS = 13
-# Nothing may be loaded from anywhere else, and no other page may frame this one.
+# Nothing may be loaded from elsewhere, and no other page may embed this one.
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -42,7 +42,7 @@ _MOST_COLUMNS = 500
 
 
 class PlanServer(ThreadingHTTPServer):
-    """Listens on this computer only; ``port`` 0 takes any free one."""
+    """Listens on this computer only; with ``port`` 0 on any free port."""
 
     daemon_threads = True
 
@@ -54,7 +54,7 @@ class PlanServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
     def address_of(self, asked: dict[str, Any]) -> str:
-        """The page with these settings, by the names of ``plan``; what is None is left to the page."""
+        """The address of the page with these settings, named as in ``plan``; None is left out."""
         told = {name: value for name, value in asked.items() if value is not None}
         return self.address + (f"?{urlencode(told)}" if told else "")
 
@@ -62,7 +62,8 @@ class PlanServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         asked = urlsplit(self.path)
-        # A page elsewhere could have its own name point here; this one only answers to its own.
+        # DNS rebinding: another page's host name could resolve to this computer,
+        # so the host is checked.
         if self.headers.get("Host", "").rsplit(":", 1)[0] not in _HOSTS:
             self._send(403, "text/plain", "this planner answers to localhost only")
         elif asked.path in _FILES:
@@ -96,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: a person at a terminal has no use for a line per slider move."""
+        """Print nothing: a line per slider move would not help."""
 
 
 @lru_cache(maxsize=len(_FILES))
@@ -106,7 +107,7 @@ def _file(name: str) -> str:
 
 @lru_cache(maxsize=512)
 def answer(query: str) -> str:
-    """The forecast that a query asks for, with its words and curves, as JSON."""
+    """The forecast that a query asks for, with its texts and curves, as JSON."""
     asked: dict[str, Any] = {}
     for name, value in parse_qsl(query):
         if name in _NUMBERS:
@@ -121,7 +122,7 @@ def answer(query: str) -> str:
             Remedy(f"Take {_MOST_COLUMNS:,} columns", {"d": _MOST_COLUMNS}),
         )
     family = asked.pop("family", "linear")
-    # A page answers at once; who asks for it waits for a simulation.
+    # The page answers at once; a simulation runs only on request.
     forecast = plan(family, simulate=bool(asked.pop("simulate", 0)), **asked)
     attacker = forecast.attacker
     return json.dumps(

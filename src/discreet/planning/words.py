@@ -1,4 +1,4 @@
-"""A forecast in plain words, the same in the terminal and on the page."""
+"""A forecast in words, the same in the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TRUST = {
     "parties": "two organisations that mix their columns",
 }
 
-# What experiments/plan_real.md measured on six tables.
+# Measured on six tables (experiments/plan_real.md).
 SUPPOSED = (
     "independent normal columns, bounds at four standard deviations, labels that follow the model; on real tables the "
     "noise was 0.7 to 1.9 times its forecast"
@@ -49,18 +49,20 @@ def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
 
 
 def attacker_sentences(forecast: Forecast) -> list[str]:
-    """What an attacker could learn, and a word about a delta that means little with so many people."""
+    """What an attacker could learn, and a warning about a delta that is too
+    large for this many people.
+    """
     said = forecast.attacker.sentences()
     if forecast.delta * forecast.n >= 1:
         said.append(
-            f"Delta {forecast.delta:g} is not below 1 in {forecast.n:,} people: a method that publishes one person's "
-            "row outright could claim it. Take a smaller one; it costs little."
+            f"Delta {forecast.delta:g} is not below 1 in {forecast.n:,} people: publishing one person's row would "
+            "satisfy such a guarantee. Choose a smaller delta; it costs little."
         )
     return said
 
 
 def model_sentences(forecast: Forecast) -> list[str]:
-    """What the model would lose."""
+    """The loss of accuracy in sentences."""
     times = forecast.standard_error / forecast.plain_standard_error
     wider = f"{times:.1f} times as wide as" if times >= 1.05 else "as wide as"
     lines = [

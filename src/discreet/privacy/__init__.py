@@ -1,4 +1,4 @@
-"""Units, guarantees, composition, calibration and the durable ledger."""
+"""Privacy units, guarantees, composition, calibration and the budget ledger."""
 
 from discreet.privacy.budget import Budget, refuse_weaker
 from discreet.privacy.composition import Composition, compose

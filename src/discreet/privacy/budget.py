@@ -1,4 +1,4 @@
-"""An amount of privacy to spend: an (epsilon, delta) pair and the mu that buys the most for it."""
+"""A privacy budget: an (epsilon, delta) pair and the largest mu that it covers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from discreet.errors import GuaranteeError, WeakGuaranteeWarning, warn_user
 from discreet.privacy.profile import check_delta, check_finite_epsilon, gaussian_mu
 from discreet.privacy.units import GDP, Unit
 
-# Beyond these a guarantee says next to nothing.
+# A guarantee beyond these values protects almost nobody.
 _LARGE_DELTA, _LARGE_EPSILON = 0.01, 50.0
 
 
 @dataclass(frozen=True)
 class Budget:
-    """(epsilon, delta), together with ``mu``: the largest GDP cost that it covers, exactly.
+    """(epsilon, delta) with ``mu``, the largest GDP cost that it covers.
 
-    Releases are paid in mu^2, which adds up; epsilon does not, so two budgets' epsilons cannot be subtracted.
+    Costs are added as mu^2. Epsilons do not add up, so those of two budgets cannot be subtracted.
     """
 
     epsilon: float
@@ -33,22 +33,22 @@ class Budget:
             raise ValueError("delta must be > 0: discreet adds Gaussian noise, which no pure guarantee covers; got 0")
         if delta >= 1:
             raise ValueError(
-                f"delta must be below 1: it is the chance that anything at all may show, and at 1 the guarantee would "
-                f"hold for the raw rows; choose it well below 1 / number of people; got {delta:g}"
+                f"delta must be below 1: it is the probability with which the guarantee may fail, and at 1 even "
+                f"publishing the raw rows would satisfy it; choose it well below 1 / number of people; got {delta:g}"
             )
         return cls(float(epsilon), float(delta), gaussian_mu(epsilon, delta))
 
     def doubts(self, rows: int | None = None) -> list[str]:
-        """What this guarantee is worth, where that is next to nothing; ``rows`` if their number is public."""
+        """Reasons why this guarantee protects little; ``rows``: their number if it is public."""
         said = []
         if rows is not None and rows > 0 and self.delta >= 1 / rows:
             said.append(
-                f"delta {self.delta:g} is not below one over the number of rows, 1 / {rows:,}: to publish one row, "
-                f"picked at random, would keep such a promise; choose it well below, such as {0.01 / rows:.0e}"
+                f"delta {self.delta:g} is not below 1 / number of rows = 1 / {rows:,}: publishing one row, picked at "
+                f"random, would satisfy such a guarantee; choose a much smaller one, such as {0.01 / rows:.0e}"
             )
         elif self.delta >= _LARGE_DELTA:
             said.append(
-                f"with delta {self.delta:g} anything about a person may show, with a chance of {self.delta:.0%}; "
+                f"with delta {self.delta:g} the guarantee may fail with a probability of {self.delta:.0%}; "
                 "choose it well below one over the number of people, such as 1e-6"
             )
         if self.epsilon > _LARGE_EPSILON:
@@ -68,11 +68,11 @@ class Budget:
         return cls(GDP(mu).epsilon(delta), delta, mu)
 
     def split(self, shares: Sequence[float]) -> list[GDP]:
-        """Costs whose squares stand in these proportions and never add up to more than this budget."""
+        """Costs whose squares are in these proportions and together never exceed this budget."""
         if not shares or any(share <= 0 for share in shares):
             raise ValueError(f"shares must be positive numbers, got {list(shares)}")
         whole = math.fsum(shares)
-        # A few roundings below the exact root, so that the exact sum of squares stays within mu^2.
+        # Slightly below the exact root, so that the exact sum of squares stays within mu^2.
         return [GDP(self.mu * math.sqrt(share / whole) * (1 - 1e-14)) for share in shares]
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class Budget:
 
 
 def refuse_weaker(costs: Sequence[Unit], budget: Budget) -> None:
-    """Refuse, before anything is spent, noise whose exact guarantee is weaker than the one asked for."""
+    """Refuse noise with a weaker guarantee than the one asked for, before anything is spent."""
     given = math.sqrt(math.fsum(cost.mu**2 for cost in costs))
     if given > budget.mu:
         epsilon = GDP(given).epsilon(budget.delta)

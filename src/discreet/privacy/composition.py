@@ -16,10 +16,11 @@ from discreet.privacy.units import GDP, ZCDP, Approximate, Pure, Unit
 
 @dataclass(frozen=True)
 class Composition:
-    """Several releases about the same people, one after another, each allowed to depend on the answers before it.
+    """Several releases about the same people; each may depend on earlier answers.
 
-    Gaussian releases compose exactly (mu^2 adds up). Mixed ones are accounted by every valid route, and the best
-    answer counts: GDP domination, zCDP, numerical privacy-loss distributions (rounded up), and plain addition.
+    Gaussian releases compose exactly: mu^2 adds up. For mixed releases every valid bound is
+    computed and the smallest one is used: GDP domination, zCDP, numerical privacy-loss
+    distributions (rounded up) and basic composition.
     """
 
     parts: tuple[Unit, ...]
@@ -34,7 +35,7 @@ class Composition:
 
     @property
     def merged(self) -> tuple[Unit, ...]:
-        """All Gaussian parts as one, before the others: a long history then costs a few convolutions only."""
+        """All Gaussian parts as one, then the others, so that few convolutions are needed."""
         gaussian = [part for part in self.parts if isinstance(part, GDP)]
         others = sorted((part for part in self.parts if not isinstance(part, GDP)), key=repr)
         return (*([GDP(Composition(tuple(gaussian)).mu)] if gaussian else []), *others)
@@ -59,7 +60,7 @@ class Composition:
             routes.append(GDP(self.mu))
         if math.isfinite(self.rho):
             routes.append(ZCDP(self.rho))
-        # What has a mu may count as Gaussian noise of that mu: a pick has no table of losses of its own.
+        # A part with a finite mu may count as Gaussian noise of that mu: a pick has no loss table.
         for parts in dict.fromkeys([merged, Composition(tuple(_dominating(part) for part in merged)).merged]):
             if (distribution := _composed_pld(parts)) is not None:
                 convolved = sum(part.times if isinstance(part, Repeated) else 1 for part in parts)
@@ -78,7 +79,7 @@ def _dominating(part: Unit) -> Unit:
 
 @dataclass(frozen=True)
 class _Sum:
-    """Plain addition of epsilons and deltas: valid for anything, tight for nothing."""
+    """Basic composition, the sum of epsilons and deltas: always valid, never tight."""
 
     parts: Sequence[Unit]
 
@@ -95,7 +96,7 @@ class _Sum:
         if self.epsilon(1.0) > epsilon:
             return 1.0
         low, high = 1e-300, 1.0
-        for _ in range(64):  # halves the logarithm each time; ``high`` always holds
+        for _ in range(64):  # each step halves the interval of logarithms; ``high`` is always valid
             middle = math.sqrt(low) * math.sqrt(high)
             if self.epsilon(middle) <= epsilon:
                 high = middle
@@ -104,15 +105,19 @@ class _Sum:
         return high
 
 
-# What rounding in one convolution can take from delta, on any processor. A fast Fourier transform of N numbers is right
-# to 5 log2(N) 2^-53 of its length, so a convolution of chances a and b is off by 15 log2(N) 2^-53 sqrt(N) (|a| + |b|)
-# in all its entries together, with lengths of 1 at most: 7e-11 for the longest tables. Some 1e-16 has been seen.
+# How much rounding in one convolution can reduce delta, on any processor. A fast Fourier transform
+# of N numbers has an error of 5 log2(N) 2^-53 relative to its L2 norm. So a convolution of
+# probabilities a and b is off by 15 log2(N) 2^-53 sqrt(N) (|a| + |b|) in the sum over its entries,
+# with norms of at most 1: 7e-11 for the longest tables. Errors of about 1e-16 were observed.
 ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class _Numerical:
-    """Tables of losses, convolved; delta is rounded up by ``margin``, and so is epsilon by what that makes of it."""
+    """A convolved privacy-loss distribution.
+
+    ``margin`` is added to delta, so both results are upper bounds.
+    """
 
     distribution: Any
     margin: float
@@ -124,7 +129,8 @@ class _Numerical:
         return min(1.0, float(self.distribution.get_delta_for_epsilon(epsilon)) + self.margin)
 
 
-# Tables of losses grow with their range: beyond this one, which no useful guarantee reaches, other routes must do.
+# The size of a loss table grows with its range. Beyond this loss, which no useful guarantee
+# reaches, the other bounds are used.
 _LARGEST_LOSS = 100.0
 
 
@@ -139,7 +145,7 @@ def _largest_loss(part: Unit) -> float:
 @lru_cache(maxsize=64)
 def _composed_pld(parts: tuple[Unit, ...]) -> Any:
     if any(isinstance(part, ZCDP) or (isinstance(part, Repeated) and part.each.bounded_range) for part in parts):
-        return None  # they have no table; see their loss_distribution
+        return None  # these have no loss table; see their loss_distribution
     if sum(_largest_loss(part) for part in parts) > _LARGEST_LOSS:
         return None
     total = None

@@ -1,9 +1,10 @@
-"""Gaussian noise that is worse than a given cost: so that whatever a solver costs can be shared out in mu^2.
+"""Gaussian noise that dominates a given cost, so that any solver's cost can be shared in mu^2.
 
-If delta(epsilon) <= slack + (1 - slack) delta_mu(epsilon) for every epsilon >= 0, then nobody can tell the cost's two
-outputs apart better than those of a mu-GDP release beside a secret that is told with chance ``slack``: that is the
-profile of the two together. (Below 0 the profiles of the reversed pairs say the same.) What dominates a release may
-take its place in any composition.
+If delta(epsilon) <= slack + (1 - slack) delta_mu(epsilon) for every epsilon >= 0, the cost is
+dominated by a mu-GDP release together with a release that reveals everything with probability
+``slack``: the right-hand side is the profile of these two. (For epsilon < 0 the profiles of the
+reversed pairs give the same inequality.) In any composition, a release may be replaced by one that
+dominates it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from discreet.privacy.units import GDP, Unit
 
 Floats = NDArray[np.float64]
 
-# The profile is looked at in so many places; between two of them it counts as at the lower one, the Gaussian's as at
-# the upper.
+# The profile is evaluated at this many points. Between two of them the cost's profile is taken at
+# the lower point and the Gaussian's at the upper one, so the comparison is conservative.
 _PLACES, _FEW_PLACES = 600, 100
-# A cost is followed until its delta is this small, or as small as it gets.
+# The profile is followed until delta is this small, or does not decrease further.
 _TAIL = 1e-15
 _LARGEST_EPSILON = 100.0
 _LARGEST_MU = 50.0
@@ -34,14 +35,14 @@ _LARGEST_MU = 50.0
 
 @dataclass(frozen=True)
 class Cover:
-    """mu-GDP but for a chance of ``slack``."""
+    """mu-GDP, except with probability ``slack``."""
 
     mu: float
     slack: float = 0.0
 
 
 def gaussian_cover(costs: Sequence[Unit]) -> Cover:
-    """The least mu, and a slack, that cover all these costs together; mu is infinite where none is found."""
+    """The smallest mu, with a slack, that covers all these costs; infinite if none is found."""
     return _cover(tuple(costs))
 
 
@@ -69,7 +70,7 @@ def _cover(costs: tuple[Unit, ...]) -> Cover:
 
 
 def _profile(together: Composition, end: float) -> tuple[Floats, Floats]:
-    """Places from 0 to ``end``, and upper bounds on delta there, which fall."""
+    """Points from 0 to ``end``, and decreasing upper bounds on delta at them."""
     merged = together.merged
     quick = merged[-1] if len(merged) == 1 else None
     if len(merged) == 2 and isinstance(merged[0], GDP) and isinstance(merged[1], Perturbed):
@@ -86,6 +87,6 @@ def _profile(together: Composition, end: float) -> tuple[Floats, Floats]:
 
 
 def _gaussian_delta(epsilons: Floats, mu: float) -> Floats:
-    """A lower bound on delta of mu-GDP: what rounding could have added is taken off."""
+    """A lower bound on delta of mu-GDP: the largest possible rounding error is subtracted."""
     near, far = ndtr(-epsilons / mu + mu / 2), np.exp(np.minimum(epsilons + log_ndtr(-epsilons / mu - mu / 2), 0.0))
     return np.asarray((near - far) * (1 - 1e-9) - 1e-14 * near)

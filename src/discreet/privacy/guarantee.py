@@ -1,4 +1,4 @@
-"""What a result promises to each person in the data."""
+"""The guarantee of a result for each person in the data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def check_neighbours(neighbours: str) -> Neighbours:
 
 @dataclass(frozen=True)
 class Release:
-    """One noisy answer: what was asked, how far one person could move it, how much noise hid that, what it cost.
+    """One noisy answer: its label, sensitivity, noise standard deviation and cost.
 
-    ``split`` and ``part`` tell which part of the rows was asked, if not all: the split is then paid for as a whole.
+    ``split`` and ``part`` say which part of the rows was asked, if not all. A split is charged as a
+    whole.
     """
 
     label: str
@@ -50,7 +51,7 @@ class Guarantee:
     """The joint guarantee of a list of releases, against an observer who sees every one of them.
 
     ``unit`` is what one neighbour changes: a row, or a person with up to ``rows_per_person`` rows.
-    ``seeded`` marks a result whose noise came from ``random_state``: reproducible, therefore not private.
+    ``seeded`` marks a result whose noise came from ``random_state``: reproducible, so not private.
 
     Attributes
     ----------
@@ -61,9 +62,9 @@ class Guarantee:
     rows_per_person : int
         Rows of a person that are used at most.
     grouped : bool
-        Whether it is about persons.
+        Whether the guarantee is about persons rather than rows.
     seeded : bool
-        Whether the noise came from ``random_state``: reproducible, and so not private.
+        Whether the noise came from ``random_state``: reproducible, so not private.
 
     Examples
     --------
@@ -90,21 +91,21 @@ class Guarantee:
 
     @property
     def mu(self) -> float:
-        """The mu of Gaussian privacy that all releases together have; infinite where there is none."""
+        """The mu of Gaussian DP of all releases together; infinite if there is none."""
         return self._cost.mu
 
     @property
     def rho(self) -> float:
-        """The rho of zero-concentrated privacy that all releases together have; infinite where there is none."""
+        """The rho of zero-concentrated DP of all releases together; infinite if there is none."""
         return self._cost.rho
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon that holds at this delta.
+        """The smallest epsilon that holds at this delta.
 
         Parameters
         ----------
         delta : float
-            Where the curve is asked.
+            The delta.
 
         Returns
         -------
@@ -114,12 +115,12 @@ class Guarantee:
         return self._cost.epsilon(delta)
 
     def delta(self, epsilon: float) -> float:
-        """The least delta that holds at this epsilon.
+        """The smallest delta that holds at this epsilon.
 
         Parameters
         ----------
         epsilon : float
-            Where the curve is asked.
+            The epsilon.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class Guarantee:
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """The divisions of the rows into disjoint parts of which some release was made."""
+        """The divisions of the rows into disjoint parts that releases were made from."""
         return tuple({r.split.number: r.split for r in self.releases if r.split is not None}.values())
 
     @property
@@ -145,7 +146,7 @@ class Guarantee:
 
     @property
     def _shown_delta(self) -> float:
-        # A shuffled pass has one delta at which it promises something, and no mu.
+        # A shuffled pass has a guarantee at one delta only, and no mu.
         return max([1e-6, *(split.cost.slack for split in self.splits if isinstance(split.cost, Approximate))])
 
     def __repr__(self) -> str:
@@ -175,11 +176,11 @@ def joint(guarantees: Sequence[Guarantee]) -> Guarantee:
     """The guarantee of several results about the same people, taken together."""
     first = guarantees[0]
     if any((g.neighbours, g.grouped) != (first.neighbours, first.grouped) for g in guarantees):
-        raise ValueError("guarantees about different neighbours or units have no joint one")
+        raise ValueError("guarantees with different neighbours or units cannot be combined")
     releases: list[Release] = []
     splits = 0
     for g in guarantees:
-        # Splits of different results are different ones, though their numbers may agree.
+        # Splits of different results are different, although their numbers may be equal.
         releases += [
             r if r.split is None else replace(r, split=r.split.renumbered(r.split.number + splits)) for r in g.releases
         ]

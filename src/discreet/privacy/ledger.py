@@ -38,18 +38,20 @@ T = TypeVar("T")
 
 
 class Ledger:
-    """The privacy budget of one data set: a file that every release pays from before it looks at a row.
+    """The privacy budget of one data set: a file that is charged before any row is read.
 
-    A fit reserves all that it may cost in one charge, and its releases draw on that (reservation.py). A release goes
-    ``charge -> draw -> store -> return what store returned``. The charge is on disk before a row is read, so a crash
-    wastes budget and never leaks. After a crash between charge and store, the same key draws again at no cost: the lost
-    draw was returned to nobody, so observers see one answer per charge. Of two retries that run at the same time, both
+    A fit reserves all that it may cost in one charge, and its releases draw on that
+    (reservation.py). A release goes ``charge -> draw -> store -> return what store returned``. The
+    charge is on disk before a row is read, so a crash can waste budget but cannot leak. After a
+    crash between charge and store, the same key draws again at no cost: the lost draw was returned
+    to nobody, so observers see one answer per charge. If two retries run at the same time, both
     return the result that was stored first.
 
-    A ledger object holds nothing but the path: copies, clones, pickles and other processes pay from the same file.
-    Every use checks the newest entry, the running totals and that nobody else has touched the file; one that was
-    altered, cut or restored from an older copy is refused. Beside the file lie ``<path>.mark`` and, after many charges
-    in a few seconds, ``<path>.tail``, which belong to it and move with it, and ``<path>.lock``.
+    A ledger object holds only the path: copies, clones, pickles and other processes charge the same
+    file. Every use checks the newest entry, the running totals and that nothing else has changed
+    the file. A file that was altered, truncated or restored from an older copy is refused. The
+    files ``<path>.mark`` and, after many charges in a few seconds, ``<path>.tail`` belong to the
+    ledger and must be moved with it. ``<path>.lock`` is the lock.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ class Ledger:
 
     Privacy
     -------
-    A charge is on disk before a row is read, so a crash wastes budget and never leaks.
+    A charge is on disk before a row is read, so a crash can waste budget but cannot leak.
 
     Examples
     --------
@@ -75,19 +77,19 @@ class Ledger:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, epsilon: float, delta: float, note: str = "") -> Ledger:
-        """A new ledger; never overwrites one.
+        """Create a ledger. An existing one is never overwritten.
 
         Parameters
         ----------
         path : str or path
-            A new file.
+            The path of the new file.
         epsilon : float
-            What may be spent in all, at ``delta``.
+            The total that may be spent, at ``delta``.
         delta : float
             The probability with which epsilon may be exceeded; well below 1 over the number of
             people.
         note : str, optional
-            Who decided it, and about which data.
+            Who decided on the budget, and for which data.
 
         Returns
         -------
@@ -104,7 +106,9 @@ class Ledger:
 
     @classmethod
     def read_only(cls, path: str | os.PathLike[str]) -> ReadOnlyLedger:
-        """Read a ledger, also one that cannot be charged; ``doubts`` says why it cannot, and is empty if it can.
+        """Open a ledger for reading, also one that cannot be charged.
+
+        ``doubts`` says why it cannot be charged, and is empty if it can.
 
         Parameters
         ----------
@@ -114,42 +118,42 @@ class Ledger:
         Returns
         -------
         ReadOnlyLedger
-            What can be read.
+            The ledger, for reading only.
         """
         return ReadOnlyLedger(path)
 
     @property
     def total(self) -> Budget:
-        """All that may be spent."""
+        """The total budget."""
         return self._account().total
 
     @property
     def spent(self) -> Budget:
-        """What all charges cost together."""
+        """The joint cost of all charges."""
         return self._account().spent
 
     @property
     def remaining(self) -> Budget:
-        """What further Gaussian releases may cost together."""
+        """The largest joint cost of further Gaussian releases."""
         return self._account().remaining
 
     @property
     def note(self) -> str:
-        """What ``create`` was told about the decision."""
+        """The note given to ``create``."""
         return self._account().note
 
     @property
     def id(self) -> str:
-        """The unique id of this ledger, wherever its file is."""
+        """The unique id of this ledger. It does not depend on where the file is."""
         return str(self._account().opening["id"])
 
     @property
     def charges(self) -> int:
-        """How often the ledger was charged."""
+        """The number of charges."""
         return self._account().charges
 
     def opened_account(self) -> Account:
-        """The account as it was when the ledger was created, to compute what was left after each charge.
+        """The account at the creation of the ledger, to compute what was left after each charge.
 
         Returns
         -------
@@ -164,9 +168,9 @@ class Ledger:
         return self._read(history_of)
 
     def verify(self) -> int:
-        """Check every entry that was ever written, every link and every total; returns the number of entries.
+        """Check every entry that was ever written, every link and every total.
 
-        LedgerCorrupt if one is not what was written.
+        Raises LedgerCorrupt if an entry is not what was written.
 
         Returns
         -------
@@ -177,7 +181,7 @@ class Ledger:
 
     @staticmethod
     def repair(path: str | os.PathLike[str]) -> Repair:
-        """Repair a ledger that is refused, as far as this returns no budget.
+        """Repair a ledger that is refused, as far as this returns no budget to it.
 
         Parameters
         ----------
@@ -187,13 +191,15 @@ class Ledger:
         Returns
         -------
         Repair
-            What was mended and what was not.
+            What was repaired and what was not.
         """
         return RepairFile(Path(path).resolve(), Account).repair()
 
     @staticmethod
     def sign(path: str | os.PathLike[str]) -> None:
-        """Sign the marks of a ledger with the key that DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE names.
+        """Sign the marks of a ledger.
+
+        The key is in DISCREET_LEDGER_KEY, or in the file that DISCREET_LEDGER_KEY_FILE names.
 
         Parameters
         ----------
@@ -203,18 +209,19 @@ class Ledger:
         RepairFile(Path(path).resolve(), Account).sign()
 
     def charge(self, cost: Unit, *, label: str, key: str | None = None) -> str:
-        """Pay for one release; on disk when this returns. A key that has paid already is not charged again.
+        """Charge one release; on disk when this returns. A key is charged only once.
 
-        Two releases with the same key are one release, so a key must name the query, its parameters and the data.
+        Two releases with the same key are one release, so a key must name the query, its
+        parameters and the data.
 
         Parameters
         ----------
         cost : Unit
             A unit of privacy, such as ``GDP(0.2)``.
         label : str
-            What ``history`` calls it.
+            The name of the release in ``history``.
         key : str, optional
-            What names the release.
+            The key of the release. Default: a new random key.
 
         Returns
         -------
@@ -224,16 +231,18 @@ class Ledger:
         return self.reserve([cost], label=label, key=key)
 
     def reserve(self, costs: Sequence[Unit], *, label: str, key: str | None = None) -> str:
-        """Pay for all that a fit may release, in one charge. A BudgetError means that nothing was charged.
+        """Charge, at once, everything that a fit may release.
+
+        A BudgetError means that nothing was charged.
 
         Parameters
         ----------
         costs : sequence of Unit
-            What the fit may release.
+            The costs of what the fit may release.
         label : str
-            What ``history`` calls it.
+            The name of the fit in ``history``.
         key : str, optional
-            What names the fit.
+            The key of the fit. Default: a new random key.
 
         Returns
         -------
@@ -241,14 +250,15 @@ class Ledger:
             The key of the charge.
         """
         key = uuid.uuid4().hex if key is None else key
-        # The decision is made on the costs as they will be read back.
+        # The decision uses the costs as they will be read back from the file.
         charge = Charge(_now(), str(label), tuple(unit_from_dict(cost.to_dict()) for cost in costs), str(key))
 
         def entry(view: View) -> Written | None:
             earlier = view.find(CHARGE, charge.key)
             if earlier is not None:
                 self._check_same(charge, Charge.read(earlier.facts))
-                # What is not found among its results is drawn again, so all of them must be where they were put.
+                # A missing result is drawn again, so all results must still be
+                # where they were stored.
                 view.verify(Account)
                 return None
             account = Account.read(view.state)
@@ -260,23 +270,25 @@ class Ledger:
         return charge.key
 
     def store(self, key: str, result: dict[str, Any], *, part: str = "", releases: Releases = ()) -> dict[str, Any]:
-        """Store a result of a charge. If one is stored already, that one is returned and must be used.
+        """Store a result of a charge.
+
+        If one is already stored, that one is returned and must be used.
 
         Parameters
         ----------
         key : str
             The name of the charge: the query, its parameters and the data.
         result : dict
-            What to keep.
+            The result.
         part : str, default ''
-            Which of the results of a fit this is.
+            Which result of the fit this is.
         releases : Releases, default ()
-            What was released with it, and at which costs.
+            The releases in this result, with their costs.
 
         Returns
         -------
         dict
-            What was kept first.
+            The result that was stored first.
         """
         kept = result_entry(result_key(key, part), releases, result, _now())
 
@@ -292,20 +304,20 @@ class Ledger:
         return _result(kept)
 
     def finish(self, key: str, releases: Releases) -> None:
-        """Write down what a fit has drawn from its charge, once.
+        """Record, once, which releases a fit has drawn from its charge.
 
         Parameters
         ----------
         key : str
             The name of the charge: the query, its parameters and the data.
         releases : sequence
-            What was released with it, and at which costs.
+            The releases, with their costs.
         """
         made = releases_entry(key, releases, _now())
         self._append(lambda view: None if view.find(RELEASES, key) else made, last=True)
 
     def paid(self, key: str) -> str | None:
-        """When this key was charged, None if it was not.
+        """The time when this key was charged, or None.
 
         Parameters
         ----------
@@ -321,16 +333,18 @@ class Ledger:
         return None if found is None else Charge.read(found.facts).time
 
     def stored(self, key: str, *, part: str = "", releases: Releases = ()) -> dict[str, Any] | None:
-        """The result stored under this key, or None. A result of other releases is refused.
+        """The result stored under this key, or None.
+
+        A result of other releases raises a LedgerError.
 
         Parameters
         ----------
         key : str
             The name of the charge: the query, its parameters and the data.
         part : str, optional
-            Which of the results of a fit.
+            Which result of the fit.
         releases : sequence, optional
-            What was released with it, and at which costs.
+            The releases that the result must consist of, with their costs.
 
         Returns
         -------
@@ -343,8 +357,8 @@ class Ledger:
             return None
         if releases and releases_of(found.facts) != releases:
             raise LedgerError(
-                f"the answer that ledger {self.path} keeps as {place!r} is not one to {releases[0][0]!r} at this cost: "
-                "it was made by another version of discreet, or on another kind of machine; nothing was released"
+                f"the answer stored in ledger {self.path} as {place!r} is not an answer to {releases[0][0]!r} at this "
+                "cost: another version of discreet or another kind of machine made it; nothing was released"
             )
         return _result(found)
 
@@ -366,15 +380,15 @@ class Ledger:
     def _check_same(self, charge: Charge, earlier: Charge) -> None:
         if (charge.label, charge.costs) != (earlier.label, earlier.costs):
             raise LedgerError(
-                f"key {charge.key!r} names another release in ledger {self.path}: {earlier.label!r} was charged under "
-                f"it, not {charge.label!r} at this cost; nothing was spent"
+                f"key {charge.key!r} is the key of another release in ledger {self.path}: it was charged for "
+                f"{earlier.label!r}, not for {charge.label!r} at this cost; nothing was spent"
             )
 
     def _refusal(self, charge: Charge, account: Account) -> str:
         left, delta = account.remaining, account.total.delta
         cost = Composition(charge.costs)
         asked = Budget(cost.epsilon(delta), delta, cost.mu)
-        # Where the difference is in the last digits, a rounded message would contradict itself.
+        # If only the last digits differ, a rounded message would contradict itself.
         more = f"; exactly, mu {asked.mu!r} of {left.mu!r}" if f"{asked.mu:.4g}" == f"{left.mu:.4g}" else ""
         return (
             f"{charge.label!r} asks for {asked}, but {left} is left of {account.total} in ledger {self.path}{more}; "
@@ -398,7 +412,7 @@ class Ledger:
 
 
 class ReadOnlyLedger(Ledger):
-    """A ledger that is looked at and cannot be charged: without its mark, in a read-only folder, as an older copy."""
+    """A ledger for reading only: without its mark, in a read-only folder, or an older copy."""
 
     doubts: str = ""
 
@@ -415,9 +429,10 @@ class ReadOnlyLedger(Ledger):
 def _warn_if_forgotten(file: LedgerFile) -> None:
     if file.forgotten is not None:
         warn_user(
-            f"nothing outside of its folder remembers ledger {file.path} ({file.forgotten}): if the ledger and its "
-            "mark were restored from an older copy, it spends the same budget twice, unnoticed; where containers or "
-            "machines come and go, set DISCREET_STATE to a folder that lasts and is not restored with the ledger",
+            f"no file outside of its folder records ledger {file.path} ({file.forgotten}): if the ledger and its "
+            "mark were restored from an older copy, the same budget could be spent twice without notice; where "
+            "containers or machines are temporary, set DISCREET_STATE to a permanent folder that is not restored "
+            "with the ledger",
             RollbackWarning,
         )
 

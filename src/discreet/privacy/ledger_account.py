@@ -1,8 +1,8 @@
-"""What the entries of a ledger mean: the total, what is spent of it, and whether one more charge fits.
+"""The meaning of a ledger's entries: the total, what is spent, and whether one more charge fits.
 
-The state that a ledger's chain carries is its running totals: the exact sum of mu^2 of all Gaussian charges, and the
-other costs one by one, with the number of times each was charged. So a charge is decided in the same time whatever was
-charged before, unless very many different costs are not Gaussian.
+The state stored with the chain is the running totals: the exact sum of mu^2 of all Gaussian
+charges, and the other costs with the number of times each was charged. So the time for a charge
+does not depend on earlier charges, unless very many different costs are not Gaussian.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ FORMAT = 2
 
 OPEN, CHARGE, RESULT, RELEASES = "open", "charge", "result", "releases"
 
-# Between the key of a fit and the number of one of its results; no other key has it.
+# Separates the key of a fit from the number of one of its results; no other key contains it.
 PART = "\x1f"
 
-# What was released, and at which cost.
+# The label and the cost of each release.
 Releases = tuple[tuple[str, Unit], ...]
 
 
 @dataclass(frozen=True)
 class Charge:
-    """What was paid in one go, as its entry records it: one release, or all that a fit may release."""
+    """One charge as its entry records it: for one release, or for all that a fit may release."""
 
     time: str
     label: str
@@ -99,14 +99,15 @@ class Account:
         return str(self.opening["note"])
 
     def fits(self, *more: Unit) -> bool:
-        """Whether everything charged so far and these costs stay within the total; decided without rounding."""
+        """Whether these costs and all earlier ones fit into the total; without rounding."""
         after = self.charged(more)
         if after._within_mu:
             return True
         if not after.others:
             return False
-        # Mixed costs may fit although their dominating Gaussians do not. This route holds for costs that were fixed
-        # without looking at earlier answers; the sum of mu^2 above holds for adaptively chosen ones as well.
+            # Mixed costs may fit although the Gaussians that dominate them do not. This bound holds
+            # for costs that were fixed without looking at earlier answers. The sum of mu^2 above
+            # also holds for costs that were chosen adaptively.
         return after._composition.epsilon(self.total.delta) <= self.total.epsilon
 
     def charged(self, costs: tuple[Unit, ...]) -> Account:
@@ -120,7 +121,7 @@ class Account:
 
     @cached_property
     def spent(self) -> Budget:
-        """The joint cost of all charges; its mu is what a later Gaussian release can no longer use."""
+        """The joint cost of all charges; later Gaussian releases cannot use its mu."""
         epsilon = self._composition.epsilon(self.total.delta)
         if self._within_mu:
             mu = root_above(self._all_squares)
@@ -152,7 +153,8 @@ class Account:
         return finite and self._all_squares <= Fraction(self.total.mu) ** 2
 
     def _largest_fit(self) -> float:
-        # Few steps, from below: each composes privacy-loss distributions, and what is returned must fit.
+        # Few steps, because each composes privacy-loss distributions; from below,
+        # because the result must fit.
         low, high = 0.0, self.total.mu
         for _ in range(16):
             middle = (low + high) / 2
@@ -165,18 +167,18 @@ def _adds_up(cost: Unit) -> bool:
 
 
 def opening_entry(total: Budget, *, ledger_id: str, note: str, time: str) -> Entry:
-    # mu is kept, not computed again: another scipy may round its last bit otherwise.
+    # mu is stored, not recomputed: another version of scipy may round its last bit differently.
     amounts = {"epsilon": total.epsilon.hex(), "delta": total.delta.hex(), "mu": total.mu.hex()}
     return Entry.of(OPEN, "", {"format": FORMAT, "id": ledger_id, "time": time, "note": note, **amounts})
 
 
 def result_key(key: str, part: str) -> str:
-    """Where a result is kept: under the key of its charge or, if it is one of several, under a part of it."""
+    """The key of a stored result: that of its charge, with a part if there are several results."""
     return f"{key}{PART}{part}" if part else key
 
 
 def result_entry(key: str, releases: Releases, result: dict[str, Any], time: str) -> Entry:
-    # A result may be megabytes long: it is the payload, which nothing but its own reader parses.
+    # A result may be megabytes long, so it is the payload, which is parsed only when it is needed.
     return Entry.of(RESULT, key, {"time": time, "made": _to_json(releases)}, canonical_json(result))
 
 
@@ -185,7 +187,7 @@ def releases_entry(key: str, releases: Releases, time: str) -> Entry:
 
 
 def releases_of(facts: str) -> Releases:
-    """What was released, as an entry of results or releases records it."""
+    """The releases that an entry of results or of releases records."""
     return tuple((one["label"], unit_from_dict(one["cost"])) for one in json.loads(facts)[2]["made"])
 
 

@@ -1,7 +1,8 @@
 """The entries of a ledger in their SQLite tables: how they are linked, found, added and verified.
 
-Each entry's hash covers the hash before it, the entry itself and the state after it, so the newest hash vouches for all
-of them. The checkpoint is that newest state, by which a charge is decided without reading what lies before.
+Each entry's hash covers the previous hash, the entry itself and the state after it, so the newest
+hash authenticates all of them. The checkpoint is the newest state. It allows a charge to be decided
+without reading earlier entries.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from discreet.privacy.ledger_tail import TailEntry, continued
 
 
 class State(Protocol):
-    """What a chain of entries adds up to."""
+    """The state that a chain of entries adds up to."""
 
     @property
     def text(self) -> str: ...
@@ -32,7 +33,7 @@ class State(Protocol):
 
 
 class StateType(Protocol):
-    """How states begin, and how they are read from their texts."""
+    """How a state starts, and how it is read from its text."""
 
     def opened(self, kind: str, fields: dict[str, Any]) -> State: ...
 
@@ -47,10 +48,10 @@ _TABLES = (
 
 
 class View:
-    """The ledger as one transaction sees it, its end checked. ValueError where it is not what was written.
+    """The ledger as one transaction sees it. Raises ValueError if its end was altered.
 
-    ``tail``: what its tail held before the transaction began. In that order no entry is missed: one that has left the
-    tail is in the transaction.
+    ``tail``: the content of its tail, read before the transaction began. In this order no entry is
+    missed: an entry that has left the tail is in the transaction.
     """
 
     def __init__(self, connection: sqlite3.Connection, tail: bytes = b"") -> None:
@@ -99,7 +100,7 @@ class View:
         yield from (one.facts for one in self.tail)
 
     def verify(self, states: StateType) -> int:
-        """Check everything: each entry, each link, each state; returns the number of entries."""
+        """Check each entry, each link and each state; returns the number of entries."""
         if self._connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise ValueError("SQLite finds its pages damaged")
         number, head, state = recomputed(chain(rows(self._connection), (one.row for one in self.tail)), states)
@@ -108,7 +109,7 @@ class View:
         return number
 
     def fold(self) -> bool:
-        """Take the entries of the tail into the tables; whether there were any."""
+        """Move the entries of the tail into the tables; returns whether there were any."""
         for one in self.tail:
             insert(self._connection, one.seq, one.entry, one.head, one.state)
         folded, self.tail = bool(self.tail), []
@@ -121,9 +122,9 @@ def rows(connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
 
 
 def recomputed(entries: Iterable[tuple[Any, ...]], states: StateType) -> tuple[int, str, str]:
-    """The number of entries, the last hash and the state, each worked out from the entries alone.
+    """The number of entries, the last hash and the state, recomputed from the entries alone.
 
-    ValueError where an entry, or a link between two, is not what was written.
+    Raises ValueError if an entry or a link between two entries is not what was written.
     """
     state: State | None = None
     before, number = "", 0
@@ -158,18 +159,20 @@ def set_checkpoint(connection: sqlite3.Connection, seq: int, state: str) -> None
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that writes nothing and sees one state of the file."""
-    # A writer that is stopped in mid-commit must not hold readers up for long.
+    # A short timeout: a writer that was stopped during a commit must not block readers for long.
     with no_fork, closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
         connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # refused if a crash left it half written
+        # This fails if a crash left the file half written.
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         yield connection
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction, on disk when the block ends."""
+    """One transaction, which is on disk when the block ends."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=60, isolation_level=None)) as connection:
-        # The journal stays and is written over: making and deleting it would sync the folder twice for each entry.
+        # The journal is kept and overwritten: creating and deleting it would sync the
+        # folder twice per entry.
         for setting in ("journal_mode = PERSIST", "synchronous = FULL", "fullfsync = ON"):
             connection.execute(f"PRAGMA {setting}")
         connection.execute("BEGIN IMMEDIATE")

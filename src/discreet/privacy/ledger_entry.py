@@ -11,7 +11,10 @@ from discreet.privacy.ledger_mark import canonical_json, sha256
 
 @dataclass(frozen=True)
 class Entry:
-    """What is added. ``facts`` is the text of [kind, key, fields]; ``payload`` may be long, and is read on demand."""
+    """A new entry.
+
+    ``facts`` is the text of [kind, key, fields]; ``payload`` may be long, and is read on demand.
+    """
 
     kind: str
     key: str
@@ -38,7 +41,7 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """What it is found by: kind and key, as its facts begin with them."""
+        """The index of the entry: its kind and key, with which its facts begin."""
         return canonical_json([self.kind, self.key])[:-1]
 
 

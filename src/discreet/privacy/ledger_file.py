@@ -1,17 +1,20 @@
-"""A SQLite file that only grows, whose every change survives kill -9 and whose every alteration is noticed.
+"""A SQLite file that only grows: changes survive kill -9, and alterations are detected.
 
-It knows nothing of privacy: it keeps a chain of entries and a checkpoint, the running state that they add up to. One
-append is
+It knows nothing of privacy: it stores a chain of entries and a checkpoint, the running state that
+they add up to. One append is
 
-    lock -> check the end -> commit -> write the mark, which says where the ledger now ends -> return
+    lock -> check the end -> commit -> write the mark, which says where the
+    ledger now ends -> return
 
-where a commit is a transaction of SQLite or, in a burst, an entry of the ledger's tail (ledger_tail.py),
-so nothing is released for an entry that the mark does not know of, and a ledger that lacks the entry of a mark is an
-older copy. One that goes on beyond its mark, as a crash between commit and mark leaves it, can only have spent more.
+where a commit is a transaction of SQLite or, in a burst, an entry of the ledger's tail
+(ledger_tail.py). So nothing is released for an entry that is not in the mark, and a ledger without
+the entry of its mark is an older copy. A ledger that continues beyond its mark, as a crash between
+commit and mark leaves it, can only have spent more.
 
-An append takes the same time whatever lies before: what is checked is the newest entry, the checkpoint, and that the
-file ends where the mark says and has the size and time it was left with. If not, after a crash, a copy or an edit, it
-is verified in full before it is used: every entry, every link, every state. ``verify`` does that at any time.
+The time for an append does not depend on earlier entries. The checks are: the newest entry, the
+checkpoint, whether the file ends where the mark says, and whether its size and modification time
+are unchanged. If one fails (after a crash, a copy or an edit), the file is verified in full before
+it is used: every entry, every link, every state. ``verify`` does that at any time.
 """
 
 from __future__ import annotations
@@ -36,15 +39,18 @@ from discreet.privacy.ledger_tail import Tail
 
 T = TypeVar("T")
 
-# A reader may come between a writer's commit and its mark: it looks again so often, so many seconds apart.
+# A reader may come between a writer's commit and its mark. It then tries again:
+# number, seconds apart.
 _LOOKS, _BETWEEN = 20, 0.005
 
 
 @dataclass(frozen=True)
 class _KnownEnds:
-    """Both marks as they were before the ledger was looked at: what it must contain. ``key``: what they were made with.
+    """Both marks before the ledger was read: the entries that it must
+    contain, and the marks' ``key``.
 
-    They are read first, because a writer may go on meanwhile: a mark that is newer than the look shows nothing.
+    They are read first, because a writer may continue meanwhile: a mark that is newer than the
+    content that was read proves nothing.
     """
 
     own: Mark
@@ -62,11 +68,14 @@ class LedgerFile:
         self._lock_path = path.with_name(path.name + ".lock")
         self._journal = path.with_name(path.name + "-journal")
         self._tail = Tail(path)
-        # After an append: why nothing outside of the ledger's folder would notice an older copy, if nothing would.
+        # After an append: why nothing outside of the ledger's folder would detect
+        # an older copy, or None.
         self.forgotten: str | None = None
 
     def create(self, entry: Entry) -> None:
-        """A new file with this opening entry; it appears under its name complete or not at all."""
+        """Create the file with this opening entry; it appears under its
+        name complete or not at all.
+        """
         if not self.path.parent.is_dir():
             raise LedgerError(f"{self.path.parent} is no directory; make it before the ledger {self.path.name}")
         with self._translated(), locked(self._lock_path, f"ledger {self.path}"):
@@ -83,14 +92,18 @@ class LedgerFile:
                 insert(connection, 0, entry, head, state)
             journal.unlink(missing_ok=True)
             self._tail.clear()
-            # A creation is an append to the empty chain: after a crash from here on the ledger is beyond its mark.
+            # A creation is an append to the empty chain: after a crash from here on, the
+            # ledger is beyond its mark.
             write_mark(self.mark_path, Mark(head, -1, ""), key)
             os.replace(fresh, self.path)
             sync_directory(self.path.parent)
             self._settle(Mark(head, 0, head), key)
 
     def read(self, work: Callable[[View], T]) -> T:
-        """What ``work`` finds in the ledger. Takes no lock and writes nothing, so it works in a read-only folder."""
+        """The result of ``work`` on the ledger.
+
+        Takes no lock and writes nothing: works in a read-only folder.
+        """
         with self._translated():
             key = mark_key()
             for looks_left in reversed(range(_LOOKS)):
@@ -108,9 +121,10 @@ class LedgerFile:
             raise AssertionError("the last look returns or raises")
 
     def append(self, compose: Callable[[View], Entry | None], *, last: bool = False) -> None:
-        """Add the entry that ``compose`` makes of the ledger's view; durable on return. None adds nothing.
+        """Add the entry that ``compose`` makes from the ledger's view; durable on
+        return. None adds nothing.
 
-        last: no other is expected soon, so that the tail is taken into the tables with it.
+        ``last``: no other entry is expected soon, so the tail is moved into the tables as well.
         """
         with self._held() as marks, no_fork:
             end = self._put_in_tail(compose, marks) if self._tail.in_burst() and not last else None
@@ -119,7 +133,9 @@ class LedgerFile:
                 self._settle(end, marks.key)
 
     def _commit(self, compose: Callable[[View], Entry | None], marks: _KnownEnds) -> Mark:
-        """Add the entry, and those of the tail before it, in one transaction; returns where the ledger ends."""
+        """Add the entry, after those of the tail, in one transaction;
+        returns where the ledger ends.
+        """
         tail, stamp = self._tail.read(), self._stamp()
         with writing(self.path) as connection:
             view = self._view(connection, tail)
@@ -135,7 +151,7 @@ class LedgerFile:
         return marks.own if entry is None and not folded else end
 
     def _put_in_tail(self, compose: Callable[[View], Entry | None], marks: _KnownEnds) -> Mark | None:
-        """Add the entry to the tail; returns where the ledger ends, None where the tail has no room."""
+        """Add the entry to the tail; returns where the ledger ends, or None if the tail is full."""
         stamp = self._stamp()
         with self._tail_and_tables() as (tail, connection):
             view = self._view(connection, tail)
@@ -171,14 +187,16 @@ class LedgerFile:
 
     @contextmanager
     def _held(self) -> Iterator[_KnownEnds]:
-        """Exclusive use of this file and, where the state directory allows, of every copy of it on this machine."""
+        """Exclusive use of this file and, if the state directory allows it, of
+        every copy on this machine.
+        """
         if not self.path.is_file():
             raise self._none()
         with self._translated(), ExitStack() as held:
             key = mark_key()
             held.enter_context(locked(self._lock_path, f"ledger {self.path}"))
             ledger = self._own_mark(key).ledger
-            with suppress(OSError):  # best effort: not every process has a home
+            with suppress(OSError):  # optional: not every process has a home directory
                 elsewhere = mark_elsewhere(ledger)
                 elsewhere.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 held.enter_context(locked(elsewhere.with_suffix(".lock"), f"a copy of ledger {self.path}"))
@@ -193,9 +211,9 @@ class LedgerFile:
         mark = self._read_mark(self.mark_path, key)
         if mark is None:
             raise LedgerRolledBack(
-                f"ledger {self.path} has no mark: {self.mark_path.name} is missing, without which a restored older "
-                "copy could not be told from the newest; put the mark file that belongs to it back beside it, or see "
-                "what `discreet budget repair` can do"
+                f"ledger {self.path} has no mark: {self.mark_path.name} is missing, and without it a restored older "
+                "copy cannot be distinguished from the newest; put the mark file that belongs to it back beside it, "
+                "or run `discreet budget repair`"
             )
         return mark
 
@@ -209,9 +227,9 @@ class LedgerFile:
         try:
             return View(connection, tail)
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
-            if "no such column: digest" in str(error):  # as entries of format 1 have none
+            if "no such column: digest" in str(error):  # entries of format 1 have no digest
                 made = f"ledger {self.path} was made by an earlier version of discreet"
-                raise LedgerError(f"{made}, which alone can read and charge it; nothing was spent") from error
+                raise LedgerError(f"{made}, and only that version can read and charge it; nothing was spent") from error
             raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
 
     def _found(self, view: View, work: Callable[[View], T]) -> T:
@@ -223,13 +241,17 @@ class LedgerFile:
             raise self._corrupt(str(error) if type(error) is ValueError else "its entries cannot be read") from error
 
     def _check(self, view: View, marks: _KnownEnds, stamp: str) -> None:
-        """Whether this is the ledger of both marks; one that is not as it was left is verified in full."""
+        """Check that this is the ledger of both marks; verify it in full if it
+        has changed since.
+        """
         for mark in (marks.own, marks.second):
             if mark is not None and not view.contains(mark):
                 raise self._rolled_back(mark.seq)
         if marks.second is None and view.seq > 0:
             with suppress(OSError):
-                self.forgotten = f"{mark_elsewhere(view.ledger).parent} has never seen it, though it was charged before"
+                self.forgotten = (
+                    f"{mark_elsewhere(view.ledger).parent} has no record of it, though it was charged before"
+                )
         if view.head != marks.own.head:
             self._tail.sync()  # its writer may have died before the sync
         if (view.head, stamp) != (marks.own.head, marks.own.stamp):
@@ -247,7 +269,7 @@ class LedgerFile:
         return mark
 
     def _hot(self) -> bool:
-        """Whether a journal lies there that is not blanked out, as that of a finished transaction is."""
+        """Whether there is a journal that was not zeroed, as that of a finished transaction is."""
         try:
             with self._journal.open("rb") as journal:
                 return journal.read(8).strip(b"\0") != b""
@@ -265,8 +287,8 @@ class LedgerFile:
             raise LedgerError(f"ledger {self.path} cannot be used: {error}; nothing was spent") from error
         except ValueError as error:
             raise LedgerCorrupt(
-                f"mark {path} was altered; put back the copy that belongs to ledger {self.path}, or see what "
-                "`discreet budget repair` can do; nothing was spent"
+                f"mark {path} was altered; put back the copy that belongs to ledger {self.path}, or run "
+                "`discreet budget repair`; nothing was spent"
             ) from error
 
     def _corrupt(self, reason: str) -> LedgerCorrupt:
@@ -277,8 +299,8 @@ class LedgerFile:
 
     def _rolled_back(self, seq: int) -> LedgerRolledBack:
         return LedgerRolledBack(
-            f"ledger {self.path} is a restored older copy or a fork: entry {seq} of the copy used last "
-            "is not in it, so it would spend the same budget twice; use the newest copy, and with it its "
+            f"ledger {self.path} is a restored older copy or a fork: entry {seq} of the copy that was used last "
+            "is not in it, so the same budget would be spent twice; use the newest copy, together with its "
             f"{self._tail.path.name} if it has one; nothing was spent"
         )
 
@@ -287,21 +309,26 @@ class LedgerFile:
         try:
             yield
         except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
-            # Subclasses of DatabaseError are a full disk, a lock and the like; SQLite quotes damaged names in errors.
+            # Subclasses of DatabaseError are a full disk, a lock and similar; SQLite quotes
+            # damaged names in errors.
             if type(error) in (sqlite3.DatabaseError, UnicodeDecodeError):
                 raise self._corrupt("SQLite cannot read it") from error
             raise LedgerError(f"ledger {self.path} cannot be used: {error}") from error
 
     @contextmanager
     def _tail_and_tables(self) -> Iterator[tuple[bytes, sqlite3.Connection]]:
-        """What the tail holds, and then a connection that writes nothing: see View for the order."""
+        """The content of the tail, then a connection that writes nothing; see
+        View for the order.
+        """
         tail = self._tail.read()
         with self._reading() as connection:
             yield tail, connection
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that writes nothing; of a file that a crash has left half written, to a settled copy."""
+        """A connection that writes nothing; if a crash left the file half
+        written, to a repaired copy.
+        """
         with ExitStack() as opened:
             try:
                 connection = opened.enter_context(reading(self.path))

@@ -1,4 +1,4 @@
-"""What was paid from a ledger, charge by charge."""
+"""The charges of a ledger, one by one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from discreet.privacy.units import Unit
 
 @dataclass(frozen=True)
 class Entry:
-    """What was paid in one go: when, for what, how much, under which key, and whether a result is kept in the ledger.
+    """One charge: its time, label, costs and key, and whether the ledger stores a result.
 
-    A fit is one entry: its ``costs`` were reserved before it began, and ``releases`` are what it then drew from them,
-    with the cost of each; empty for a fit that has not ended, and for a charge that is one release.
+    A fit is one entry: its ``costs`` were reserved before it began, and ``releases`` are what it
+    then drew from them, with their costs. ``releases`` is empty for a fit that has not ended, and
+    for a charge that is one release.
     """
 
     number: int

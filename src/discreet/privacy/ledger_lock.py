@@ -1,4 +1,4 @@
-"""Who may write to a ledger: a lock of its own for each, a wait that ends, and forks that never wait for a lock."""
+"""Write access to a ledger: one lock per ledger, waiting with a time limit, and safe forks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ try:
 except ImportError:  # Windows has neither flock nor a directory that can be synced
     fcntl = None  # type: ignore[assignment]
 
-# How long to wait for whoever holds a lock; DISCREET_LOCK_SECONDS overrides it.
+# How long to wait for a lock, in seconds; DISCREET_LOCK_SECONDS overrides it.
 _PATIENCE = 30.0
 _SHORTEST, _LONGEST = 0.0005, 0.02
 
 
 class ForkGate:
-    """Lets a fork wait until no thread is inside SQLite: a child must never inherit half a transaction.
+    """Makes a fork wait until no thread is inside SQLite: a child must not
+    inherit half a transaction.
 
-    Threads are inside for the milliseconds of one transaction, never while they wait for a lock, so a fork does not
-    hang where a lock does. In the child no thread is inside.
+    A thread is inside for the milliseconds of one transaction, never while it waits for a lock. So
+    a fork does not wait for a lock. In the child no thread is inside.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class ForkGate:
 
     def before_fork(self) -> None:
         self._condition.acquire()
-        self._forks += 1  # nobody else enters
+        self._forks += 1  # no other thread enters
         self._condition.wait_for(lambda: self._inside <= {threading.get_ident()})
 
     def after_in_parent(self) -> None:
@@ -63,7 +64,7 @@ class ForkGate:
 
 
 no_fork = ForkGate()
-# Lock files that this process has open: a child must not keep a lock alive that it does not hold.
+# Lock files that this process has open: a child must not keep a lock that it does not hold.
 _open_locks: set[int] = set()
 
 
@@ -83,9 +84,11 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(path: Path, what: str = "") -> Iterator[None]:
-    """Hold the lock file ``path``, against every other thread and process; the kernel frees it when a holder dies.
+    """Hold the lock file ``path`` against all other threads and processes; the
+    kernel frees it at exit.
 
-    LedgerBusy, with the holder's name, if it is not free in time. ``what``: what is locked, for the message.
+    Raises LedgerBusy, with the name of the holder, if it is not free in time. ``what``: what is
+    locked, for the message.
     """
     if fcntl is None:
         raise LedgerError("a ledger needs the file locks of a POSIX system (Linux, macOS); this system has none")
@@ -94,7 +97,7 @@ def locked(path: Path, what: str = "") -> Iterator[None]:
         _sign(descriptor)
         yield
     finally:
-        # Not only closed: a child that was forked meanwhile may have a copy of the descriptor.
+        # Unlocked before it is closed: a child forked meanwhile may hold a copy of the descriptor.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         _open_locks.discard(descriptor)
         os.close(descriptor)
@@ -119,7 +122,7 @@ def _acquired(path: Path, what: str) -> int:
             holder = _holder(descriptor)
             _close(descriptor)
             raise LedgerBusy(
-                f"{what} is in use by {holder}, for longer than {patience:g} seconds: wait for it, or continue or end "
+                f"{what} has been in use by {holder} for more than {patience:g} seconds: wait for it, or resume or end "
                 "it if it hangs, and try again (DISCREET_LOCK_SECONDS sets how long to wait); nothing was spent"
             )
         _close(descriptor)
@@ -135,7 +138,7 @@ def _patience() -> float:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is still the one at its path, and not one that somebody has deleted."""
+    """Whether the locked file is still the one at its path, and was not deleted."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
@@ -148,7 +151,7 @@ def _close(descriptor: int) -> None:
 
 
 def _sign(descriptor: int) -> None:
-    """Say in the lock file who holds it; only messages rest on this."""
+    """Write into the lock file who holds it. This is used in messages only."""
     holder = {
         "process": os.getpid(),
         "host": socket.gethostname(),
@@ -173,11 +176,13 @@ def _holder(descriptor: int) -> str:
 
 
 def _condition(process: int, host: str) -> str:
-    """Whether the holder is stopped, where the system tells: then it will never give the lock back by itself."""
+    """Whether the holder is stopped, if the system shows that: it then never
+    releases the lock by itself.
+    """
     if host != socket.gethostname():
         return ""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return ""
-    return f"which is stopped (kill -CONT {process} lets it go on), " if state in ("T", "t") else ""
+    return f"which is stopped (kill -CONT {process} resumes it), " if state in ("T", "t") else ""

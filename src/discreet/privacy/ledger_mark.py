@@ -1,8 +1,10 @@
-"""A ledger's mark: the small file that says how far the ledger had come, so that an older copy is noticed.
+"""A ledger's mark: a small file that records the ledger's newest entry, so that
+an older copy is detected.
 
-The chain of hashes inside a ledger shows that no entry was altered; only a note kept outside can show that the last
-ones were not cut off. One mark lies beside the ledger, a second one in the user's state directory. With a key (in the
-environment or in a file) marks are authenticated: whoever has no key can make none for a ledger that was altered.
+The hash chain inside a ledger shows that no entry was altered. Only a record outside of it can show
+that the last entries were not removed. One mark lies beside the ledger, a second one in the user's
+state directory. With a key (in the environment or in a file) marks are authenticated: without the
+key nobody can make a mark for an altered ledger.
 """
 
 from __future__ import annotations
@@ -24,16 +26,17 @@ except ImportError:  # Windows
 
 _KEY, _KEY_FILE = "DISCREET_LEDGER_KEY", "DISCREET_LEDGER_KEY_FILE"
 _SHORTEST_KEY = 16
-# The length of a mark in bytes: all of it is written at once, or nothing.
+# The length of a mark in bytes: one sector is written in full or not at all.
 _SECTOR = 512
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The newest entry of a ledger that anything was released for.
+    """The newest entry of a ledger for which anything was released.
 
-    ``ledger`` is the hash of the opening entry; ``seq`` is -1 while a ledger is being created. ``stamp`` is the size
-    and time of the file as it was last written here: one with another stamp is verified in full before it is used.
+    ``ledger`` is the hash of the opening entry. ``seq`` is -1 while a ledger is being created. ``stamp``
+    is the size and modification time of the file when it was last written here: a file with another
+    stamp is verified in full before it is used.
     """
 
     ledger: str
@@ -48,10 +51,10 @@ class Mark:
 
     @classmethod
     def from_text(cls, text: str, key: bytes | None) -> Mark:
-        """ValueError if it was altered, LedgerError if its key is not there."""
+        """Raises ValueError if the mark was altered, LedgerError if its key is missing."""
         fields = json.loads(text)
         if {"digest", "pending"} <= set(fields):
-            raise LedgerError("it was made by an earlier version of discreet, which alone can charge it")
+            raise LedgerError("it was made by an earlier version of discreet, and only that version can charge it")
         if fields["format"] != 2:
             raise ValueError("this is no mark of this format")
         if fields["keyed"] and key is None:
@@ -59,10 +62,10 @@ class Mark:
         if key is not None and not fields["keyed"]:
             raise LedgerError(
                 f"{_KEY} or {_KEY_FILE} is set, but its mark was made without a key: if nobody else can have made it, "
-                "`discreet budget sign` makes it one with the key"
+                "sign it with `discreet budget sign`"
             )
         mark = cls(*(fields[name] for name in ("ledger", "seq", "head", "stamp")))
-        # Byte for byte, so that no flip goes unnoticed, not even in a space.
+        # Compared byte by byte, so that every changed bit is detected, even in a space.
         if not hmac.compare_digest(mark.to_text(key).encode(), text.encode()):
             raise ValueError("the checksum does not match")
         return mark
@@ -73,7 +76,9 @@ def _checksum(text: str, key: bytes | None) -> str:
 
 
 def mark_key() -> bytes | None:
-    """The key of this process's marks, from the environment or from a file; None if there is none."""
+    """The key for the marks of this process, from the environment or from a file;
+    None without one.
+    """
     if text := os.environ.get(_KEY):
         key = text.encode()
     elif path := os.environ.get(_KEY_FILE):
@@ -89,7 +94,7 @@ def mark_key() -> bytes | None:
 
 
 def read_mark(path: Path, key: bytes | None) -> Mark | None:
-    """The mark at ``path``, None where there is none; ValueError where it was altered."""
+    """The mark at ``path``, or None if there is none. Raises ValueError if it was altered."""
     try:
         return Mark.from_text(path.read_bytes().decode("ascii"), key)
     except FileNotFoundError:
@@ -99,10 +104,11 @@ def read_mark(path: Path, key: bytes | None) -> Mark | None:
 
 
 def write_mark(path: Path, mark: Mark, key: bytes | None) -> None:
-    """Replace the mark in one step: after a crash there is the old one or the new one, whole.
+    """Replace the mark in one step: after a crash the file holds the old or the new one, complete.
 
-    It is one sector of the disk, written over in one call, and not synced: if a power cut takes it, the one before it
-    accepts the same ledger. To put a file in the place of another takes ten times as long as that.
+    A mark is one disk sector, overwritten in one call and not synced. If a power cut
+    loses it, the previous mark accepts the same ledger. Replacing the file by another
+    would take ten times as long.
     """
     text = mark.to_text(key).encode("ascii")
     try:
@@ -120,7 +126,7 @@ def write_mark(path: Path, mark: Mark, key: bytes | None) -> None:
 
 
 def _put_mark(path: Path, text: bytes) -> None:
-    """A mark where there was none, or none of this size."""
+    """Create a mark where there is none, or none of this size."""
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -133,12 +139,16 @@ def _put_mark(path: Path, text: bytes) -> None:
 
 
 def mark_elsewhere(ledger: str) -> Path:
-    """Where this user's second mark of a ledger lies: it stays when a directory is restored from a backup."""
+    """The path of this user's second mark of a ledger, which restoring the
+    ledger's folder does not change.
+    """
     return state_folder() / "marks" / f"{ledger}.json"
 
 
 def state_folder() -> Path:
-    """Where discreet remembers things for this user, wherever a command runs: DISCREET_STATE or the user's own."""
+    """The folder of discreet's state for this user: DISCREET_STATE, or one in
+    the home directory.
+    """
     chosen = os.environ.get("DISCREET_STATE")
     return Path(chosen) if chosen else _user_state() / "discreet"
 
@@ -160,8 +170,8 @@ def sync_directory(path: Path) -> None:
 
 
 def sync(descriptor: int) -> None:
-    """What was written to this file is on the disk when this returns."""
-    # On macOS fsync stops at the drive's own cache.
+    """Write the file's content to the disk before this returns."""
+    # On macOS fsync stops at the drive's cache.
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is None:
         getattr(os, "fdatasync", os.fsync)(descriptor)
@@ -170,7 +180,7 @@ def sync(descriptor: int) -> None:
 
 
 def canonical_json(fields: Any) -> str:
-    """The one ASCII text of these fields."""
+    """The unique ASCII text of these fields."""
     return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 
 

@@ -1,7 +1,7 @@
-"""A ledger that is refused: what can still be read of it, and what can be mended without giving budget back.
+"""A refused ledger: what can still be read, and what can be repaired without returning budget.
 
-Mending never goes upwards: whatever is written anew is worked out from entries that verify in full, and only where a
-mark that was not altered vouches that none of them is missing.
+A repair never increases the remaining budget. Everything that is rewritten is recomputed from
+entries that verify in full, and only if an unaltered mark shows that none of them is missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class LenientFile(LedgerFile):
-    """Reads what a ledger says although it would not be charged; ``doubts`` says why it would not."""
+    """Reads a ledger even if it could not be charged; ``doubts`` says why it could not."""
 
     doubts: str = ""
 
@@ -39,17 +39,17 @@ class LenientFile(LedgerFile):
 
 @dataclass
 class Repair:
-    """What was mended, and what could not be."""
+    """What was repaired, and what could not be."""
 
     mended: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
 class RepairFile(LedgerFile):
-    """Mends what can be mended."""
+    """Repairs what can be repaired."""
 
     def repair(self) -> Repair:
-        """Mend the running totals, then the marks; each only from what verifies."""
+        """Repair the running totals, then the marks; each only from entries that verify."""
         found, key = Repair(), mark_key()
         if not self.path.is_file():
             raise self._none()
@@ -69,7 +69,7 @@ class RepairFile(LedgerFile):
         return found
 
     def sign(self) -> None:
-        """Make marks with the key of this process, of a ledger whose marks have none."""
+        """Make marks with this process's key for a ledger whose marks have none."""
         key = mark_key()
         if key is None:
             raise LedgerError("there is no key to sign with: set DISCREET_LEDGER_KEY or DISCREET_LEDGER_KEY_FILE")
@@ -83,14 +83,14 @@ class RepairFile(LedgerFile):
             self._settle(Mark(view.ledger, view.seq, view.head), key)
 
     def _mended(self, connection: sqlite3.Connection, found: Repair) -> View:
-        """The ledger's end; its index and totals are made anew if every entry is intact."""
+        """The ledger's end; its index and totals are rebuilt if every entry is intact."""
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             connection.execute("REINDEX")
-            found.mended.append("the index of its entries was damaged, and was made anew")
+            found.mended.append("the index of its entries was damaged, and was rebuilt")
         number, _, state = recomputed(rows(connection), self._states)
         if connection.execute("SELECT seq, state FROM checkpoint").fetchall() != [(number - 1, state)]:
             set_checkpoint(connection, number - 1, state)
-            found.mended.append("the running totals were not what all entries add up to, and were made anew")
+            found.mended.append("the running totals did not match the entries, and were recomputed")
         view = View(connection, self._tail.read())
         view.verify(self._states)
         return view
@@ -98,7 +98,7 @@ class RepairFile(LedgerFile):
     def _hopeless(self, error: Exception) -> Repair:
         reason = str(error) if type(error) is ValueError else "its entries cannot be read"
         copy = f"the newest intact copy of {self.path.name} together with its {self.mark_path.name}"
-        return Repair(left=[f"{reason}: what was spent cannot be told any more; put back {copy}"])
+        return Repair(left=[f"{reason}: what was spent can no longer be determined; put back {copy}"])
 
     def _marks(self, view: View, key: bytes | None) -> _Marks:
         own, lost = self._tried(self.mark_path, key)
@@ -109,48 +109,48 @@ class RepairFile(LedgerFile):
         return _Marks(own, lost, second, second_lost)
 
     def _tried(self, path: Path, key: bytes | None) -> tuple[Mark | None, str]:
-        """A mark, or in what way it is lost."""
+        """A mark, or in what way it is lost: missing or altered."""
         try:
             return self._read_mark(path, key), "missing"
         except LedgerCorrupt:
             return None, "altered"
 
     def _objections(self, view: View, marks: _Marks) -> list[str]:
-        """Why nothing vouches that this is the newest copy."""
+        """Reasons why no mark shows that this is the newest copy."""
         for mark in (marks.own, marks.second):
             if mark is not None and not view.contains(mark):
                 return [str(self._rolled_back(mark.seq))]
         if marks.second_lost == "altered":
             return [
-                f"the second mark {mark_elsewhere(view.ledger)} was altered, and could be that of a newer ledger: if "
-                "you know that this one is the newest, delete it, and repair again"
+                f"the second mark {mark_elsewhere(view.ledger)} was altered, and could belong to a newer ledger: if "
+                "you know that this ledger is the newest, delete that mark and repair again"
             ]
         if marks.own is None and marks.second is None:
             return [
-                f"{self.mark_path.name} is {marks.lost}, and no second mark on this machine says that this is the "
-                "newest copy; put back the mark that belongs to it, or repair it where it was charged, as the same user"
+                f"{self.mark_path.name} is {marks.lost}, and no second mark on this machine shows that this is the "
+                "newest copy; put back its mark, or repair it on the machine where it was charged, as the same user"
             ]
         return []
 
     def _write_marks(self, view: View, found: Repair, key: bytes | None, marks: _Marks, stamp: str) -> None:
-        """Both marks, of a ledger that at least one of them vouches for."""
+        """Write both marks, for a ledger that at least one of them confirms."""
         if marks.own is None:
             name = self.mark_path.name
             found.mended.append(
-                f"{name} was {marks.lost}, and was made anew: the second mark says that nothing is missing"
+                f"{name} was {marks.lost}, and was recreated: the second mark shows that nothing is missing"
             )
         elif (marks.own.head, marks.own.stamp) != (view.head, stamp):
-            found.mended.append(f"{self.mark_path.name} was that of another state of the file, which verifies in full")
+            found.mended.append(f"{self.mark_path.name} was of another state of the file; the file verifies in full")
         self._settle(Mark(view.ledger, view.seq, view.head), key)
         if self.forgotten is not None:
-            found.left.append(f"no second mark can be written ({self.forgotten}): nothing would notice an older copy")
+            found.left.append(f"no second mark can be written ({self.forgotten}): an older copy would go unnoticed")
         elif marks.second is None:
-            found.mended.append("there was no second mark, and it was written")
+            found.mended.append("there was no second mark, and one was written")
 
 
 @dataclass(frozen=True)
 class _Marks:
-    """Both marks, and in what way each is lost if it is None."""
+    """Both marks; for each that is None, in what way it is lost."""
 
     own: Mark | None
     lost: str

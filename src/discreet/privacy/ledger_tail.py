@@ -1,19 +1,21 @@
 """The newest entries of a ledger that is charged many times a second: on disk with one sync each.
 
-A commit of SQLite waits for the disk four times: its journal twice, the file, and the journal's end. In a burst an
-entry is appended to ``<path>.tail`` instead, a file of fixed size, which takes one sync. When that file is full, at the
-end of a fit, and with the first entry after the burst, one transaction folds the tail into the ledger. Why nothing is
-lost:
+A commit of SQLite syncs the disk four times: its journal twice, the file, and the journal's end. In
+a burst an entry is appended to ``<path>.tail`` instead, a file of fixed size, with one sync. When
+that file is full, at the end of a fit, and with the first entry after the burst, one transaction
+moves the tail's entries into the ledger. Why nothing is lost:
 
-* An entry is synced before its mark is written and before its charge returns. So a mark never knows an entry that a
-  power cut could take, and what was released is on disk.
-* Tail and ledger never both lack an entry: the tail is blanked after the commit that took its entries in. Blanking is
-  not synced. What a power cut brings back has numbers that the ledger has already, and is passed over.
-* Each entry carries its hash, which covers the hash before it, itself and the totals after it. The tail ends before the
-  first one that does not continue the chain: half of an entry was never returned for, and is written over. If an entry
-  that a mark knows is gone or altered, the ledger does not contain its mark, and is refused as an older copy.
-* An entry beyond the mark may be one whose writer died before its sync. Whoever meets it syncs the tail before using
-  it (``LedgerFile._check``).
+* An entry is synced before its mark is written and before its charge returns. So a power cut cannot
+  lose an entry that a mark knows, and the charge of everything that was released is on disk.
+* At least one of tail and ledger has each entry: the tail is zeroed after the commit that moved its
+  entries. Zeroing is not synced. Entries that reappear after a power cut have numbers that are
+  already in the ledger, and are skipped.
+* Each entry carries its hash, which covers the previous hash, the entry and the totals after it.
+  The tail ends before the first entry that does not continue the chain: the charge of a partial
+  entry has not returned, and it is overwritten. If an entry that a mark knows is missing or
+  altered, the ledger does not contain its mark, and is refused as an older copy.
+* The writer of an entry beyond the mark may have died before its sync. The next process that finds
+  the entry syncs the tail before using it (``LedgerFile._check``).
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ from pathlib import Path
 from discreet.privacy.ledger_entry import Entry, digest, link
 from discreet.privacy.ledger_mark import canonical_json, sync, sync_directory
 
-# A burst: so many appends to one ledger by this process, within so many seconds.
+# A burst: this many appends to one ledger by this process within this many seconds.
 BURST, SECONDS = 8, 4.0
-# Some 40 charges: reading them takes less than a millisecond. Written once, so that an append changes no length.
+# About 40 charges, read in less than a millisecond. Written once, so that an
+# append changes no length.
 SIZE = 2**15
 
 _appends: dict[Path, deque[float]] = {}
@@ -38,7 +41,9 @@ _appends: dict[Path, deque[float]] = {}
 
 @dataclass(frozen=True)
 class TailEntry:
-    """An entry with its number, the state after it, its hash, and the place in the file where it ends."""
+    """An entry with its number, the state after it, its hash, and the place
+    in the file where it ends.
+    """
 
     seq: int
     facts: str
@@ -53,20 +58,20 @@ class TailEntry:
 
     @property
     def row(self) -> tuple[int, str, str, str | None, str, str]:
-        """As the table of entries has it."""
+        """The entry as a row of the table of entries."""
         entry = self.entry
         return self.seq, entry.place, entry.facts, entry.payload, entry.digest, self.head
 
 
 class Tail:
-    """The file beside a ledger that takes its entries in a burst."""
+    """The file beside a ledger that stores its entries in a burst."""
 
     def __init__(self, ledger: Path) -> None:
         self.path = ledger.with_name(ledger.name + ".tail")
         self._ledger = ledger
 
     def in_burst(self) -> bool:
-        """Count one more append; whether they come so fast that they belong here."""
+        """Count one more append; returns whether appends are fast enough to belong here."""
         appends = _appends.setdefault(self._ledger, deque(maxlen=max(BURST, 1)))
         fast = BURST == 0 or (len(appends) == BURST and time.monotonic() - appends[0] < SECONDS)
         appends.append(time.monotonic())
@@ -79,7 +84,9 @@ class Tail:
             return b""
 
     def append(self, seq: int, entry: Entry, state: str, head: str, start: int) -> bool:
-        """Write an entry at this place, durable on return; False, and nothing is written, where there is no room."""
+        """Write an entry at this offset, durable on return; returns False, and writes
+        nothing, if there is no room.
+        """
         text = canonical_json([seq, entry.facts, entry.payload, state, head]).encode("ascii") + b"\n"
         if start + len(text) > SIZE:
             return False
@@ -93,7 +100,7 @@ class Tail:
         return True
 
     def clear(self) -> None:
-        """Blank a tail whose entries the ledger has taken in; see above why that need not be synced."""
+        """Zero a tail whose entries are in the ledger; see above why this is not synced."""
         try:
             descriptor = os.open(self.path, os.O_WRONLY)
         except FileNotFoundError:
@@ -126,7 +133,7 @@ class Tail:
 
 
 def continued(content: bytes, seq: int, head: str) -> list[TailEntry]:
-    """The entries of a tail that come after the one with this number and hash."""
+    """The entries of a tail that follow the one with this number and hash."""
     found: list[TailEntry] = []
     end = 0
     for line in content.splitlines(keepends=True):

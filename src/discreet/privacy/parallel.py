@@ -1,10 +1,11 @@
-"""Parallel composition: questions to disjoint parts of the rows are paid for once.
+"""Parallel composition: queries to disjoint parts of the rows are charged once.
 
-Parts are fixed by the rows' positions, and one record is replaced by another, so the record stands in one part only.
-Given all earlier answers, the answers from every other part have the same distribution before and after the change:
-they add nothing, and the whole costs what the dearest part costs. Where rows can be added or removed, positions shift
-and a row's part would change with its neighbours' presence; there, and where one person may have rows in several
-parts, this is refused.
+Parts are determined by the rows' positions, and neighbours replace one record by another, so
+the record is in one part only. Given all earlier answers, the answers from every other part
+have the same distribution before and after the change. They add nothing, and the whole costs as
+much as the most expensive part. If rows can be added or removed, positions shift, and a row's
+part depends on the presence of other rows; this is refused. It is also refused if one person
+may have rows in several parts.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from discreet.privacy.units import GDP, Unit
 class Split:
     """One division of the rows into disjoint parts, numbered within its guarantee.
 
-    ``cost`` is what all answers from all parts cost together, ``each`` what one part's answers may cost. The two are
-    the same unless the rows were first put into a secret random order, which makes ``cost`` smaller than ``each``.
+    ``cost`` is the joint cost of all answers from all parts, ``each`` the largest cost of one
+    part's answers. The two are equal unless the rows were first put into a secret random order,
+    which makes ``cost`` smaller than ``each``.
     """
 
     number: int
@@ -39,9 +41,10 @@ class Split:
 
 
 class Spending:
-    """What was asked of one part so far: never more than ``each`` allows, and of a shuffled part one answer.
+    """The spending of one part: at most ``each`` and, for a shuffled part, one answer.
 
-    A shuffled row must be asked once: the theorem is about randomizers that see their record one time.
+    A shuffled row may be asked only once: the theorem is about randomizers
+    that see their record once.
     """
 
     def __init__(self, split: Split) -> None:
@@ -50,7 +53,9 @@ class Spending:
         self._answers = 0
 
     def spend(self, cost: GDP) -> GDP:
-        """What an answer that asks for this much is made at: a hair less at the end, where a hair less is left."""
+        """The cost at which an answer is made: as asked, or slightly less if
+        slightly less is left.
+        """
         try:
             if self._split.shuffled and self._answers:
                 raise BudgetError

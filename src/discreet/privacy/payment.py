@@ -1,4 +1,4 @@
-"""What a fit paid, and to which ledger: enough to find the charge again, and to say what was left."""
+"""The charge of a fit: enough to find it in its ledger again, and to say what was left."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from discreet.privacy.budget import Budget
 
 @dataclass(frozen=True)
 class Payment:
-    """One charge: the ledger's own id and its file's name (no path), the key of the charge, and the budget around it.
+    """One charge: the ledger's id and file name (no path), the key of the charge,
+    and the budgets around it.
 
-    ``before`` and ``after`` are what was left then; another process may have paid between the two.
+    ``before`` and ``after`` are the remaining budgets; another process may
+    have paid between the two.
     """
 
     ledger: str

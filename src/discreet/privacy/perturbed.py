@@ -1,16 +1,18 @@
-"""The cost of objective perturbation: one minimiser of a noisy objective, released (docs/papers/objective.md).
+"""The cost of objective perturbation: one released minimiser of a noisy objective
+(docs/papers/objective.md).
 
-With rows of norm at most R, noise b ~ N(0, s^2 I) and a penalty of at least Lambda/2 |theta|^2, removing a row whose
-score is q at the output loses
+With rows of norm at most R, noise b ~ N(0, s^2 I) and a penalty of at least Lambda/2 |theta|^2, the
+privacy loss of removing a row whose score at the output is q is at most
 
     log(1 + 4 k q (1 - q)) + t q m Z + (t q m)^2 / 2,   Z ~ N(0, 1),   m = R / s,   k = R^2 / (4 Lambda)
 
-at most, where t in [0, 1] is the row's own and q in [0, 1] depends on the output and so on Z: the worst counts for
-every Z. It is convex in t, so t is 1, or 0 and the loss log(1 + k). Adding a row has no first term.
-Replacing one is removing one and adding another. ``smoothing_mu`` is the Gaussian noise that hides how far the computed
-minimiser is from the exact one. ``slack`` is the chance, on either data set, that it is farther than that. With I and
-I' for what exact minimisers give, P(S) <= I(S) + slack <= e^epsilon I'(S) + delta + slack and I'(S) <= P'(S) + slack:
-in all e^epsilon P'(S) + delta + (1 + e^epsilon) slack.
+where t in [0, 1] depends on the row, and q in [0, 1] depends on the output and so on Z: the worst q
+is taken for every Z. The loss is convex in t, so the worst t is 1, or 0 with the loss log(1 + k).
+Adding a row has no first term. Replacing a row is removing one and adding another. ``smoothing_mu``
+is the cost of the Gaussian noise that hides the distance between the computed and the exact
+minimiser. ``slack`` is the probability, on either data set, that the distance is larger than
+assumed. With I and I' for the exact minimisers, P(S) <= I(S) + slack <= e^epsilon I'(S) + delta +
+slack and I'(S) <= P'(S) + slack. Together, P(S) <= e^epsilon P'(S) + delta + (1 + e^epsilon) slack.
 """
 
 from __future__ import annotations
@@ -28,26 +30,30 @@ from discreet.privacy.profile import check_delta
 
 Floats = NDArray[np.float64]
 
-# The normal distribution is cut into so many pieces up to here, q into so many; each piece counts as its worst end.
+# The normal distribution is divided into this many pieces up to this end, q into this many; each
+# counts as its worst end.
 _Z_PIECES, _Z_END, _Q_PIECES = 1000, 9.0, 200
 _BESIDES_PIECES, _BESIDES_END = 200, 8.0
-# For many values of epsilon, the profile of removing a row is computed once at so many points.
+# For many values of epsilon, the profile of removing a row is computed once at this many points.
 _FEW, _TABLE = 20, 1000
-# How epsilon may be shared by removing one row and adding another.
+# Shares of epsilon for removing one row; the rest is for adding another.
 _SHARES = np.linspace(0.4, 0.8, 9)
-# What rounding in these formulas can be off by, and more.
+# An upper bound on rounding errors in these formulas.
 _MARGIN = 1 + 1e-9
-# Losses are tabulated at multiples of this number, as all units' are, and the profile is computed at so many of them.
+# Losses are tabulated at multiples of this interval, as for all units; the profile is
+# computed at this many of them.
 _INTERVAL, _POINTS = 1e-4, 4000
-# Tails beyond this chance are counted as infinite losses.
+# Tails below this probability are counted as infinite losses.
 _TAIL = 1e-12
-# No epsilon beyond this one is looked at for the least delta.
+# The minimum of delta is searched up to this epsilon.
 _LARGEST_EPSILON = 60.0
 
 
 @dataclass(frozen=True)
 class Perturbed:
-    """The unit of one minimised objective; ``replaced`` if neighbours replace a row, else they add or remove one."""
+    """The cost of one minimised objective; ``replaced``: neighbours replace a row,
+    else they add or remove one.
+    """
 
     gradient_mu: float
     curvature: float
@@ -63,7 +69,7 @@ class Perturbed:
 
     @property
     def mu(self) -> float:
-        # The determinant's term is no Gaussian's; no mu is known that covers it.
+        # The determinant's term is not Gaussian; no mu is known that covers it.
         return math.inf
 
     @property
@@ -77,7 +83,8 @@ class Perturbed:
         """An upper bound on delta at each epsilon (of any sign)."""
         if not self.besides_mu:
             return self._alone(epsilons)
-        # The losses of Gaussian releases, in pieces that count as their worse end; what lies beyond them counts whole.
+        # The losses of Gaussian releases, in pieces that count as their worse end; the
+        # tail beyond counts fully.
         edges = np.linspace(-_BESIDES_END, _BESIDES_END, _BESIDES_PIECES + 1)
         chances = np.diff(ndtr(edges))
         chances[0] += ndtr(-_BESIDES_END)
@@ -86,10 +93,14 @@ class Perturbed:
         return np.asarray(np.minimum(1.0, (deltas @ chances + ndtr(-_BESIDES_END)) * _MARGIN))
 
     def _alone(self, epsilons: Floats) -> Floats:
-        """Without the releases besides. Below 0, by the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e))."""
+        """Without the other releases.
+
+        For epsilon < 0 the reversed pair: delta(-e) = 1 - e^-e (1 - delta(e)).
+        """
         size = np.abs(epsilons)
         if self.slack * math.exp(min(float(size.max(initial=0.0)), 700.0)) > _TAIL:
-            # Somewhere the slack's term grows faster than the rest falls; what held at a smaller epsilon holds.
+            # From some epsilon on the slack's term grows faster than the rest falls; a smaller
+            # epsilon's delta holds.
             size_or_less = np.minimum(size, _best_epsilon(replace(self, besides_mu=0.0)))
         else:
             size_or_less = size
@@ -102,15 +113,17 @@ class Perturbed:
         return np.asarray(ideal + self.slack * (1 + np.exp(np.minimum(sizes, 700.0))))
 
     def _removed(self, epsilons: Floats) -> Floats:
-        """A row removed, which is worse than one added."""
+        """Removing a row, which is worse than adding one."""
         if len(epsilons) < _FEW:
             return _removed_delta(epsilons, self.gradient_mu, self.curvature, self.smoothing_mu)
         points, table = _removed_table(self.gradient_mu, self.curvature, self.smoothing_mu)
-        # A profile is convex in e^epsilon: between two points it is below their chord.
+        # A profile is convex in e^epsilon: between two points it lies below their chord.
         return np.asarray(np.interp(np.exp(np.minimum(epsilons, points[-1])), np.exp(points), table))
 
     def _replaced(self, epsilons: Floats) -> Floats:
-        """P(S) <= e^a P0(S) + delta_1 and P0(S) <= e^(epsilon - a) P'(S) + delta_2, with the best a of a few."""
+        """P(S) <= e^a P0(S) + delta_1 and P0(S) <= e^(epsilon - a) P'(S) + delta_2,
+        with the best of a few a.
+        """
         added = math.hypot(self.gradient_mu, self.smoothing_mu)
         best = np.ones(len(epsilons))
         for share in _SHARES:
@@ -124,16 +137,18 @@ class Perturbed:
         return _least_epsilon(self, delta)
 
     def loss_distribution(self) -> Any:
-        """A distribution of losses with at least this profile: see ``connected``."""
+        """A distribution of losses whose profile is at least this one: see ``connected``."""
         return _table_of_losses(self)
 
     @property
     def largest_loss(self) -> float:
-        """Larger losses have a chance of about 1e-12, or of what the slack makes of it, and count as infinite."""
+        """Larger losses have probability about 1e-12, or what the slack adds to
+        it, and count as infinite.
+        """
         return max(self.epsilon(max(_TAIL, 2 * self.delta(_LARGEST_EPSILON))), _INTERVAL)
 
     def beside(self, mu: float) -> Perturbed:
-        """The joint cost with Gaussian releases of mu together."""
+        """The joint cost with Gaussian releases of this mu in total."""
         return replace(self, besides_mu=math.nextafter(math.hypot(self.besides_mu, mu), math.inf)) if mu else self
 
     def to_dict(self) -> dict[str, str]:
@@ -179,23 +194,25 @@ def _table_of_losses(cost: Perturbed) -> Any:
 
 @lru_cache(maxsize=256)
 def _best_epsilon(alone: Perturbed) -> float:
-    """Where delta is least: from there on the slack, times e^epsilon, grows faster than the rest falls."""
+    """Where delta is smallest: beyond it the slack times e^epsilon grows
+    faster than the rest falls.
+    """
     sizes = np.linspace(0.0, _LARGEST_EPSILON, 601)
     return float(sizes[np.argmin(alone._with_slack(sizes))])
 
 
 @lru_cache(maxsize=256)
 def _losses(gradient_mu: float, curvature: float) -> tuple[Floats, Floats]:
-    """The worst loss on each piece of the normal distribution, and the piece's chance."""
+    """The worst loss on each piece of the normal distribution, and the piece's probability."""
     edges = np.linspace(-_Z_END, _Z_END, _Z_PIECES + 1)
     chances = np.diff(ndtr(edges))
     chances[0] += ndtr(-_Z_END)
-    q = np.linspace(0.0, 1.0, _Q_PIECES + 1)  # an even number of pieces: 1/2, where q (1 - q) turns, is an edge
+    q = np.linspace(0.0, 1.0, _Q_PIECES + 1)  # 1/2, the maximum of q (1 - q), is an edge
     low, high = q[:-1], q[1:]
     curved = np.log1p(4 * curvature * np.maximum(low * (1 - low), high * (1 - high)))
     z = edges[1:, np.newaxis] * gradient_mu
     losses = np.max(curved + np.maximum(low * z, high * z) + (high * gradient_mu) ** 2 / 2, axis=1)
-    # A row far out may have the whole curvature and next to no gradient.
+    # A row with a large norm may have the full curvature and almost no gradient.
     return np.maximum(losses, math.log1p(curvature)), chances
 
 
@@ -214,11 +231,13 @@ def _removed_table(gradient_mu: float, curvature: float, smoothing_mu: float) ->
 
 
 def connected(losses: Floats, deltas: Floats) -> tuple[Floats, float]:
-    """Chances of these losses, and that of an infinite one, whose profile is at least the true one that has ``deltas``.
+    """Probabilities of these losses, and of an infinite one, whose profile is at least the
+    one given by ``deltas``.
 
-    ``deltas`` are upper bounds on a profile h at t = e^loss. h is convex and falls from h(0) = 1, so it lies below the
-    chords of these points, hence below their lower convex hull (from (0, 1) on, and constant after its least value).
-    The hull is the profile of losses at its corners: of those, t times the change of slope there.
+    ``deltas`` are upper bounds on a profile h at t = e^loss. h is convex and decreases from h(0) =
+    1, so it lies below the chords of these points, hence below their lower convex hull (from (0, 1)
+    on, and constant after its minimum). The hull is the profile of losses at its corners, with
+    probability t times the change of slope there.
     """
     t = np.exp(losses)
     deltas = np.minimum.accumulate(np.minimum(deltas, 1.0))
@@ -238,12 +257,12 @@ def connected(losses: Floats, deltas: Floats) -> tuple[Floats, float]:
     slopes = [*(slope(a, b) for a, b in zip([-1, *corners], corners, strict=False)), 0.0]
     masses = np.zeros(len(t))
     masses[corners] = t[corners] * np.diff(slopes)
-    # What rounding took, summed without rounding, is put where it costs most.
+    # Probability lost to rounding, summed without rounding, is assigned where it costs most.
     return masses, float(max(deltas[-1], math.fsum((1.0, *-masses))) * _MARGIN)
 
 
 def _gaussian_delta(epsilon: Floats, mu: float) -> Floats:
-    """An upper bound on delta of mu-GDP at any epsilon, also below 0.
+    """An upper bound on delta of mu-GDP at any epsilon, including negative ones.
 
     Ten standard deviations of the loss away from it, delta is 0 or 1 - e^epsilon to within 1e-22.
     """
@@ -266,9 +285,10 @@ def largest_gradient_mu(
     slack: float = 0.0,
     besides: float = 0.0,
 ) -> float | None:
-    """The largest m = R / s within (epsilon, delta), or None where the curvature alone is too much.
+    """The largest m = R / s within (epsilon, delta), or None if the curvature alone costs too much.
 
-    ``smoothing`` is smoothing_mu as a share of m; ``besides`` is the mu of Gaussian releases in the same budget.
+    ``smoothing`` is smoothing_mu as a share of m; ``besides`` is the mu of Gaussian
+    releases in the same budget.
     """
     low, high = 1e-6, 1.0
 

@@ -1,11 +1,12 @@
 """The exact privacy profile of Gaussian noise, in closed form.
 
-A release whose sensitivity is ``mu`` noise standard deviations is mu-GDP, which means for every epsilon
+A release whose sensitivity is ``mu`` noise standard deviations is mu-GDP,
+which means for every epsilon
 
     delta(epsilon) = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2).
 
-Every inverse here ends on the private side: the returned ``mu`` is never above the true one, the returned ``epsilon``
-and noise never below it.
+Every inverse here is rounded to the private side: the returned ``mu`` is never above the true one,
+the returned ``epsilon`` and noise never below it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.special import erfcx, ndtr
 
 from discreet.parameters import is_number
 
-# What the closed form below can be off by, relatively; every comparison leaves this much room.
+# The relative error of the closed form below; every comparison leaves this much room.
 PROFILE_ERROR = 1e-12
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -35,19 +36,20 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         return 0.0
     if math.isinf(mu):
         return 1.0
-    # Never 0, which would promise more than Gaussian noise can.
+    # Never 0, which would be stronger than what Gaussian noise can give.
     return min(1.0, max(math.ulp(0.0), _delta(epsilon, mu) * (1 + PROFILE_ERROR)))
 
 
 def _delta(epsilon: float, mu: float) -> float:
-    # With near = epsilon/mu - mu/2 and far = epsilon/mu + mu/2, far^2 - near^2 = 2 epsilon, so the factor e^epsilon
-    # cancels: delta = e^(-near^2/2) / 2 * (erfcx(near/sqrt 2) - erfcx(far/sqrt 2)).
+    # With near = epsilon/mu - mu/2 and far = epsilon/mu + mu/2, far^2 - near^2 = 2
+    # epsilon, so the factor e^epsilon cancels: delta = e^(-near^2/2) / 2 *
+    # (erfcx(near/sqrt 2) - erfcx(far/sqrt 2)).
     near = epsilon / mu - mu / 2
     far = epsilon / mu + mu / 2
     if near < 0 and mu >= 0.5:
         return float(ndtr(-near) - 0.5 * math.exp(-near * near / 2) * erfcx(far / _SQRT2))
     if mu < 0.5:
-        # The two erfcx nearly agree: integrate the derivative between them, which loses no digits.
+        # The two erfcx are nearly equal: integrating the derivative between them loses no digits.
         points = (epsilon / mu + mu / 2 * _NODES) / _SQRT2
         slope = 2 / math.sqrt(math.pi) - 2 * points * erfcx(points)
         difference = float(slope @ _WEIGHTS) * mu / (2 * _SQRT2)
@@ -87,10 +89,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 
 def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """The least standard deviation of Gaussian noise that is (epsilon, delta)-private at this L2 sensitivity.
+    """The smallest standard deviation of Gaussian noise that is (epsilon, delta)-private.
 
-    This is the analytic value, valid for every epsilon; the textbook ``sqrt(2 ln(1.25/delta)) / epsilon`` is loose
-    below epsilon = 1 and not private for large epsilon.
+    This is the analytic value, valid for every epsilon. The textbook formula
+    ``sqrt(2 ln(1.25/delta)) / epsilon`` is loose below epsilon = 1 and not
+    private for large epsilon.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) -
     delta : float
         The probability with which epsilon may be exceeded; well below 1 over the number of people.
     sensitivity : float, default 1.0
-        How far one neighbour moves the answer, in L2 norm.
+        The largest change of the answer between neighbours, in L2 norm.
 
     Returns
     -------
@@ -121,17 +124,21 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) -
 
 
 def classical_noise_std(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """The noise that the papers print; only for ``calibration="paper"``, which reports what it really gives."""
+    """The noise that the papers print; only for ``calibration="paper"``, which
+    reports its actual guarantee.
+    """
     check_epsilon(epsilon)
     check_delta(delta)
     return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
 
 
 def check_finite_epsilon(epsilon: float) -> None:
-    """What somebody asks for: an infinite epsilon is no guarantee, and no noise could be drawn for it."""
+    """For a requested epsilon: an infinite one gives no guarantee, and no
+    noise could be drawn for it.
+    """
     check_epsilon(epsilon)
     if math.isinf(epsilon):
-        raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}: an infinite one promises nothing")
+        raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}: an infinite one gives no guarantee")
 
 
 def check_epsilon(epsilon: float) -> None:

@@ -1,4 +1,4 @@
-"""The cost of the same kind of release made several times in one go, as the picks of a selection are."""
+"""The cost of several releases of the same kind made at once, such as the picks of a selection."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from discreet.privacy.units import GDP, ZCDP, Pure
 
 @dataclass(frozen=True)
 class Repeated:
-    """``times`` releases of cost ``each``, every one allowed to depend on the answers before it.
+    """``times`` releases of cost ``each``; each may depend on earlier answers.
 
-    ``Repeated(Pure(e, bounded_range=True), s)`` is the cost of the top s under Gumbel noise: s exponential mechanisms.
+    ``Repeated(Pure(e, bounded_range=True), s)`` is the cost of the top s under Gumbel noise: s
+    exponential mechanisms.
     """
 
     each: Pure
@@ -45,7 +46,8 @@ class Repeated:
         return min(GDP(self.mu).delta(epsilon), ZCDP(self.rho).delta(epsilon))
 
     def loss_distribution(self) -> Any:
-        # Of bounded range no single pair of distributions is the worst; the Gaussian and zCDP routes hold for all.
+        # With bounded range no single pair of distributions is the worst; the Gaussian and
+        # zCDP bounds hold for all.
         return None if self.each.bounded_range else self.each.loss_distribution().self_compose(self.times)
 
     def to_dict(self) -> dict[str, str]:
@@ -54,16 +56,17 @@ class Repeated:
 
 
 def picks_within(cost: GDP, picks: int) -> Repeated:
-    """So many Gumbel picks, together within a Gaussian cost: the largest range that sqrt(picks) mu_1 allows.
+    """This many Gumbel picks, together within a Gaussian cost: the largest range that
+    sqrt(picks) mu_1 allows.
 
-    One pick of range e is mu_1-GDP with mu_1 = 2 Phi^-1(1 / (1 + exp(-e/2))) (docs/papers/cost_sparse.md), so
-    e = 2 (ln Phi(m) - ln Phi(-m)) at m = mu_1 / 2.
+    One pick of range e is mu_1-GDP with mu_1 = 2 Phi^-1(1 / (1 + exp(-e/2)))
+    (docs/papers/cost_sparse.md), so e = 2 (ln Phi(m) - ln Phi(-m)) at m = mu_1 / 2.
     """
     if not 0 < cost.mu < math.inf:
         raise ValueError(f"a selection must cost a finite mu > 0, got {cost.mu}")
     half = cost.mu / math.sqrt(picks) / 2
     if half < 1:
-        # The two logarithms nearly agree; their difference is 2 artanh(erf(m / sqrt 2)).
+        # The two logarithms are nearly equal; their difference is 2 artanh(erf(m / sqrt 2)).
         width = 4 * math.atanh(math.erf(half / math.sqrt(2)))
     else:
         width = 2 * float(log_ndtr(half) - log_ndtr(-half))

@@ -1,18 +1,23 @@
-"""What a fit may cost in all, decided before it looks at a row, and what its releases have left of it.
+"""The total cost of a fit, decided before a row is read, and what its releases have left of it.
 
-A reservation is a list of costs: Gaussian ones, which count as one, and others one by one (a minimised objective, a
-shuffled pass). Whatever is drawn from it, the releases together cost no more than the list:
+A reservation is a list of costs: Gaussian ones, which count as one, and others one by one
+(a minimised objective, a shuffled pass). Whatever is drawn from it, the releases together
+cost no more than the list:
 
-* A release with a finite mu is drawn from the Gaussian part, in exact fractions of mu^2, and refused where the sum
-  would exceed it. A release of finite mu is dominated by Gaussian noise of that mu, and mu-GDP releases whose mu^2 stay
-  within a bound that was fixed beforehand are together GDP with that bound, even if each mu depends on the answers
-  before it (Smith and Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022).
-* Any other release takes the place of one reserved cost, which is the same, or (epsilon, delta) with neither number
-  smaller. So the trade-off curve of the release is nowhere below the one that was reserved.
-* Composition is monotone: releases that are each no worse than their place in a list are together no worse than it.
+* A release with a finite mu is drawn from the Gaussian part, in exact fractions of mu^2, and
+  refused if the sum would exceed it. A release of finite mu is dominated by Gaussian noise of that
+  mu. Releases that are mu-GDP and whose mu^2 stay within a bound that was fixed beforehand are
+  together GDP with that bound, even if each mu depends on earlier answers (Smith and Thakurta,
+  "Fully adaptive composition for Gaussian differential privacy", 2022).
+* Any other release takes the place of one reserved cost, which is equal to it, or is an
+  (epsilon, delta) with neither number smaller. So the trade-off curve of the release is
+  nowhere below the reserved one.
+* Composition is monotone: releases that are each no worse than their place in a list are
+  together no worse than the list.
 
-Shares of a budget are rounded, so their squares may add up to 1e-16 more than the whole. A release that asks for a
-hair more than is left is given what is left: its noise is then a hair larger, and the sum is exact.
+Shares of a budget are rounded, so their squares may exceed the total by 1e-16. A release
+that asks for slightly more than is left gets what is left: its noise is then slightly
+larger, and the sum is exact.
 """
 
 from __future__ import annotations
@@ -31,13 +36,13 @@ from discreet.privacy.units import GDP, Approximate, Pure, Unit
 
 U = TypeVar("U", bound=Unit)
 
-# What a release may ask for above what is left, relative to its own mu^2: far more than shares are rounded by, and
-# far less than anybody sees in its noise.
+# How far a request may exceed what is left, relative to its own mu^2: far more than the rounding of
+# shares, and far less than is visible in the noise.
 _HAIR = Fraction(1, 10**9)
 
 
 class Reservation:
-    """Costs that were paid together, and what is left of them."""
+    """Costs that were charged together, and what is left of them."""
 
     def __init__(self, costs: Sequence[Unit]) -> None:
         self.costs = tuple(costs)
@@ -50,9 +55,10 @@ class Reservation:
         return GDP(root_below(self._square))
 
     def grant(self, costs: Sequence[U]) -> list[U]:
-        """What releases that ask for these costs, one after another, may cost; nothing is drawn.
+        """The costs at which these releases may be made, one after another; nothing is drawn.
 
-        The same, or a hair less where a hair less is left; BudgetError where there is not enough.
+        As asked, or slightly less if slightly less is left. Raises
+        BudgetError if there is not enough.
         """
         trial = copy(self)
         trial._others = list(self._others)
@@ -72,12 +78,12 @@ class Reservation:
             if square * (1 - _HAIR) <= self._square:
                 return _within(cost, self.left.mu)
         raise BudgetError(
-            f"a release of mu {cost.mu:.6g} was asked for where {self.left.mu:.6g} is left of what was reserved; "
+            f"a release of mu {cost.mu:.6g} was asked for, but {self.left.mu:.6g} is left of what was reserved; "
             "it was not made"
         )
 
     def draw(self, cost: Unit) -> None:
-        """Take a cost that ``grant`` gave."""
+        """Take a cost that ``grant`` returned."""
         if self._granted(cost) != cost:
             raise BudgetError(f"a release must be drawn at the cost that was granted, got mu {cost.mu!r}")
         place = self._place(cost)
@@ -87,7 +93,7 @@ class Reservation:
             self._square -= Fraction(cost.mu) ** 2
 
     def _place(self, cost: Unit) -> int | None:
-        """Which of the other costs this one can take."""
+        """The index of the other reserved cost whose place this one can take."""
         return next((i for i, reserved in enumerate(self._others) if _covers(reserved, cost)), None)
 
 
@@ -98,9 +104,9 @@ def _covers(reserved: Unit, cost: Unit) -> bool:
 
 
 def _within(cost: U, mu: float) -> U:
-    """The same kind of cost with at most this mu, which is a hair below its own."""
+    """The same kind of cost with at most this mu, which is slightly below its own."""
     smaller: Unit = GDP(mu) if isinstance(cost, GDP) else cost
-    while smaller.mu > mu:  # mu is all but proportional to epsilon: a few rounds
+    while smaller.mu > mu:  # mu is nearly proportional to epsilon: a few rounds
         smaller = _scaled(smaller, mu / smaller.mu * (1 - 1e-13))
     return smaller  # type: ignore[return-value]
 
@@ -110,4 +116,4 @@ def _scaled(cost: Unit, factor: float) -> Unit:
         return replace(cost, each=replace(cost.each, parameter=cost.each.parameter * factor))
     if isinstance(cost, Pure):
         return replace(cost, parameter=cost.parameter * factor)
-    raise BudgetError(f"nothing is known about a little less of {cost}")
+    raise BudgetError(f"{cost} cannot be made slightly smaller")

@@ -1,16 +1,18 @@
-"""What it is worth that nobody knows whose record was used when: privacy amplification by shuffling.
+"""Privacy amplification by shuffling: nobody knows which record was used when.
 
-n records are put into a uniformly random secret order, and the i-th of them goes through a randomizer that may depend
-on the answers before it. If each randomizer is e0-private about its one record, then by Feldman, McMillan and Talwar,
-"Hiding Among the Clones" (FOCS 2021), the whole is as hard to tell apart as the two distributions
+n records are put into a uniformly random secret order, and the i-th of them goes through a
+randomizer that may depend on earlier answers. If each randomizer is e0-private about its one
+record, then by Feldman, McMillan and Talwar, "Hiding Among the Clones" (FOCS 2021), the whole is as
+hard to distinguish as the two distributions
 
     (A + D, C - A + 1 - D)  and  (A + 1 - D, C - A + D),
     C ~ Binomial(n - 1, exp(-e0)),  A ~ Binomial(C, 1/2),  D ~ Bernoulli(exp(e0) / (1 + exp(e0))),
 
-whatever the records are. ``clones_delta`` evaluates their divergence numerically, rounded up. Theorem 3.1 of the same
-paper bounds it in closed form (``clones_epsilon``), for e0 <= log(n / (16 log(2/d))) only. If each randomizer is
-(e0, d0)-private instead, delta grows by (exp(epsilon) + 1) (1 + exp(-e0)/2) n d0 (its Theorem 3.8). The sharper bounds
-of 2023 carry an erratum for general randomizers and are not used.
+for any records. ``clones_delta`` computes their divergence numerically, rounded up. Theorem 3.1
+of the same paper bounds it in closed form (``clones_epsilon``), for e0 <= log(n / (16 log(2/d)))
+only. If each randomizer is (e0, d0)-private instead, delta grows by (exp(epsilon) + 1) (1 +
+exp(-e0)/2) n d0 (Theorem 3.8). The sharper bounds of 2023 have an erratum for general
+randomizers and are not used.
 """
 
 from __future__ import annotations
@@ -27,15 +29,19 @@ from discreet.privacy.profile import gaussian_epsilon, gaussian_mu
 
 SHUFFLE_THEOREM = "Feldman, McMillan and Talwar, Hiding Among the Clones (FOCS 2021), Theorem 3.1 for approximate DP"
 
-# Values of C farther from its mean than so many standard deviations (and as many more) have a probability below 1e-20.
+# Values of C farther from its mean than this many standard deviations (plus this many) have
+# probability below 1e-20.
 _DEVIATIONS = 12.0
-# That, and rounding errors of the binomial tails: added to delta, and far below any delta that is asked for.
+# These tails, and rounding errors of the binomial tails, are added to delta: far
+# below any requested delta.
 _REST = 1e-13
 
 
 @dataclass(frozen=True)
 class Amplification:
-    """What randomizers of Gaussian noise ``mu``, one for each of n shuffled records, promise together."""
+    """The joint guarantee of Gaussian randomizers of cost ``mu``, one for
+    each of n shuffled records.
+    """
 
     n: int
     mu: float
@@ -44,9 +50,11 @@ class Amplification:
 
 
 def clones_epsilon(local: float, n: int, delta: float) -> float:
-    """Theorem 3.1: the epsilon of n shuffled ``local``-private randomizers; refused outside of its range.
+    """Theorem 3.1: the epsilon of n shuffled ``local``-private randomizers;
+    refused outside of its range.
 
-    The factor 1 - exp(-e0) is a little above the printed (exp(e0) - 1) / (exp(e0) + 1): it errs on the private side.
+    The factor 1 - exp(-e0) is slightly above the printed (exp(e0) - 1) / (exp(e0) +
+    1), on the private side.
     """
     most = largest_local(n, delta)
     if not 0 < local <= most:
@@ -59,12 +67,14 @@ def clones_epsilon(local: float, n: int, delta: float) -> float:
 
 
 def largest_local(n: int, delta: float) -> float:
-    """The end of the range in which the closed form is proved; 0 if there is none."""
+    """The largest local epsilon for which the closed form is proved; 0 if there is none."""
     return max(0.0, math.log(n / (16 * math.log(2 / delta)))) if delta < 1 else 0.0
 
 
 def clones_delta(local: float, n: int, epsilon: float) -> float:
-    """The exact divergence of the two distributions above at this epsilon, rounded up: valid for every n and e0."""
+    """The exact divergence of the two distributions above at this epsilon,
+    rounded up; for every n and e0.
+    """
     if epsilon >= local:
         return 0.0
     kept = 1 / (1 + math.exp(-local))  # P(D = 1)
@@ -72,8 +82,9 @@ def clones_delta(local: float, n: int, epsilon: float) -> float:
     width = _DEVIATIONS * math.sqrt(max(centre * -math.expm1(-local), 1.0)) + _DEVIATIONS
     clones = np.arange(max(0, math.floor(centre - width)), min(n - 1, math.ceil(centre + width)) + 1)
     probability = _binomial(clones, n - 1, math.exp(-local), -math.expm1(-local))
-    probability /= np.sum(probability)  # takes away the common error of log-factorials; what is outside is added below
-    # The likelihood ratio grows with the first coordinate a, and exceeds exp(epsilon) where a / (C + 1 - a) > odds.
+    probability /= np.sum(probability)  # removes the common error of log-factorials
+    # The likelihood ratio grows with the first coordinate a, and exceeds exp(epsilon) where
+    # a / (C + 1 - a) > odds.
     growth = math.exp(epsilon)
     odds = (growth * kept - (1 - kept)) / (kept - growth * (1 - kept))
     above = np.floor((clones + 1) * odds / (1 + odds))  # a > above
@@ -86,9 +97,11 @@ def clones_delta(local: float, n: int, epsilon: float) -> float:
 
 
 def amplified(mu: float, n: int, delta: float, halvings: int = 30) -> Amplification:
-    """The least epsilon, at this delta, of n shuffled Gaussian randomizers of cost ``mu``, by the numerical bound.
+    """The smallest epsilon at this delta of n shuffled Gaussian randomizers of
+    cost ``mu``, numerically.
 
-    Never above what using each record once gives without any shuffling; found to 2^-halvings of that, from above.
+    Never above the epsilon of using each record once without shuffling; accurate to
+    2^-halvings of that, from above.
     """
     if not (n >= 1 and 0 < delta < 1 and 0 < mu < math.inf):
         raise ValueError(f"shuffling needs n >= 1, 0 < delta < 1 and a finite mu > 0, got {n}, {delta} and {mu}")
@@ -103,25 +116,27 @@ def amplified(mu: float, n: int, delta: float, halvings: int = 30) -> Amplificat
 
 
 def shuffled_mu(epsilon: float, delta: float, n: int) -> Amplification:
-    """The largest mu that each of n shuffled records' releases may cost, for (epsilon, delta) together.
+    """The largest mu of each of n shuffled records' releases, for (epsilon, delta) in total.
 
-    Refused where shuffling proves nothing beyond what using each record once gives already.
+    Refused if shuffling gives nothing beyond using each record once.
     """
     best = _largest_mu(epsilon, delta, n)
     if best <= gaussian_mu(epsilon, delta):
         raise GuaranteeError(
-            f"shuffling {n} rows proves nothing at epsilon {epsilon:g} and delta {delta:g} beyond what using each row "
-            f"once gives anyway{_useful_range(delta, n)}; solver='auto' and solver='minibatch' need no shuffling"
+            f"shuffling {n} rows gives no better guarantee at epsilon {epsilon:g} and delta {delta:g} than using each "
+            f"row once{_useful_range(delta, n)}; solver='auto' and solver='minibatch' need no shuffling"
         )
     return Amplification(n, best, epsilon, delta)
 
 
 @lru_cache(maxsize=64)
 def _largest_mu(epsilon: float, delta: float, n: int) -> float:
-    """Gaussian noise is (e0, d0)-private for a whole curve of pairs: every e0 is valid, and the best one counts."""
+    """Gaussian noise is (e0, d0)-private for a whole curve of pairs: every e0 is valid,
+    and the best one is used.
+    """
 
     def at(local: float) -> float:
-        # What the clones leave of delta pays for the d0 of n randomizers.
+        # The part of delta that the clones leave covers the d0 of n randomizers.
         slack = (delta - clones_delta(local, n, epsilon)) / _slack(epsilon, local, n)
         return gaussian_mu(local, slack) if 0 < slack < 1 else 0.0
 
@@ -133,12 +148,14 @@ def _largest_mu(epsilon: float, delta: float, n: int) -> float:
 
 
 def _slack(epsilon: float, local: float, n: int) -> float:
-    """By how much delta grows for each unit of d0."""
+    """The increase of delta per unit of d0."""
     return (math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * n
 
 
 def _useful_range(delta: float, n: int) -> str:
-    """Where shuffling begins to help, for the message of a refusal; of public numbers only."""
+    """The range in which shuffling helps, for the message of a refusal; from
+    public numbers only.
+    """
     for epsilon in np.geomspace(8.0, 1e-3, 24):
         if _largest_mu(float(epsilon), delta, n) > gaussian_mu(float(epsilon), delta):
             return f" (it helps up to about epsilon {epsilon:.2g})"

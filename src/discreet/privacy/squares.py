@@ -1,4 +1,6 @@
-"""Exact arithmetic with mu^2, in which Gaussian costs add up: sums without rounding, roots rounded to a stated side."""
+"""Exact arithmetic with mu^2, in which Gaussian costs add up: exact sums,
+roots rounded to one side.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ def sum_of_squares(costs: Iterable[Unit]) -> Fraction:
 
 def root_below(square: Fraction) -> float:
     """The largest float whose exact square is at most this."""
-    # In integers, finer than the smallest float: the square of a tiny mu is no float at all.
+    # In integers, finer than the smallest float: the square of a tiny mu underflows.
     scale = 2**1140
     root = float(Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale))
     return root if Fraction(root) ** 2 <= square else math.nextafter(root, 0.0)

@@ -1,8 +1,8 @@
-"""The four ways to say how much privacy one release costs.
+"""The four units of the privacy cost of one release.
 
-Each unit knows its own profile (``epsilon`` at a delta and back) and what it is worth in the currencies in which
-releases add up: ``mu`` (GDP), ``rho`` (zCDP) and a privacy-loss distribution. A currency that a unit has no finite
-value in is infinite, and composition then takes another route.
+Each unit knows its own profile (``epsilon`` at a delta and vice versa) and its value in the three
+forms in which releases add up: ``mu`` (GDP), ``rho`` (zCDP) and a privacy-loss distribution. If a
+unit has no finite value in one of them it is infinite, and composition uses another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.privacy.profile import (
 
 
 class Unit(Protocol):
-    """What a release costs."""
+    """The cost of a release."""
 
     @property
     def mu(self) -> float: ...
@@ -38,14 +38,14 @@ class Unit(Protocol):
     def delta(self, epsilon: float) -> float: ...
 
     def loss_distribution(self) -> Any:
-        """dp-accounting's PLD, or None where no single distribution dominates."""
+        """dp-accounting's PLD, or None if no single distribution dominates."""
 
     def to_dict(self) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True)
 class GDP:
-    """mu-Gaussian DP: as hard to tell apart as N(0, 1) from N(mu, 1)."""
+    """mu-Gaussian DP: as hard to distinguish as N(0, 1) from N(mu, 1)."""
 
     mu: float
 
@@ -77,11 +77,12 @@ class GDP:
 
 @dataclass(frozen=True)
 class Pure:
-    """epsilon-DP, as of Laplace noise or one permute-and-flip selection.
+    """epsilon-DP, such as Laplace noise or one permute-and-flip selection.
 
-    ``bounded_range`` marks the exponential mechanism (Gumbel selection), whose zCDP cost is epsilon^2/8, not /2, and
-    whose dominating Gaussian is that of epsilon/2: for a given pair of neighbours its losses lie in an interval of
-    length epsilon, not 2 epsilon (docs/papers/cost_sparse.md).
+    ``bounded_range`` marks the exponential mechanism (Gumbel selection). Its zCDP cost is
+    epsilon^2/8, not /2, and its dominating Gaussian is that of epsilon/2: for a given pair of
+    neighbours its losses lie in an interval of length epsilon, not 2 epsilon
+    (docs/papers/cost_sparse.md).
     """
 
     parameter: float
@@ -92,16 +93,17 @@ class Pure:
 
     @property
     def mu(self) -> float:
-        # The trade-off curve of epsilon-DP has one kink, at 1/(1 + e^epsilon); a convex Gaussian curve through that
-        # kink lies below its chords, so this mu dominates.
+        # The trade-off curve of epsilon-DP has one kink, at 1/(1 + e^epsilon). A convex Gaussian
+        # curve through that kink lies below its chords, so this mu dominates.
         parameter = self.parameter / 2 if self.bounded_range else self.parameter
         if parameter < 1:
-            # 1/(1 + e^epsilon) is too close to 1/2 to be subtracted from it.
+            # 1/(1 + e^epsilon) is too close to 1/2 to be subtracted from it accurately.
             root = math.sqrt(2) * float(erfinv(math.tanh(parameter / 2)))
         elif parameter < 600:
             root = -float(ndtri(expit(-parameter)))
         else:
-            # 1/(1 + e^epsilon) is no float any more, its logarithm is; the margin is for this other inverse.
+            # 1/(1 + e^epsilon) underflows, but its logarithm does not; the margin
+            # covers this other inverse.
             root = -float(ndtri_exp(-parameter)) * (1 + 1e-12)
         return math.nextafter(2 * root * (1 + 1e-14), math.inf)
 
@@ -146,7 +148,8 @@ class ZCDP:
         if math.isinf(epsilon):
             return cls(math.inf)
         low, high = 0.0, epsilon
-        while delta < 1 and cls(high).delta(epsilon) <= delta:  # at a large delta, more than epsilon
+        # At a large delta, rho may exceed epsilon.
+        while delta < 1 and cls(high).delta(epsilon) <= delta:
             low, high = high, 2 * high
         while high - low > 1e-12 * high:
             middle = (low + high) / 2
@@ -192,7 +195,7 @@ class ZCDP:
 
 @dataclass(frozen=True)
 class Approximate:
-    """(epsilon, delta)-DP, when nothing finer is known about a release."""
+    """(epsilon, delta)-DP, if nothing finer is known about a release."""
 
     parameter: float
     slack: float
@@ -226,7 +229,7 @@ class Approximate:
 
 
 def unit_from_dict(fields: dict[str, str]) -> Unit:
-    """The unit that ``to_dict`` wrote; floats travel as exact hexadecimal."""
+    """The unit that ``to_dict`` wrote; floats are stored as exact hexadecimal."""
     if fields["unit"].startswith("repeated "):
         from discreet.privacy.repeated import Repeated
 
@@ -255,7 +258,8 @@ def _gaussian_pld(mu: float) -> Any:
         return _parameter_pld(1e-12, 0.0)
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    # Rounded up where the square of the noise would be no float; on the table's grid that changes nothing.
+    # Rounded up where the square of the noise would overflow; on the table's
+    # grid this changes nothing.
     return pld.from_gaussian_mechanism(1 / max(mu, 1e-12), value_discretization_interval=_PLD_INTERVAL)
 
 
@@ -270,7 +274,9 @@ def _parameter_pld(epsilon: float, delta: float) -> Any:
 
 
 def _least(function: Callable[[float], float]) -> float:
-    """The least value over orders > 1, by golden section on log(order - 1): any order is valid, so this is safe."""
+    """The minimum over orders > 1, by golden section on log(order - 1); every order
+    is valid, so this is safe.
+    """
     low, high = -12.0, 25.0
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)

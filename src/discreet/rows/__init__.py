@@ -1,4 +1,4 @@
-"""Queries, clipping onto the grid, noisy answers, and the protocol of whatever answers."""
+"""Queries, clipping onto the grid, noisy answers, and the interface of what answers them."""
 
 from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum

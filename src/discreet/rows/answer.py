@@ -1,4 +1,4 @@
-"""A noisy answer that knows its noise."""
+"""A noisy answer with the standard deviation of its noise."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from discreet.rows.query import Floats
 class Answer:
     """The released sum and the standard deviation of the noise in it.
 
-    ``noise_std`` is that of one entry. An ``isotropic`` answer is a symmetric matrix whose noise is the same in every
-    orthonormal basis: ``noise_std`` is that of a diagonal entry, and off-diagonal entries have half the variance.
+    ``noise_std`` is that of one entry. An ``isotropic`` answer is a symmetric matrix whose noise is
+    the same in every orthonormal basis: ``noise_std`` is that of a diagonal entry, and off-diagonal
+    entries have half the variance.
     """
 
     value: Floats

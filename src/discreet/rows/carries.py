@@ -1,4 +1,4 @@
-"""Whole numbers that float64 has summed exactly, carried on as pairs of 64-bit integers until Python's take over."""
+"""Whole numbers that float64 has summed exactly, held as pairs of 64-bit integers."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from numpy.typing import NDArray
 
 Parts = NDArray[np.int64]
 
-# Sums are carried as two 64-bit integers, worth 2^26 and 1, which hold more than 2^40 rows.
+# Sums are held as two 64-bit integers, worth 2^26 and 1. They can count more than 2^40 rows.
 _CARRY_BITS = 26
-# Factors that have two halves have 22 bits in each.
+# Factors that are split into two halves have 22 bits in each.
 HALF_BITS = 22
 
 
 def carried(runs: NDArray[np.float64]) -> Parts:
-    """The sum over the first axis as a pair: each run is split before runs are added, so that any number fits."""
+    """The sum over the first axis as a pair; runs are split before they are added,
+    so that any number fits.
+    """
     whole = runs.astype(np.int64)
     return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
 
 
 def shifted(whole: Parts, bits: int) -> Parts:
-    """Numbers of up to 53 bits times 2^bits, of up to 26, as a pair."""
+    """Numbers of up to 53 bits times 2^bits (at most 2^26), as a pair."""
     rest = _CARRY_BITS - bits
     return np.stack([whole >> rest, (whole & (2**rest - 1)) << bits])
 
 
 def exact_sum(parts: Parts, worth_bits: int = HALF_BITS) -> NDArray[np.object_]:
-    """The parts put together, as unbounded Python integers in grid units of the two factors.
+    """The parts combined to unbounded Python integers, in grid units of the two factors.
 
-    Pairs of matrices, worth 2^26 and 1; one pair, or, where factors have halves, a pair for each power of
-    2^``worth_bits``, the highest first.
+    ``parts`` are pairs of matrices, worth 2^26 and 1: one pair or, if factors have halves, one pair
+    for each power of 2^``worth_bits``, the highest first.
     """
     total: Any = 0
     for high, low in zip(parts[::2], parts[1::2], strict=True):

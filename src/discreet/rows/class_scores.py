@@ -1,10 +1,12 @@
-"""What a multinomial logistic model asks of the rows: how many are in each class, moments, and sums of scores.
+"""Queries of a multinomial logistic model: class counts, moments, and sums of scores.
 
-The gradient of one row's loss is the outer product of its coordinates z and p - e_y, where p are the predicted
-probabilities of the classes and e_y marks the row's own. A weight that keeps it within a bound may look at x and at p
-but never at y: then it reweights the likelihood, and at the true coefficients the expected score is still 0.
+The gradient of one row's loss is the outer product of its coordinates z and p - e_y, where p are
+the predicted class probabilities and e_y is the unit vector of the row's class. A weight that
+bounds it may depend on x and p but not on y. It then reweights the likelihood, and the expected
+score at the true coefficients is still 0.
 
-Every step is elementwise or runs over entries in a fixed order, so a row's factors depend on the row alone.
+Every step is elementwise or adds entries in a fixed order, so a row's factors
+depend on that row only.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from discreet.rows.scores import Labels
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
-    """How many rows each class has. A row's factor is one 1: its norm is 1, and no two rows point apart."""
+    """The number of rows in each class. A row's factor is a unit vector with entries >= 0."""
 
     classes: int
     labels: Labels
@@ -46,10 +48,11 @@ class ClassCounts:
 
 @dataclass(frozen=True, eq=False)
 class ClassMoment:
-    """The second moment of (z, weight (e_y - centre)), far rows shortened to ``radius`` in z and all else with it.
+    """The second moment of (z, weight (e_y - centre)); rows with |z| >
+    ``radius`` are scaled down to it.
 
-    A row is shrink (z, weight (e_y - centre)): with shrink |z| <= radius and shrink <= 1 its norm is at most
-    hypot(radius, weight * the greatest |e_k - centre|).
+    A row is shrink (z, weight (e_y - centre)). As shrink |z| <= radius and shrink <= 1, its norm is
+    at most hypot(radius, weight * max_k |e_k - centre|).
     """
 
     map: LinearMap
@@ -86,12 +89,14 @@ class ClassMoment:
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """The sum of weight z (p - e_y)^T, in contrasts of the classes. ``map`` gives the predictors first, then z.
+    """The sum of weight z (p - e_y)^T, in contrasts of the classes. ``map``
+    gives the predictors, then z.
 
-    Let m(p) be the greatest |p - e_k| over all classes k: whatever the label, |p - e_y| <= m. The weight is what a
-    bound of ``top`` lets pass of a score of the norm m |z|, less what a bound of ``bottom`` lets pass:
-    w = min(1, top / (m |z|)) - min(1, bottom / (m |z|)). It depends on x alone, and the two factors w m z and
-    (p - e_y) / m have norms of at most top - bottom and 1. Contrasts are orthonormal and leave norms as they are.
+    Let m(p) = max_k |p - e_k| over all classes k, so |p - e_y| <= m for every label. The weight is
+    the part of a score of norm m |z| that a clip norm of
+    ``top`` keeps, minus the part that ``bottom`` keeps: w = min(1, top / (m |z|)) - min(1, bottom /
+    (m |z|)). It depends on x alone, and the two factors w m z and (p - e_y) / m have norms of at
+    most top - bottom and 1. Contrasts are orthonormal, so they preserve norms.
     """
 
     map: LinearMap
@@ -126,11 +131,14 @@ class ClassScores:
 
 @dataclass(frozen=True, eq=False)
 class ClassProfile:
-    """How the loss rises with the length t of the slopes, at several lengths: sums of u (p - e_y), each cut to a bound.
+    """The derivative of the loss in the length t of the slopes, at several t:
+    sums of clipped u (p - e_y).
 
-    ``map`` gives u, the classes' predictors for slopes of unit length; ``constants`` has a line for each length.
+    ``map`` gives u, the classes' predictors for slopes of unit length. ``constants``
+    has one line per length.
 
-    Privacy: a row has an entry of at most ``bound`` for each length, so its norm is at most bound sqrt(lengths).
+    Privacy: a row has an entry of at most ``bound`` for each length, so its norm is at
+    most bound sqrt(lengths).
     """
 
     map: LinearMap
@@ -168,9 +176,11 @@ class ClassProfile:
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
-    """How many rows have a score of a norm up to m |z| (see ``ClassScores``) in each cell of these edges.
+    """The number of rows whose largest possible score norm m |z| (see
+    ``ClassScores``) is in each cell.
 
-    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
+    replaced one by sqrt(2).
     """
 
     map: LinearMap
@@ -193,14 +203,16 @@ class ClassSizes:
 
 @dataclass(frozen=True, eq=False)
 class ClassCurvature:
-    """How the mean of ``ClassScores`` rises: the sum of weight zz^T times the covariance of e_y under p.
+    """The derivative of the mean of ``ClassScores``: the sum of weight zz^T
+    times the covariance of e_y.
 
-    The first factor holds the upper triangle of zz^T, the second that of diag(p) - pp^T in contrasts; entries beside a
-    diagonal count sqrt(2) times, so that the norms are Frobenius' of the whole matrices. ``unfolded`` makes an answer
-    the matrix of all coefficients again.
+    The first factor holds the upper triangle of zz^T, the second that of diag(p) - pp^T in
+    contrasts. Off-diagonal entries are multiplied by sqrt(2), so that the norms equal the Frobenius
+    norms of the whole matrices. ``unfolded`` turns an answer into the matrix of all coefficients.
 
-    Privacy: the covariance has at most the norm 1 (its trace, 1 - |p|^2, is less), and the first factor is shortened
-    until the product of both has the norm ``norm``. Shortening only takes from a curvature.
+    Privacy: the covariance has norm at most 1 (its trace, 1 - |p|^2, is less), and the
+    first factor is scaled down until the product of both norms is at most ``norm``. Scaling
+    only reduces the curvature.
     """
 
     map: LinearMap
@@ -229,21 +241,23 @@ class ClassCurvature:
         weight = np.minimum(1.0, self.top / longest) * size
         square = _squared_length(z)
         weight *= self.norm / np.maximum(weight * square, self.norm)
-        weight += 0.0 * self.labels.of(block)  # a row without a class has no score, and so no curvature
+        weight += 0.0 * self.labels.of(block)  # a row without a class has no score, so no curvature
         left = scratch("factor", (self.shape[0], block.records))
         _triangle(z, weight, left)
         return left, right
 
     def unfolded(self, value: Floats) -> Floats:
-        """The matrix of all coefficients, coordinate by coordinate, each with all contrasts."""
+        """The matrix of all coefficients: coordinate by coordinate, all contrasts of each."""
         return _unfolded(value, self.map.outputs - self.classes, self.classes - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassWeightedMoment:
-    """The trace of ``ClassCurvature`` over the classes: the second moment of z, weighed by 1 - |p|^2.
+    """The trace of ``ClassCurvature`` over the classes: the second moment of
+    z, weighted by 1 - |p|^2.
 
-    Privacy: a sum of squares w w^T with |w| <= norm, so a replaced row moves it by at most sqrt(2) norm^2.
+    Privacy: a sum of squares w w^T with |w| <= norm, so a replaced row moves it
+    by at most sqrt(2) norm^2.
     """
 
     map: LinearMap
@@ -270,7 +284,7 @@ class ClassWeightedMoment:
         spread = 1.0 - _squared_length(p)
         root = np.sqrt(np.maximum(spread, 0.0) * np.minimum(1.0, self.top / longest))
         root *= self.norm / np.maximum(root * np.sqrt(_squared_length(z)), self.norm)
-        root += 0.0 * self.labels.of(block)  # a row without a class has no score, and so no curvature
+        root += 0.0 * self.labels.of(block)  # a row without a class has no score, so no curvature
         row = scratch("factor", (self.shape[0], block.records))
         np.multiply(z, root, out=row)
         return row, row
@@ -278,9 +292,11 @@ class ClassWeightedMoment:
 
 @dataclass(frozen=True, eq=False)
 class ClassScoresMoment:
-    """The second moment of the clipped scores of ``ClassScores``: all entries of z (p - e_y)^T in one long factor.
+    """The second moment of the clipped scores of ``ClassScores``, as vectors of all
+    entries of z (p - e_y)^T.
 
-    Privacy: a sum of squares w w^T with |w| <= top, so a replaced row moves it by at most sqrt(2) top^2.
+    Privacy: a sum of squares w w^T with |w| <= top, so a replaced row moves it
+    by at most sqrt(2) top^2.
     """
 
     map: LinearMap
@@ -314,7 +330,9 @@ class ClassScoresMoment:
 
 @lru_cache(maxsize=64)
 def contrasts(classes: int) -> Floats:
-    """Orthonormal columns that sum to zero (Helmert's): each compares a class with those before it."""
+    """Orthonormal columns that sum to zero (Helmert contrasts): each compares a
+    class with earlier ones.
+    """
     matrix = np.zeros((classes, classes - 1))
     for j in range(1, classes):
         matrix[:j, j - 1] = 1.0
@@ -325,13 +343,17 @@ def contrasts(classes: int) -> Floats:
 
 
 def farthest_class(probabilities: Floats) -> float:
-    """The greatest distance from these probabilities to a certain class: |p - e_k|^2 = 1 - 2 p_k + |p|^2."""
+    """The largest distance from these probabilities to a unit vector: |p -
+    e_k|^2 = 1 - 2 p_k + |p|^2.
+    """
     least = float(np.min(probabilities))
     return math.sqrt(max(1.0 - 2.0 * least + float(probabilities @ probabilities), 0.0))
 
 
 def _seen(linear_map: LinearMap, classes: int, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
-    """Coordinates z (only to be read), probabilities p, the largest norm a score could have, and its part by p."""
+    """Coordinates z (read-only), probabilities p, the largest possible score
+    norm, and its factor m(p).
+    """
     mapped, length = linear_map.seen(block, skipped=classes)
     p = _probabilities(mapped[:classes])
     least, squares = p[0].copy(), p[0] * p[0]
@@ -343,7 +365,9 @@ def _seen(linear_map: LinearMap, classes: int, block: Block) -> tuple[Floats, Fl
 
 
 def _scores(p: Floats, index: Floats) -> Floats:
-    """p - e_y in contrasts; a label that is no number makes them all such, so that the curator's clip drops the row."""
+    """p - e_y in contrasts; a NaN label makes them all NaN, so that the
+    curator's clip drops the row.
+    """
     p -= 0.0 * index
     for number, entry in enumerate(p):
         entry -= np.rint(index) == number
@@ -356,7 +380,7 @@ def _scores(p: Floats, index: Floats) -> Floats:
 
 
 def _covariance(p: Floats) -> Floats:
-    """The upper triangle of diag(p) - pp^T in contrasts, what lies beside the diagonal times sqrt(2)."""
+    """The upper triangle of diag(p) - pp^T in contrasts, off-diagonal entries times sqrt(2)."""
     turn, free = contrasts(len(p)), len(p) - 1
     means = np.zeros((free, p.shape[1]))
     for weights, entry in zip(turn, p, strict=True):
@@ -383,7 +407,7 @@ def _squared_length(z: Floats) -> Floats:
 
 
 def _triangle(z: Floats, weight: Floats, out: Floats) -> None:
-    """The upper triangle of weight zz^T, what lies beside the diagonal times sqrt(2)."""
+    """The upper triangle of weight zz^T, off-diagonal entries times sqrt(2)."""
     number = 0
     for i, entry in enumerate(z):
         heavy = entry * weight
@@ -407,7 +431,7 @@ def _unfolded(value: Floats, size: int, free: int) -> Floats:
 
 
 def _probabilities(eta: Floats) -> Floats:
-    """Softmax over the classes, class after class."""
+    """Softmax over the classes, in a fixed order."""
     p = scratch("probabilities", eta.shape)
     top = eta[0].copy()
     for entry in eta[1:]:
@@ -422,7 +446,7 @@ def _probabilities(eta: Floats) -> Floats:
 
 
 def _write_marks(marks: Floats, index: Floats) -> None:
-    """e_y; a label that is no number makes them all such, so that the curator's clip drops the row."""
+    """e_y; a NaN label makes all entries NaN, so that the curator's clip drops the row."""
     marks[:] = 0.0 * index
     for number, entry in enumerate(marks):
         entry += np.rint(index) == number

@@ -1,4 +1,4 @@
-"""The sums of a wide table's columns, each row times a weight: which are largest, and what the chosen ones are."""
+"""Weighted sums of a wide table's columns: which are largest, and the values of the chosen ones."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.rows.query import Block, Floats, Geometry
-from discreet.rows.ranking import Indices, Sides, WideBlock
-
-
-def _none() -> Indices:
-    return np.zeros(0, dtype=np.int64)
+from discreet.rows.ranking import Indices, Sides, WideBlock, no_columns
 
 
 @dataclass(frozen=True, eq=False)
 class LargestSums:
-    """Ranks columns by |sum of weight times cell|, both encoded in [-1, 1]; the weight is the block's label.
+    """Ranks columns by |sum of weight times cell|, both encoded in [-1, 1]; the
+    weight is the block's label.
 
-    Privacy: a row adds at most 1 to a column's sum in absolute value, so a replaced row moves it by 2, an added one by
-    1, in every column alike (rows/ranking.py has the proof on the grid). That is Lemma 2's condition in COST, with
-    lambda = 2 times the largest contribution.
+    Privacy: a row adds at most 1 in absolute value to a column's sum, so a replaced row moves each
+    column's sum by at most 2, an added one by at most 1 (rows/ranking.py has the proof on the
+    grid). That is the condition of Lemma 2 in COST, with lambda = 2 times the largest contribution.
     """
 
     width: int
@@ -30,7 +27,7 @@ class LargestSums:
     weight_bound: float = 1.0
     cell_bound: float = 1.0
     offset: Floats | None = None
-    excluded: Indices = field(default_factory=_none)
+    excluded: Indices = field(default_factory=no_columns)
 
     def weights(self, block: WideBlock) -> Floats:
         return block.y
@@ -40,8 +37,8 @@ class LargestSums:
 class ChosenSums:
     """The sums of some columns, weighted the same way.
 
-    Privacy: cells and weights are in [-1, 1], so a row's vector of ``size`` numbers is no longer than sqrt(size), and a
-    replaced row moves the sum by at most twice that in the Euclidean norm.
+    Privacy: cells and weights are in [-1, 1], so the norm of a row's ``size`` numbers is at most
+    sqrt(size), and a replaced row moves the sum by at most twice that in the Euclidean norm.
     """
 
     size: int
@@ -60,5 +57,5 @@ class ChosenSums:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         cells = np.empty((self.size, block.records))
         block.write_x(cells)
-        # A missing cell adds nothing to its own column; a missing weight silences the row.
+        # A missing cell adds nothing to its own column; a missing weight drops the row.
         return np.nan_to_num(cells, nan=0.0) * block.y, np.ones((1, block.records))

@@ -1,4 +1,4 @@
-"""A table held column by column."""
+"""A table stored by columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 
 class Coded:
-    """A column of texts or other objects: the different cells, and which of them each row holds.
+    """A column of texts or other objects: the distinct cells, and the index of each row's cell.
 
-    What is looked up by a cell is then looked up once for each different one.
+    A function of the cells is then computed once per distinct cell.
     """
 
     def __init__(self, distinct: NDArray[np.object_], codes: NDArray[np.integer[Any]]) -> None:
@@ -22,7 +22,9 @@ class Coded:
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> Coded:
-        """Cells of any kind; 1, 1.0 and True are different ones, as they are equal but not spelt alike."""
+        """Encode cells of any type; 1, 1.0 and True are distinct, because they
+        are written differently.
+        """
         positions: dict[Any, int] = {}
         codes = np.empty(len(cells), dtype=np.int64)
         distinct: list[Any] = []
@@ -43,7 +45,7 @@ class Coded:
         return Coded(self.distinct, self.codes[rows])
 
     def map(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-        """What the function makes of the cells; it looks at one cell at a time."""
+        """The function of every cell; it is applied to the distinct cells only."""
         return np.asarray(np.asarray(function(self.distinct))[self.codes])
 
 
@@ -51,14 +53,16 @@ _PLAIN = (str, bytes, int, bool, float)
 
 
 def _key(cell: Any, row: int) -> Any:
-    """What cells have in common that are spelt alike; a cell that may be no key, as a list, stands for itself."""
+    """A key that is equal for cells written alike; a cell that cannot be a key, such
+    as a list, gets its own.
+    """
     if cell is None or (type(cell) is float and cell != cell):
         return None
     return (type(cell), cell) if type(cell) in _PLAIN else (Coded, row)
 
 
 class Columns:
-    """Some rows as one array (or Coded column, or series) per column, as files store them."""
+    """Rows as one array (or Coded column, or series) per column, as files store them."""
 
     def __init__(self, arrays: Sequence[Any], records: int) -> None:
         self.arrays = arrays
@@ -66,7 +70,7 @@ class Columns:
 
     @cached_property
     def floats(self) -> bool:
-        """Whether each column is an array of float64 that lies in one piece."""
+        """Whether each column is a contiguous array of float64."""
         return all(
             isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous
             for array in self.arrays

@@ -1,4 +1,4 @@
-"""What a private evaluation asks of held-out rows: where predictions lie, and how large losses are."""
+"""Queries of a private evaluation about held-out rows: predictions and losses."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
 from discreet.rows.scores import Labels
 
-# From labels, linear predictors (one line for each output of the map) and the offset (None: 0) to lines of losses.
+# Maps labels, linear predictors (one line per output of the map) and the offset (None:
+# 0) to lines of losses.
 Losses = Callable[[Floats, Floats, Floats | None], Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """How many rows have a linear predictor in each cell of these edges; ``by_label``: rows with label 0, then 1.
+    """The number of rows with a linear predictor in each cell; ``by_label``:
+    rows with label 0, then 1.
 
-    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
+    replaced one by sqrt(2).
     """
 
     map: LinearMap
@@ -48,9 +51,10 @@ class ScoreCells:
 
 @dataclass(frozen=True, eq=False)
 class LossCells:
-    """How many rows have a loss in each cell of these edges; a row whose loss is no number is in none.
+    """The number of rows with a loss in each cell; a row whose loss is NaN is in none.
 
-    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
+    replaced one by sqrt(2).
     """
 
     map: LinearMap
@@ -73,10 +77,11 @@ class LossCells:
 
 @dataclass(frozen=True, eq=False)
 class LossSums:
-    """The number of rows, and sums of losses, each cut at its bound and in units of it.
+    """The number of rows, and sums of losses, each clipped at its bound and in units of it.
 
-    Privacy: a row is a vector of 1 + k numbers between 0 and 1, so its norm is at most sqrt(1 + k); all entries are
-    >= 0, so a replaced row moves the sums by at most sqrt(2) times that (``reach``).
+    Privacy: a row is a vector of 1 + k numbers between 0 and 1, so its norm is at most
+    sqrt(1 + k); all entries are >= 0, so a replaced row moves the sums by at most
+    sqrt(2) times that (``reach``).
     """
 
     map: LinearMap
@@ -103,10 +108,11 @@ class LossSums:
 
 @dataclass(frozen=True, eq=False)
 class ClassLosses:
-    """How many rows each class has, and the sum of losses, cut at a bound and in units of it.
+    """The number of rows in each class, and the sum of losses, clipped at a
+    bound and in units of it.
 
-    Privacy: a row is a 1 for its class and a number between 0 and 1, so its norm is at most sqrt(2); all entries are
-    >= 0, so a replaced row moves the sums by at most 2.
+    Privacy: a row is a 1 for its class and a number between 0 and 1, so its norm is at most
+    sqrt(2); all entries are >= 0, so a replaced row moves the sums by at most 2.
     """
 
     map: LinearMap
@@ -128,7 +134,7 @@ class ClassLosses:
         labels = np.rint(self.labels.of(block))
         for number in range(self.classes):
             numbers[number] = labels == number
-        numbers[-1] = np.clip(_losses(self, block)[0] / self.bound, 0.0, 1.0)  # NaN silences the row
+        numbers[-1] = np.clip(_losses(self, block)[0] / self.bound, 0.0, 1.0)  # NaN drops the row
         return np.ones((1, block.records)), numbers
 
 

@@ -1,7 +1,8 @@
-"""What a descent asks of the rows: sums of weighted rows, second moments of them, and histograms of their sizes.
+"""Queries of a descent: sums of weighted rows, their second moments, and histograms of their sizes.
 
-All look at a row through a linear map: its first output is the linear predictor eta, the others are coordinates z in
-which rows have about equal spread in every direction. What differs between models is a function of (label, eta, |z|).
+All apply a linear map to a row: its first output is the linear predictor eta, the others are
+coordinates z in which rows have about equal variance in every direction. Models differ in a
+function of (label, eta, |z|).
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ RowFunction = Callable[[Floats, Floats, Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class GradientSum:
-    """The sum of weight z. Whatever the weight, a row's contribution is cut to the norm ``clip``.
+    """The sum of weight z; a row's contribution is clipped to norm ``clip`` whatever the weight.
 
-    Privacy: contributions of two rows may be opposite, so a replaced row moves the sum by at most 2 clip, an added one
-    by clip (rows/mapped.py has the proof for the grid).
+    Privacy: contributions of two rows may be opposite, so a replaced row moves the sum by at most 2
+    clip, an added one by clip (rows/mapped.py has the proof for the grid).
     """
 
     map: LinearMap
     labels: Labels
     weight: RowFunction
     clip: float
-    # The length of z that is usual, to within many powers of two: it only sets the grid.
+    # A typical length of z, to within many powers of two: it only sets the grid.
     radius: float
     label: str = "gradient"
     geometry: Geometry = "mapped"
@@ -58,9 +59,10 @@ class GradientSum:
 
 @dataclass(frozen=True, eq=False)
 class WeightedMoment(WeightedRows):
-    """The second moment of weight z, each row cut to the norm ``clip``.
+    """The second moment of weight z, each row clipped to norm ``clip``.
 
-    Privacy: a sum of squares w w^T with |w| <= clip, so a replaced row moves it by at most sqrt(2) clip^2.
+    Privacy: a sum of squares w w^T with |w| <= clip, so a replaced row moves it
+    by at most sqrt(2) clip^2.
     """
 
     map: LinearMap
@@ -69,7 +71,8 @@ class WeightedMoment(WeightedRows):
     clip: float
     label: str = "curvature"
     geometry: Geometry = "square"
-    # Whether a row's own weight multiplies the weighted row rather than its square (rows/weighted.py).
+    # Whether a row's sample weight multiplies the weighted row rather than its
+    # square (rows/weighted.py).
     weighs_squares: bool = False
 
     @property
@@ -90,9 +93,10 @@ class WeightedMoment(WeightedRows):
 
 @dataclass(frozen=True, eq=False)
 class SizeHistogram:
-    """How many rows have a size in each cell of these edges; a row whose size is no number is in none.
+    """The number of rows with a size in each cell; a row whose size is NaN is in none.
 
-    Privacy: a row is a single 1, so it moves the counts by at most 1, and a replaced one by sqrt(2).
+    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
+    replaced one by sqrt(2).
     """
 
     map: LinearMap
@@ -116,13 +120,13 @@ class SizeHistogram:
 
 @dataclass(frozen=True, eq=False)
 class LabelProfile:
-    """By the place of rows along one direction, in cells of these edges: exposures (or counts), and sums of labels.
+    """Exposures (or counts) and sums of labels, by the position of rows along one direction.
 
-    Labels are taken within ``low`` and ``high`` and measured from low, in units of the range; exposures in units of
-    the largest.
+    Positions are in cells of ``edges``. Labels are clipped to [low, high] and measured from low, in
+    units of the range; exposures in units of the largest.
 
-    Privacy: a row is in one cell, with two numbers between 0 and 1, so its norm is at most sqrt(2) and a replaced one
-    moves the answer by at most 2.
+    Privacy: a row is in one cell, with two numbers between 0 and 1, so its norm is at most sqrt(2)
+    and a replaced one moves the answer by at most 2.
     """
 
     map: LinearMap
@@ -151,9 +155,11 @@ class LabelProfile:
 
 @dataclass(frozen=True, eq=False)
 class BoundedSum:
-    """The sum of one number a row, between 0 and ``bound``, each less bound / 2: add that again for every row.
+    """The sum of one number per row in [0, bound], each minus bound / 2: add
+    bound / 2 per row to undo it.
 
-    Privacy: a number has at most bound / 2 to the middle, so a replaced row moves the sum by at most ``bound``.
+    Privacy: a number is at most bound / 2 from the middle, so a replaced row
+    moves the sum by ``bound``.
     """
 
     map: LinearMap
@@ -174,7 +180,3 @@ class BoundedSum:
         value = self.value(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
         middled = np.minimum(value, self.bound) - self.bound / 2
         return middled[np.newaxis], ones(block.records)
-
-    def mean(self, total: float, count: float) -> float:
-        """The mean that a released sum over so many rows stands for."""
-        return total / count + self.bound / 2

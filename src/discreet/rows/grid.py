@@ -1,15 +1,17 @@
 """Clipping factors onto an integer grid, and exact sums of their products.
 
-Every record's factor becomes a vector of whole numbers, by even one rounding never longer than its bound, so products
-and sums are whole numbers and addition has no order. That is why every engine, chunking and row order gives the same
-bits, and why the noise, discrete on the same grid, hides everything.
+Every record's factor becomes a vector of whole numbers that is never longer than its bound,
+whatever the rounding. So products and sums are whole numbers, and the order of addition does not
+matter. That is why every engine, chunking and row order gives the same bits, and why noise that is
+discrete on the same grid hides the sum completely.
 
-Rounding must not bias: always rounding the same value the same way adds up n equal errors, which at n = 10^7 can exceed
-the noise. Short factors, whose records may be few and alike, have 44 bits, so that this cannot matter: they are
-multiplied as two halves. Long ones have 22 bits, on a grid that is a power of two of the encoded unit (intercepts and
-indicators lie on it exactly), and are dithered: v becomes floor(v + u), with u the low bits of the record's own norms,
-as good as uniform. Over many different records the errors average out; u depends on no other record, so one person's
-reach is what it was.
+Rounding must not cause bias: if the same value is always rounded the same way, n equal errors add
+up, and at n = 10^7 they can exceed the noise. Short factors, whose records may be few and alike,
+have 44 bits, which makes the error negligible; they are multiplied as two halves. Long factors have
+22 bits, on a grid that is a power of two of the encoded unit (intercepts and indicators lie on it
+exactly), and are dithered: v becomes floor(v + u), where u is made of the low bits of the record's
+own norms and is practically uniform. Over many different records the errors average out. u depends
+on no other record, so the sensitivity is unchanged.
 """
 
 from __future__ import annotations
@@ -28,23 +30,28 @@ from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_
 from discreet.rows.query import Block, Floats, Query, WeightedRows, is_ones, weight_of
 from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
-# Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such products exactly: 44 + 9 = 53.
+# Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such
+# products exactly: 44 + 9 = 53.
 _EXACT_ROWS = 512
-# Up to this many entries a factor has two halves: four part products of so small matrices still cost little.
+# Up to this many entries a factor has two halves: four products of such small matrices cost little.
 _FEW_ENTRIES = 16
 
-# Signs become numbers so many records at a time: as they are multiplied they lie in the second cache.
+# Signs are converted to numbers for this many records at a time, which fit into
+# the second-level cache.
 _SIGN_ROWS = 512
 
 
 def grid_bits(entries: int) -> int:
-    """How many bits the norm of a factor with this many entries has."""
+    """The number of bits of the norm of a factor with this many entries."""
     return 2 * HALF_BITS if entries <= _FEW_ENTRIES else HALF_BITS
 
 
 def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> float:
-    """Grid units per unit of a factor with this many entries: the finest power of two that keeps within the bits."""
-    # Outside of these, squares of entries near the bound would over- or underflow, and the clip would let them pass.
+    """Grid units per unit of a factor with this many entries: the finest
+    power of two within the bits.
+    """
+    # Beyond these limits squares of entries near the bound would overflow or
+    # underflow, and evade the clip.
     if not 1e-100 < norm_bound < 1e100:
         raise ValueError(f"a factor's norm bound must be between 1e-100 and 1e100, got {norm_bound}")
     radius = 2.0 ** (grid_bits(entries) if bits is None else bits)
@@ -54,16 +61,17 @@ def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> floa
 def grid_norm(norm_bound: float, entries: int, bits: int | None = None) -> float:
     """The norm that no clipped factor exceeds, in grid units.
 
-    The float vector is scaled to norm_bound * scale up to rounding of relative size (entries + 8) * 2^-53, less than 1
-    unit; floor(v + u) with 0 <= u < 1 moves each entry by at most 1, so the vector by at most sqrt(entries).
+    The float vector is scaled to norm_bound * scale up to rounding of relative size (entries + 8) *
+    2^-53, less than 1 unit; floor(v + u) with 0 <= u < 1 moves each entry by at most 1, so the
+    vector by at most sqrt(entries).
     """
     return norm_bound * grid_scale(norm_bound, entries, bits) + math.sqrt(entries) + 1
 
 
 def left_grid(query: Query) -> tuple[float, float]:
-    """Grid units per unit of the left factor, and the norm that it never exceeds in them.
+    """Grid units per unit of the left factor, and the largest norm that it can have in them.
 
-    Signs and counts are whole already.
+    Signs and counts are whole numbers already.
     """
     entries = query.shape[0]
     if query.geometry == "mapped":
@@ -76,7 +84,10 @@ def left_grid(query: Query) -> tuple[float, float]:
 
 
 def right_grid(query: Query) -> tuple[float, float]:
-    """The same of the right factor; beside signs it has one half, as random signs average any rounding out."""
+    """The same for the right factor.
+
+    Beside signs it has one half: random signs average rounding out.
+    """
     entries = query.shape[1]
     if query.geometry == "mapped":
         return 1.0, 1.0
@@ -85,9 +96,11 @@ def right_grid(query: Query) -> tuple[float, float]:
 
 
 def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The block's exact sum of products, as integer matrices that ``query_sum`` puts together: what an engine adds up.
+    """The block's exact sum of products, as integer matrices that ``query_sum``
+    combines; engines add these.
 
-    ``used`` marks the rows that may contribute at all. No row may make numpy warn: a warning would tell of it.
+    ``used`` marks the rows that may contribute. numpy must not warn: a
+    warning would depend on a row.
     """
     with np.errstate(all="ignore"), one_look(block):
         return _product_parts(query, block, used)
@@ -104,7 +117,7 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     if query.geometry == "cells":
         return _counted_parts(query, left, block.records, used, weight)
     if (len(left), len(right)) != query.shape or (square and left is not right):
-        raise TypeError(f"query {query.label!r} gives other factors than it declares")
+        raise TypeError(f"the factors of query {query.label!r} differ from their declaration")
     if query.geometry == "signs":
         return _signed_parts(query, left, right, used)
     of_ones = is_ones(left), is_ones(right)
@@ -132,10 +145,10 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
 def _square_parts(
     query: Query, rows: Floats, weight: Floats, last: Floats | None, used: NDArray[np.bool_] | None
 ) -> Parts:
-    """The sum of squares of weighted records, so few at a time that they stay in the cache."""
+    """The sum of squares of weighted records, in tiles small enough for the cache."""
     entries = len(rows) + (last is not None)
     if query.shape != (entries, entries):
-        raise TypeError(f"query {query.label!r} gives other factors than it declares")
+        raise TypeError(f"the factors of query {query.label!r} differ from their declaration")
     total, scale = np.zeros(parts_shape(query), dtype=np.int64), left_grid(query)[0]
     for start in range(0, len(weight), TILE_ROWS):
         some = slice(start, start + TILE_ROWS)
@@ -151,9 +164,9 @@ def _square_parts(
 
 
 def _sums(factor: Floats, one: Floats, grid: float) -> Parts:
-    """``_product_of_halves`` of a factor and one that is 1: the grid's 1 is a power of two.
+    """``_product_of_halves`` of a factor and a factor of ones: the grid's 1 is a power of two.
 
-    Rounding of the dither makes it one unit more in a few records; these are multiplied.
+    Dithering rounds it to one unit more in a few records, which are multiplied separately.
     """
     odd = np.flatnonzero(one[0] != grid)
     # Whole numbers of 22 bits: float64 is exact up to 2^30 records, in any order.
@@ -166,12 +179,12 @@ def _sums(factor: Floats, one: Floats, grid: float) -> Parts:
 
 
 def _own(factor: Floats) -> Floats:
-    """A factor that may be written to."""
+    """A writable factor."""
     return np.array(factor) if is_ones(factor) else factor
 
 
 def parts_shape(query: Query) -> tuple[int, int, int]:
-    """The shape of what ``product_parts`` gives for this query, whatever the block."""
+    """The shape of ``product_parts`` for this query and any block."""
     if query.geometry == "mapped":
         return mapped_shape(cast(MappedQuery, query))
     rows, columns = query.shape
@@ -184,13 +197,13 @@ def parts_shape(query: Query) -> tuple[int, int, int]:
 
 
 def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The parts of several queries about one block, one after the other in one line."""
+    """The parts of several queries about one block, concatenated."""
     with one_look(block):
         return np.concatenate([product_parts(query, block, used).ravel() for query in queries])
 
 
 def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
-    """What ``several_parts`` put together, apart again."""
+    """Splits what ``several_parts`` concatenated."""
     shapes = [parts_shape(query) for query in queries]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     return [part.reshape(shape) for part, shape in zip(np.split(together, ends[:-1]), shapes, strict=True)]
@@ -199,14 +212,14 @@ def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:
 def _counted_parts(
     query: Query, cell: NDArray[Any], records: int, used: NDArray[np.bool_] | None, weight: Floats | None = None
 ) -> Parts:
-    """How many records are in each cell, times the grid's 1, which has two halves.
+    """The number of records in each cell, times the grid's 1, which has two halves.
 
-    Whatever the query gives, a record is counted once at most: an entry has one number, and one out of range is in no
-    cell. The grid's 1 is a power of two, so every product is exact.
+    A record is counted at most once, whatever the query returns: it has one cell number, and a
+    number out of range is in no cell. The grid's 1 is a power of two, so every product is exact.
     """
     cells, columns = query.shape
     if cell.dtype != np.int64 or cell.shape != (1, records) or columns != 1 or query.right_norm != 1.0:
-        raise TypeError(f"query {query.label!r} must give one cell a record")
+        raise TypeError(f"query {query.label!r} must give one cell per record")
     counted = (cell[0] >= 0) & (cell[0] < cells)
     if used is not None:
         counted &= used
@@ -220,9 +233,11 @@ def _counted_parts(
 
 
 def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:
-    """The sum of +right or -right by each record's truth values: twice what has a plus, less everything.
+    """The sum of +right or -right by each record's signs: twice the sum over plus
+    signs, minus the sum over all.
 
-    Whole numbers of 22 bits, so float64 is exact up to 2^30 records in a block, in whatever order BLAS adds.
+    These are whole numbers of 22 bits, so float64 is exact up to 2^30 records
+    in a block, in any order.
     """
     if plus.dtype != np.bool_:
         raise TypeError(f"query {query.label!r} must give its signs as truth values")
@@ -240,17 +255,23 @@ def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bo
 
 
 def query_sum(query: Query, parts: Parts) -> NDArray[np.object_]:
-    """What the parts of all blocks make together, as unbounded Python integers in grid units of the two factors."""
+    """The parts of all blocks combined to unbounded Python integers, in grid
+    units of the two factors.
+    """
     return mapped_sum(cast(MappedQuery, query), parts) if query.geometry == "mapped" else exact_sum(parts)
 
 
 def _on_grid(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floats:
-    """Clip a factor to its bound and round it to whole grid units, in place; returns the norms before."""
+    """Clip a factor to its bound and round it to whole grid units, in place;
+    returns the earlier norms.
+    """
     return _finite(place(factor, norm_bound, scale, seed))
 
 
 def _product_of_halves(left: Floats, right: Floats) -> Parts:
-    """left @ right.T, where either may be two halves: part products of equal worth are added, the highest first."""
+    """left @ right.T, where either may be two halves: products of equal worth
+    are added, highest first.
+    """
     left_halves = _halves(left)
     right_halves = left_halves if right is left else _halves(right)
     if len(left_halves) == len(left) and len(right_halves) == len(right):
@@ -269,7 +290,9 @@ def _product_of_halves(left: Floats, right: Floats) -> Parts:
 
 
 def _halves(factor: Floats) -> Floats:
-    """High above low half, of 22 bits each; a long factor has one only and stays as it is."""
+    """The high half above the low half, of 22 bits each; a long factor has
+    only one and is unchanged.
+    """
     if grid_bits(len(factor)) == HALF_BITS:
         return factor
     stacked = np.empty((2 * len(factor), factor.shape[1]))
@@ -282,13 +305,14 @@ def _halves(factor: Floats) -> Floats:
 
 
 def _finite(norms: Floats) -> Floats:
-    """Norms as seeds for the other factor: one that is no number must not make the other one such."""
+    """Norms as dithering seeds for the other factor; one that is not finite becomes 0."""
     finite = np.isfinite(norms)
     return norms if finite.all() else np.where(finite, norms, 0.0)
 
 
 def _exact_product(left: Floats, right: Floats) -> Parts:
-    """left @ right.T of whole numbers, summed exactly: float64 within runs of 512 rows, 64-bit integers above.
+    """left @ right.T of whole numbers, exact: float64 within runs of 512
+    rows, 64-bit integers above.
 
     Each run is split before runs are added, so that a block of any size fits.
     """

@@ -1,7 +1,7 @@
-"""A fixed 64-bit hash of each row's cells: to tell rows apart, never to hide them.
+"""A fixed 64-bit hash of each row's cells, to tell rows apart. It does not hide them.
 
-The hash of a row depends on its cells alone, whatever block it stands in and whichever version of the loop ran. All
-NaNs are one value, and so are 0 and -0.
+The hash of a row depends on its cells alone, not on its block or on the version of the loop that
+ran. All NaNs have the same hash, and so do 0 and -0.
 """
 
 from __future__ import annotations

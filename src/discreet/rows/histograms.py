@@ -1,4 +1,7 @@
-"""Histograms: how many rows fall between fixed edges. One row is in one cell, however many cells there are."""
+"""Histograms: the number of rows between fixed edges.
+
+A row is in one cell, whatever their number.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ Function = Callable[[Floats], Floats]
 
 
 def one_hot(values: Floats, edges: Floats, out: Floats) -> None:
-    """Row i of ``out`` marks values in (edges[i-1], edges[i]], the last row those above all edges; NaN is nowhere."""
+    """Row i of ``out`` marks values in (edges[i-1], edges[i]], the last row those above
+    all edges; NaN is in none.
+    """
     cell = np.searchsorted(edges, values, side="left")
     for i, row in enumerate(out):
         np.equal(cell, i, out=row)
@@ -27,15 +32,17 @@ def one_hot(values: Floats, edges: Floats, out: Floats) -> None:
 
 
 def cell_of(values: Floats, edges: Floats) -> NDArray[np.int64]:
-    """In which cell each value is, as ``one_hot`` marks it, on one line; -1 for NaN."""
+    """The cell of each value, as ``one_hot`` marks it, as one line; -1 for NaN."""
     return cells_between(values, edges)[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Histograms of y, in the user's units, and of the norm of encoded x; either is left out if it has no edges.
+    """Histograms of y, in the user's units, and of the norm of encoded x;
+    without edges one is left out.
 
-    A row adds one to one cell of each, so its norm is the root of how many histograms there are, and entries are >= 0.
+    A row adds 1 to one cell of each, so its norm is the root of the number of
+    histograms; entries are >= 0.
     """
 
     labels: Labels
@@ -93,7 +100,7 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class ResidualHistogram:
-    """How many rows have a residual in each cell of these edges."""
+    """The number of rows with a residual in each cell."""
 
     residuals: Residuals
     edges: Floats
@@ -112,9 +119,11 @@ class ResidualHistogram:
 
 @dataclass(frozen=True, eq=False)
 class ResidualCounts:
-    """How many rows have a residual of at most each edge, as RELU counts: +1/2 where it is, -1/2 where not.
+    """Counts of rows with a residual up to each edge, as in RELU: +1/2 for
+    such a row, -1/2 for others.
 
-    Two rows then differ by at most 1 in every entry: the reach of counts, sqrt(edges), and no more.
+    Two rows then differ by at most 1 in every entry: the sensitivity is
+    that of counts, sqrt(edges).
     """
 
     residuals: Residuals

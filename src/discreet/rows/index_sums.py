@@ -1,8 +1,8 @@
-"""What single-index models, E[y | x] = mean(eta) with eta linear in x, ask of the rows.
+"""Queries of single-index models, E[y | x] = mean(eta) with eta linear in x.
 
-A row is seen through a linear map: its first output is eta, the others are coordinates z in which rows have about equal
-spread in every direction. A far row is shortened first, by a weight that depends on x alone and so biases no
-coefficient of a true model.
+A linear map is applied to each row: its first output is eta, the others are coordinates z in which
+rows have about equal variance in every direction. Rows beyond ``radius`` are scaled down by a
+weight that depends on x alone, so it biases no coefficient of a true model.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ Function = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class IndexGradient:
-    """The sum of weight(eta) (y - mean(eta)) z, each row's no longer than ``clip``; beside it the residuals' size.
+    """The sum of weight(eta) (y - mean(eta)) z, each row clipped at ``clip``,
+    and the size of residuals.
 
-    With ``weight`` None this is GLMtron's direction; with the mean's slope it is that of least squares, which for a
-    ReLU looks at the rows with eta > 0 only. The last entry is ``size_weight`` (min(|y - mean|, size_bound) -
-    size_bound / 2), so at most ``size_weight * size_bound / 2`` long; a weight of 0 leaves it out.
+    With ``weight`` None this is GLMtron's direction. With the slope of the mean it is the
+    least-squares gradient, which for a ReLU uses only the rows with eta > 0. The last entry is
+    ``size_weight`` (min(|y - mean|, size_bound) - size_bound / 2), at most
+    ``size_weight * size_bound / 2`` in absolute value. A size_weight of 0 leaves it out.
     """
 
     map: LinearMap
@@ -60,7 +62,8 @@ class IndexGradient:
             scale *= self.weight(eta)
         gradient = row[: len(z)]
         np.multiply(z, scale, out=gradient)
-        # Here and not only at the curator's door: there a long gradient would shorten the residual's size as well.
+        # Clipped here and not only by the curator, whose clip would also scale
+        # down the residual's size.
         gradient *= self.clip / np.maximum(column_norms(gradient), self.clip)
         if self.size_weight > 0:
             np.minimum(np.abs(residual), self.size_bound, out=row[-1])
@@ -71,10 +74,12 @@ class IndexGradient:
 
 @dataclass(frozen=True, eq=False)
 class IndexMoment:
-    """The second moment of w (constant_weight, slope(eta) z, residual_weight r): one Gauss-Newton step and its errors.
+    """The second moment of w (constant_weight, slope(eta) z, residual_weight r),
+    for a Gauss-Newton step.
 
-    r = y - mean(eta), clipped to +-``residual_bound``; slopes are at most ``slope_bound``; w = min(1, radius / |z|).
-    The three blocks are about the same reweighted rows, so the regression of r on slope z is a weighted one.
+    r = y - mean(eta), clipped to +-``residual_bound``; slopes are at most ``slope_bound``; w =
+    min(1, radius / |z|). The three blocks use the same reweighted rows, so regressing r on slope z
+    is a weighted regression.
     """
 
     map: LinearMap
@@ -115,6 +120,6 @@ class IndexMoment:
         np.clip(residual, -self.residual_bound, self.residual_bound, out=row[-1])
         row[-1] *= self.residual_weight * shrink
         np.multiply(shrink, self.constant_weight, out=row[0])
-        # A missing label or feature silences the row; a clip or a weight must not bring it back.
+        # A missing label or feature drops the row; no clip or weight may undo that.
         row[0] += 0 * residual
         return row, row

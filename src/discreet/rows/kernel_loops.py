@@ -1,7 +1,8 @@
-"""The inner loops over a block as numba compiles them; ``kernels.py`` says what each does, and has its twin in numpy.
+"""The inner loops over a block, compiled by numba; ``kernels.py`` documents
+each and has it in numpy.
 
-They slice first and index from zero: only then does the compiler know that no index is negative, and works on several
-records at once.
+They slice first and index from zero: only then does the compiler know that no index is negative,
+and vectorise over records.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-_TILE = 128  # records whose entries stay in the first cache from the first step to the last
-# Loops that add up whole numbers, so small that every sum of any of them is exact: they may be added in any order.
+_TILE = 128  # records whose entries stay in the first-level cache through all steps
+# Loops that add whole numbers so small that every partial sum is exact: any order
+# of addition is allowed.
 IN_ANY_ORDER = ("digit_sums", "square_sums")
 
 
@@ -24,7 +26,8 @@ def encode_table(
         rows = table[start : start + tile]
         for column in range(columns):
             target = out[column, start : start + tile]
-            # The compiler cannot know that writing the target leaves these as they are.
+            # Local copies: the compiler cannot know that writing the target does
+            # not change these arrays.
             least, most, middle, worth = low[column], high[column], centre[column], per_unit[column]
             for i in range(len(target)):
                 value = np.float64(rows[i, column])
@@ -111,7 +114,7 @@ def weight_digits(
 
 
 def digit_sums(lines: Any, digits: Any, total: Any) -> None:
-    tile = 8 * _TILE  # of which the digits stay in the first cache while every line goes by
+    tile = 8 * _TILE  # their digits stay in the first-level cache while every line is processed
     for start in range(0, lines.shape[1], tile):
         first, second, third = (
             digits[0, start : start + tile],
@@ -122,7 +125,7 @@ def digit_sums(lines: Any, digits: Any, total: Any) -> None:
             values = lines[entry, start : start + tile]
             high = middle = low = 0.0
             for i in range(len(values)):
-                value = values[i] if values[i] == values[i] else 0.0  # a record with a NaN has no weight
+                value = values[i] if values[i] == values[i] else 0.0  # a NaN record has no weight
                 high += value * first[i]
                 middle += value * second[i]
                 low += value * third[i]
@@ -132,7 +135,9 @@ def digit_sums(lines: Any, digits: Any, total: Any) -> None:
 
 
 def square_sums(factor: Any, high: Any, low: Any) -> None:
-    """Squares of 4 x 4 entries at a time, from the diagonal to the right; the last ones overlap those before."""
+    """4 x 4 entries of the square at a time, from the diagonal to the right; the last
+    ones overlap earlier ones.
+    """
     size, records = factor.shape
     sums = np.empty((size, size))
     for start in range(0, records, 512):

@@ -1,8 +1,9 @@
-"""The inner loops over a block, in numpy and, bit for bit the same, compiled by numba.
+"""The inner loops over a block, in numpy and compiled by numba, with identical bits.
 
-A compiled loop keeps a few records in the first cache through all its steps, where numpy sends a whole block through
-memory once a step. Compiling takes a moment, so engines ask for it (``compile_kernels``) only when there are many rows.
-Neither version may reorder an operation: sums must not depend on which one ran, and a test compares them bit by bit.
+A compiled loop keeps a few records in the first-level cache through all its steps, whereas numpy
+sends a whole block through memory at each step. Compiling takes a moment, so engines request it
+(``compile_kernels``) only for many rows. Neither version may reorder an operation: sums must not
+depend on which version ran. A test compares them bit by bit.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# So many records with a few dozen entries stay in a core's own cache from one step to the next.
+# This many records with a few dozen entries stay in a core's own cache from one step to the next.
 TILE_ROWS = 2048
 
 
 def encode_table(
     table: NDArray[Any], low: Floats, high: Floats, centre: Floats, per_unit: Floats, out: Floats, scale: float = 0.0
 ) -> None:
-    """(clip(table, low, high) - centre) * per_unit, turned so that each column is contiguous.
+    """(clip(table, low, high) - centre) * per_unit, transposed so that each column is contiguous.
 
-    With a ``scale``, a power of two, it is multiplied by that and rounded to the nearest whole number.
+    With a ``scale``, a power of two, it is multiplied by it and rounded to
+    the nearest whole number.
     """
-    # numba knows no half or extended precision and no foreign byte order.
+    # numba supports neither half or extended precision nor foreign byte order.
     kernels = _kernels if table.dtype.isnative and table.dtype.char not in "eg" else _NUMPY
     if table.dtype == np.float64 and table.dtype.isnative and table.strides[0] == table.itemsize:
         encode_columns(list(table.T), low, high, centre, per_unit, out, scale)
@@ -46,7 +48,7 @@ def encode_columns(
     out: Floats,
     scale: float = 0.0,
 ) -> None:
-    """The same of a table that is held column by column, each in one piece."""
+    """The same for a table stored as contiguous columns."""
     bounds = zip(low.tolist(), high.tolist(), centre.tolist(), per_unit.tolist(), strict=True)
     for cells, some, target in zip(columns, bounds, out, strict=True):
         _kernels.encode_column(cells, *some, scale or 1.0, scale != 0.0, target)
@@ -59,18 +61,21 @@ def whole_numbers(x: Floats, scale: float) -> None:
 
 
 def shorten(x: Floats, centre: Floats, per_unit: float, radius: float) -> Floats:
-    """(x - centre) * per_unit, each record then shortened to the radius, in place; returns by how much."""
+    """(x - centre) * per_unit, each record scaled down to the radius, in
+    place; returns the factors.
+    """
     shrink = np.zeros(x.shape[1])
     _kernels.shorten(x, centre, per_unit, radius, shrink)
     return shrink
 
 
 def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floats:
-    """Clip each record's vector to the bound and put it on the grid, in place; returns the norms before.
+    """Clip each record's vector to the bound and put it on the grid, in place;
+    returns the earlier norms.
 
-    Entry v becomes floor(v * clip * scale + u), where u in [0, 1) is made of the low bits of the norm and of ``seed``.
-    The fixed rule for special rows: where the norm is not a finite number (NaN, infinities, entries so large that
-    their squares overflow) the record contributes nothing.
+    Entry v becomes floor(v * clip * scale + u), where u in [0, 1) is made of the low bits of the
+    norm and of ``seed``. If the norm is not finite (NaN, infinities, or entries whose squares
+    overflow), the record contributes nothing.
     """
     norms = np.zeros(factor.shape[1])
     _kernels.place(factor, norm_bound, scale, seed, norms)
@@ -80,11 +85,12 @@ def place(factor: Floats, norm_bound: float, scale: float, seed: Floats) -> Floa
 def weighted_sum(
     lines: Floats, weight: Floats, length: Floats, bound: float, shortest: float, scale: float, digit: float
 ) -> Floats:
-    """The sum of whole records, each times its weight, which is cut to bound / length and put on a grid.
+    """The sum of whole records times their weights, which are clipped to bound /
+    length and put on a grid.
 
-    The weight becomes trunc(weight * scale), which three digits to the base ``digit`` spell: one line of the answer for
-    each, the highest, which has the sign, first. A record whose weight or length is not a finite number counts as 0;
-    one with a NaN has no length.
+    The weight becomes trunc(weight * scale), written as three digits to the base ``digit``: one
+    line of the answer for each digit, the highest, which has the sign, first. A record whose weight
+    or length is not finite counts as 0; a record with a NaN has no length.
     """
     digits = np.empty((3, lines.shape[1]))
     _kernels.weight_digits(weight, length, bound, shortest, scale, digit, digits)
@@ -94,7 +100,9 @@ def weighted_sum(
 
 
 def square_sums(factor: Floats) -> NDArray[np.int64] | None:
-    """factor @ factor.T of whole numbers of 22 bits, as ``carried`` gives it; None where BLAS is faster."""
+    """factor @ factor.T of whole numbers of 22 bits, in the form of ``carried``;
+    None where BLAS is faster.
+    """
     if _kernels is _NUMPY or len(factor) < 4:
         return None
     sums = np.zeros((2, len(factor), len(factor)), dtype=np.int64)
@@ -103,28 +111,31 @@ def square_sums(factor: Floats) -> NDArray[np.int64] | None:
 
 
 def cells_between(values: Floats, edges: Floats) -> NDArray[np.int64]:
-    """How many edges are below each value; -1 for NaN."""
+    """The number of edges below each value; -1 for NaN."""
     cells = np.empty(len(values), dtype=np.int64)
     _kernels.cells_between(values, edges, cells)
     return cells
 
 
 def column_norms(factor: Floats) -> Floats:
-    """Each record's norm, summed entry by entry: a BLAS or pairwise sum could round differently by the block's size."""
+    """Each record's norm, added in a fixed order: BLAS or pairwise sums could
+    round by the block's size.
+    """
     norms = np.zeros(factor.shape[1])
     (_kernels if factor.flags.c_contiguous else _NUMPY).column_norms(factor, 0, norms)
     return norms
 
 
 def norms_from(factor: Floats, start: int, norms: Floats) -> None:
-    """The same of the records from ``start`` on, into ``norms``, which are 0."""
+    """The same for the records from ``start`` on, added to ``norms``, which must be 0."""
     _kernels.column_norms(factor, start, norms)
 
 
 def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
-    """Each row's hash so far, with one more cell in it; cells are float64, or words that are taken as they are.
+    """Add one more cell to each row's hash; cells are float64, or 64-bit words
+    that are used as they are.
 
-    An array of several lines has a cell of every row in each, which are folded in one after the other.
+    An array with several lines has one cell of every row in each; they are added one after another.
     """
     if cells.dtype == np.float64:
         _kernels.fold_floats(state, (cells if cells.ndim == 2 else cells[np.newaxis]).view(np.uint64))
@@ -133,9 +144,11 @@ def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
 
 
 def scratch(role: str, shape: tuple[int, ...]) -> Floats:
-    """An uninitialised array that this thread uses again for every block: fresh memory costs more than the sums.
+    """An uninitialised array that this thread reuses for every block: allocation
+    costs more than the sums.
 
-    It holds what it holds until the thread asks for the same role again, so only a block's own steps may use it.
+    Its content is valid until the thread asks for the same role again, so only the steps
+    of one block may use it.
     """
     held: dict[str, Floats] = _of_thread.__dict__
     size = math.prod(shape)
@@ -148,7 +161,9 @@ _of_thread = threading.local()
 
 
 def compile_kernels() -> None:
-    """Use the compiled loops from now on, if numba is installed (``pip install discreet[fast]``)."""
+    """Use the compiled loops from now on, if numba is installed
+    (``pip install discreet[fast]``).
+    """
     global _kernels
     if _kernels is _NUMPY:
         try:
@@ -161,7 +176,7 @@ def compile_kernels() -> None:
 def _encode_table(
     table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, whole: bool, out: Any
 ) -> None:
-    with np.errstate(invalid="ignore"):  # a signalling NaN, as R's missing numbers are, would warn that it is there
+    with np.errstate(invalid="ignore"):  # a signalling NaN (R's missing value) would warn
         np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
         out -= centre[:, np.newaxis]
         out *= per_unit[:, np.newaxis]
@@ -214,7 +229,7 @@ def _weight_digits(
 
 def _digit_sums(lines: Any, digits: Any, total: Any) -> None:
     sums = digits @ lines.T
-    if np.isnan(sums).any():  # no number times 0 is no number
+    if np.isnan(sums).any():  # NaN times 0 is NaN
         numbers = ~np.isnan(lines).any(axis=0)
         sums = digits[:, numbers] @ lines[:, numbers].T
     total += sums
@@ -234,7 +249,8 @@ def _column_norms(factor: Any, start: int, norms: Any) -> None:
         np.sqrt(norms, out=norms)
 
 
-# Odd constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell moves every bit of the hash.
+# Constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell affects
+# every bit of the hash.
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 
@@ -242,7 +258,7 @@ _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 def _fold_floats(state: Any, words: Any) -> None:
     for line in words:
         cells = line.view(np.float64)
-        with np.errstate(invalid="ignore"):  # a signalling NaN would warn that it is there
+        with np.errstate(invalid="ignore"):  # a signalling NaN would cause a warning
             folded = (cells + 0.0).view(np.uint64)  # -0 becomes 0
         folded[np.isnan(cells)] = _NOT_A_NUMBER
         _fold_words(state, folded)
@@ -275,12 +291,13 @@ def _compiled(numba: Any) -> SimpleNamespace:
     from discreet.rows import kernel_loops
 
     def jit(name: str) -> Any:
-        # Contraction and reordering would change bits, but for sums of whole numbers that float64 holds exactly.
+        # Contraction and reordering would change bits, except in sums of whole numbers
+        # that are exact in float64.
         loose = {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
         options = {"nogil": True, "error_model": "numpy", "fastmath": loose}
         try:
             return numba.njit(cache=True, **options)(getattr(kernel_loops, name))
-        except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
+        except RuntimeError:  # no folder for the compiled code: compile again in each process
             return numba.njit(**options)(getattr(kernel_loops, name))
 
     return SimpleNamespace(**{name: jit(name) for name in (*vars(_NUMPY), "square_sums")})

@@ -1,9 +1,10 @@
-"""Linear functions of a row whose value depends on the row alone, to the last bit.
+"""Linear functions of a row whose value depends on that row alone, to the last bit.
 
-BLAS adds in an order that changes with the size of a block, so a plain ``matrix @ x`` could round a row otherwise when
-another one joins its block, and one person would move others' contributions. Here the row and the matrix are whole
-numbers, so small that every product and every partial sum is a whole number below 2^53: float64 holds them all, and
-no order of addition can change the result.
+BLAS adds in an order that depends on the size of a block. So a plain ``matrix @ x`` could round a
+row differently when another row joins its block, and one person would change others'
+contributions. Here the row and the matrix are whole numbers so small that every product and
+partial sum is a whole number below 2^53. float64 represents all of them, and the order of addition
+cannot change the result.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from discreet.rows.query import Block, Floats, WholeBlock
 _EXACT_BITS = 53
 # Encoded numbers lie in [-1, 1]. A grid of this many bits is finer than any noise on a sum of them.
 ROW_BITS = 23
-# A row of the matrix below this is nothing: its scale would overflow.
+# A matrix row whose entries are all below this counts as zero: its scale would overflow.
 _LEAST_ENTRY = 2.0**-200
-# Outputs so many bits smaller than the largest one have no bits of their own any more.
+# Outputs that are this many bits smaller than the largest one get no finer scale.
 _SPREAD_BITS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """``matrix @ (1, x)`` for every record; the matrix is rounded to a fixed number of bits, row by row."""
+    """``matrix @ (1, x)`` for every record; the matrix is rounded to a fixed
+    number of bits, row by row.
+    """
 
     matrix: Floats
 
@@ -43,17 +46,20 @@ class LinearMap:
 
     @property
     def _bits(self) -> tuple[int, int]:
-        """Bits of a row's entries and of the matrix's: with 2^k entries to add, 53 - k are left for both together."""
+        """Bits of the row's and of the matrix's entries: adding 2^k
+        products leaves 53 - k for both.
+        """
         together = _EXACT_BITS - math.ceil(math.log2(self.matrix.shape[1])) - 1
         row = min(ROW_BITS, together // 2)
         return row, together - row
 
     @cached_property
     def _whole(self) -> tuple[Floats, Floats]:
-        """The matrix in whole numbers, and what one unit of each output is worth."""
+        """The matrix in whole numbers, and the value of one unit of each output."""
         row_bits, matrix_bits = self._bits
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
-        # A power of two, so that scaling is exact; a row of zeros, or of numbers too small to scale, becomes zero.
+        # A power of two, so that scaling is exact; a row of zeros, or of numbers too small
+        # to scale, becomes zero.
         used = largest > _LEAST_ENTRY
         scale = 2.0 ** (matrix_bits - np.ceil(np.log2(np.where(used, largest, 1.0))))
         scale = np.minimum(scale, np.min(scale, where=used, initial=np.inf) * 2.0**_SPREAD_BITS)
@@ -61,22 +67,27 @@ class LinearMap:
 
     @cached_property
     def rounded(self) -> Floats:
-        """The matrix that is really applied."""
+        """The matrix that is actually applied."""
         whole, unit = self._whole
         return whole * unit[:, np.newaxis] * 2.0 ** self._bits[0]
 
     @cached_property
     def _scaled(self) -> Floats:
-        """The whole matrix in units of the outputs, which are powers of two: products are as exact as before."""
+        """The whole matrix in units of the outputs.
+
+        These are powers of two, so products stay exact.
+        """
         whole, unit = self._whole
         return np.asarray(whole * unit[:, np.newaxis])
 
     def apply(self, block: Block) -> Floats:
-        """One row per output, one column per record; scratch memory, good until this thread's next ``apply``."""
+        """One row per output, one column per record; scratch memory, valid until the
+        thread's next ``apply``.
+        """
         return self.with_norms(block)[0]
 
     def with_norms(self, block: Block, skipped: int = 0) -> tuple[Floats, Floats]:
-        """The same, and the norm of each record's outputs but the first ones that are skipped, in one go."""
+        """The same, with the norm of each record's outputs without the first ``skipped`` ones."""
         _look.mapped = None
         lines = self._whole_lines(block)
         out, norms = scratch("mapped", (self.outputs, block.records)), np.zeros(block.records)
@@ -87,9 +98,10 @@ class LinearMap:
         return out, norms
 
     def seen(self, block: Block, skipped: int = 1) -> tuple[Floats, Floats]:
-        """``with_norms`` without the first outputs, but only to be read.
+        """``with_norms`` without the first outputs, read-only.
 
-        Several queries of one pass see a block through the same map: it is applied once for all of them.
+        Several queries of one pass may apply the same map to a block: it is
+        applied once for all of them.
         """
         already = self._mapped_already(block, skipped)
         if already is not None:
@@ -105,10 +117,10 @@ class LinearMap:
         return None if known is None or known[0] != (self.key, skipped) else known[1:]
 
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """The records (1, x) in whole numbers (scratch memory), one column each, their first output with offset, the
-        others' norm.
+        """The records (1, x) in whole numbers (scratch memory), their first output with
+        offset, the others' norm.
 
-        Lengths stay the same while only the first output changes, so the rows' holder remembers them.
+        Norms do not change while only the first output changes, so they are stored with the rows.
         """
         memory = block.memory if isinstance(block, WholeBlock) else {}
         known, length = memory.get("lengths", (None, None))
@@ -122,22 +134,26 @@ class LinearMap:
 
     @cached_property
     def key(self) -> bytes:
-        """All that outputs depend on, besides the rows."""
+        """Everything that outputs depend on, except the rows."""
         return self._whole[0].tobytes() + self._whole[1].tobytes()
 
     @cached_property
     def _length_key(self) -> bytes:
-        """All that lengths depend on, besides the rows."""
+        """Everything that norms depend on, except the rows."""
         return self._whole[0][1:].tobytes() + self._whole[1][1:].tobytes()
 
     @cached_property
     def fine_scale(self) -> float:
-        """Whole units of the finest output (but the first) per unit of it, for records in whole numbers."""
+        """Whole units of the finest output (except the first) per unit of it, for
+        records in whole numbers.
+        """
         return float(1.0 / self._whole[1][1:].min(initial=1.0))
 
     @cached_property
     def fine_matrix(self) -> NDArray[np.object_]:
-        """The matrix without its first row, in Python's integers: applied to whole records it counts fine units."""
+        """The matrix without its first row, in Python integers: applied to whole
+        records, it gives fine units.
+        """
         whole, unit = self._whole
         worth = np.array([int(one * self.fine_scale) for one in unit[1:]], dtype=object)
         return np.asarray(
@@ -146,7 +162,7 @@ class LinearMap:
 
     @property
     def row_bits(self) -> int:
-        """Whole records count units of 2^-row_bits."""
+        """Whole records are in units of 2^-row_bits."""
         return self._bits[0]
 
     def _whole_lines(self, block: Block) -> Floats:
@@ -166,14 +182,14 @@ class LinearMap:
 
 
 class _Look(threading.local):
-    """The block that queries look at in turn, and what this thread's scratch memory holds of it."""
+    """The block that queries share, and what this thread's scratch memory holds of it."""
 
     block: Any = None
-    # At which scale its rows are there in whole numbers.
+    # The scale at which its rows are stored in whole numbers.
     rows: float | None = None
-    # Through which map they are there, with their lengths, which leave so many outputs out.
+    # The map (with the number of skipped outputs) whose outputs and norms are stored.
     mapped: tuple[tuple[bytes, int], Floats, Floats] | None = None
-    # What functions of its rows gave.
+    # Stored results of functions of its rows.
     found: dict[Hashable, Any] | None = None
 
 
@@ -182,8 +198,10 @@ _look = _Look()
 
 @contextmanager
 def one_look(block: Block) -> Iterator[None]:
-    """While this is open the block's rows stay as they are, so what queries have in common is computed once."""
-    if _look.block is block:  # opened already, for several queries
+    """Within this context the block's rows do not change, so work that queries
+    share is done once.
+    """
+    if _look.block is block:  # already open, for several queries
         yield
         return
     outer = _look.block
@@ -195,7 +213,9 @@ def one_look(block: Block) -> Iterator[None]:
 
 
 def shared(key: Hashable, compute: Callable[[], Any]) -> Any:
-    """What ``compute`` gives, computed once for all queries that look at a block; the key says all but the block."""
+    """The result of ``compute``, computed once per block; the key identifies
+    everything but the block.
+    """
     found = _look.found
     if found is None:
         return compute()
@@ -205,5 +225,5 @@ def shared(key: Hashable, compute: Callable[[], Any]) -> Any:
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:
-    """The linear predictor with what every model adds to it."""
+    """The linear predictor with the block's offset."""
     return eta if block.offset is None else eta + block.offset

@@ -1,9 +1,10 @@
-"""The question behind objective perturbation: which coefficients minimise the rows' logistic loss?
+"""The objective of objective perturbation: the rows' logistic loss.
 
-A row is z = matrix (1, x) and a label that is 0 or 1. A row farther out than the radius R weighs f^2, f = R/|z|: its
-gradient is then no longer than R and its curvature no more than R^2/4, and as the weight depends on x alone it biases
-no coefficient. What is kept of a row is f z, on a grid of whole numbers, and f; with those "the minimiser" has an exact
-meaning, and the gradient is summed to within 2^-47 R for each row, whatever the order of the rows.
+A row is z = matrix (1, x) with a label 0 or 1. A row beyond the radius R gets weight f^2 with
+f = R/|z|. Its gradient is then at most R and its curvature at most R^2/4. The weight depends
+on x alone, so it biases no coefficient. A row is stored as f z, on a grid of whole numbers,
+and f. With these the minimiser is defined exactly, and the gradient is summed to within 2^-47
+R per row, in any row order.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats
 from discreet.rows.scores import Labels
 
-# Rows, and the three parts of a score, have so many bits each: float64 adds 512 products of two exactly.
+# Rows, and each of the three parts of a score, have this many bits: float64
+# adds 512 products exactly.
 _BITS = 22
 _SCORE_PARTS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticLoss:
-    """The weighted sum over rows of log(1 + exp(theta z)) - y theta z, plus theta penalty theta / 2.
+    """The weighted sum over rows of log(1 + exp(theta z)) - y theta z, plus
+    theta penalty theta / 2.
 
-    ``penalty`` is the user's own, nonnegative definite; the curator adds what privacy needs, about ``centre``.
+    ``penalty`` is the user's, nonnegative definite; the curator adds what privacy
+    requires, about ``centre``.
     """
 
     map: LinearMap
@@ -49,7 +53,7 @@ class LogisticLoss:
 
     @property
     def bound(self) -> float:
-        """R: no row on the grid is longer."""
+        """R: the largest norm of a row on the grid."""
         return grid_norm(self.radius, self.size, _BITS) / self._scale
 
     @property
@@ -57,11 +61,13 @@ class LogisticLoss:
         return grid_scale(self.radius, self.size, _BITS)
 
     def rows(self, block: Block, used: NDArray[np.bool_] | None) -> tuple[Floats, Floats, Floats]:
-        """f z in whole grid units, one column each, f, and the labels; what must not count is all zeros."""
+        """f z in whole grid units, one column per row, f, and the labels; rows
+        that do not count are zeros.
+        """
         z = self.map.apply(block)
         short = self.radius / np.maximum(column_norms(z), self.radius)
         z *= short
-        short = np.where(short > 0, short, 1.0)  # of a row without a finite norm nothing is left anyway
+        short = np.where(short > 0, short, 1.0)  # a row without a finite norm becomes zero anyway
         place(z, self.radius, self._scale, np.zeros(block.records))
         labels = self.labels.of(block)
         silent = np.isnan(labels)
@@ -71,7 +77,9 @@ class LogisticLoss:
         return z, short, (labels > 0.5).astype(np.float64)
 
     def parts(self, theta: WholeTheta, block: Block, used: NDArray[np.bool_] | None) -> Parts:
-        """What an engine adds up: the exact gradient of the rows' losses, and their Hessian up to rounding."""
+        """What an engine adds: the exact gradient of the rows' losses, and
+        their Hessian up to rounding.
+        """
         z, short, y = self.rows(block, used)
         eta = theta.times(z) / self._scale / short
         mean = expit(eta)
@@ -99,7 +107,9 @@ class LogisticLoss:
 
 @dataclass(frozen=True, eq=False)
 class WholeTheta:
-    """Coefficients as whole numbers of ``unit``, a power of two; their products with whole rows are exact."""
+    """Coefficients as whole multiples of ``unit``, a power of two; their products
+    with whole rows are exact.
+    """
 
     whole: NDArray[np.object_]
     unit: float
@@ -116,7 +126,9 @@ class WholeTheta:
         return np.array([entry * self.unit for entry in self.whole.tolist()], dtype=np.float64)
 
     def times(self, z: Floats) -> Floats:
-        """theta z for every column of whole numbers: an exact product for each piece, then one rounding or two."""
+        """theta z for every column of whole numbers: an exact product per piece,
+        then one or two roundings.
+        """
         total = np.zeros(z.shape[1])
         for piece, unit in self._pieces:
             total += (piece @ z) * unit
@@ -124,7 +136,7 @@ class WholeTheta:
 
     @cached_property
     def _pieces(self) -> list[tuple[Floats, float]]:
-        """Pieces of a few bits each, the smallest first: theta is the sum of piece * unit."""
+        """Pieces of a few bits each, smallest first: theta is the sum of piece * unit."""
         # Partial sums of products stay within |piece| |z| <= sqrt(size) 2^bits 2^22.1 < 2^53.
         bits = 29 - math.ceil(math.log2(len(self.whole)) / 2)
         left, pieces, unit = self.whole, [], self.unit

@@ -1,12 +1,15 @@
-"""Sums of weighted rows that are bounded as seen through a linear map: M x w for every row, but the map comes last.
+"""Sums of weighted rows that are bounded after a linear map: M x w for every row,
+with the map applied last.
 
-The sum of M x_i w_i is M times the sum of x_i w_i, so a pass over the rows costs two products with a vector, and not
-one with a matrix. Rows, weights and M are whole numbers, so both orders give the same bits: a row contributes the whole
-vector M x w, whose length is at most the declared bound, and which depends on no other row.
+The sum of M x_i w_i is M times the sum of x_i w_i, so a pass over the rows costs two products with
+a vector instead of one with a matrix. Rows, weights and M are whole numbers, so both orders give
+the same bits: a row contributes the whole vector M x w, whose length is at most the declared bound
+and which depends on no other row.
 
-Proof of the bound: |M x| is known to a relative error of (m + 4) 2^-53 for m outputs, since M x is exact; the weight is
-cut to bound / |M x| and then rounded towards zero. So |M x w| <= bound (1 + (m + 8) 2^-53), and ``mapped_grid`` leaves
-2^-36. Rows shorter than ``_shortest`` are treated as if they had that length, which only cuts more.
+Proof of the bound: |M x| is known to a relative error of (m + 4) 2^-53 for m outputs, since M x is
+exact. The weight is clipped to bound / |M x| and then rounded towards zero. So
+|M x w| <= bound (1 + (m + 8) 2^-53), and ``mapped_grid`` leaves 2^-36. Rows shorter than ``_shortest``
+are treated as if they had that length, which only clips more.
 """
 
 from __future__ import annotations
@@ -23,17 +26,19 @@ from discreet.rows.linear_map import ROW_BITS, LinearMap
 from discreet.rows.query import Block, Floats, weight_of
 from discreet.rows.weighted import weigh_cut
 
-# A weight has three digits of 16 bits; with 23 bits of a row's entry and 2^14 rows, float64 sums each exactly: 53 bits.
+# A weight has three digits of 16 bits. With 23 bits of an entry and 2^14 rows, float64 adds
+# each exactly: 53 bits.
 _DIGIT_BITS = 16
 _WEIGHT_BITS = 3 * _DIGIT_BITS
 _EXACT_ROWS = 2 ** (53 - ROW_BITS - _DIGIT_BITS)
-# Rows this much shorter than the radius could have so large weights that others would lose bits.
+# Rows this much shorter than the radius could have weights so large that other
+# weights would lose bits.
 _SHORT = 2.0**-16
 _MARGIN = 1 + 2.0**-36
 
 
 class MappedQuery(Protocol):
-    """The sum of weight z, where the map's first output is the linear predictor, and z are the others."""
+    """The sum of weight z; the map's first output is the linear predictor, and z are the others."""
 
     @property
     def label(self) -> str: ...
@@ -43,21 +48,23 @@ class MappedQuery(Protocol):
 
     @property
     def radius(self) -> float:
-        """The length of z that is usual, to within many powers of two."""
+        """A typical length of z, to within many powers of two."""
         ...
 
     @property
     def left_norm(self) -> float:
-        """How long weight z may be: weights are cut to that."""
+        """The largest norm of weight z: weights are clipped to it."""
         ...
 
     def weights(self, block: Block, eta: Floats, length: Floats) -> Floats:
-        """Each row's weight, from its linear predictor and the length of its z."""
+        """Each row's weight, as a function of its linear predictor and the norm of its z."""
         ...
 
 
 def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | None) -> Parts:
-    """The block's exact sum of whole rows times whole weights; ``mapped_sum`` applies the map to it."""
+    """The block's exact sum of whole rows times whole weights;
+    ``mapped_sum`` applies the map to it.
+    """
     lines, eta, length = query.map.predictor_and_length(block)
     weight = query.weights(block, eta, length)
     if (row_weight := weight_of(block)) is not None:
@@ -72,17 +79,17 @@ def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | Non
 
 
 def mapped_shape(query: MappedQuery) -> tuple[int, int, int]:
-    """The shape of ``mapped_parts``: a pair for each of a weight's three digits."""
+    """The shape of ``mapped_parts``: a pair for each of the three digits of a weight."""
     return 2 * _WEIGHT_BITS // _DIGIT_BITS, query.map.matrix.shape[1], 1
 
 
 def mapped_sum(query: MappedQuery, parts: Parts) -> NDArray[np.object_]:
-    """What the parts of all blocks make together, in grid units of ``mapped_grid``."""
+    """The parts of all blocks combined, in grid units of ``mapped_grid``."""
     return np.asarray(query.map.fine_matrix @ exact_sum(parts, _DIGIT_BITS))
 
 
 def mapped_grid(query: MappedQuery) -> tuple[float, float]:
-    """Grid units per unit of the answer, and the norm that no row's contribution exceeds in them."""
+    """Grid units per unit of the answer, and the largest norm of a row's contribution in them."""
     if not (1e-100 < query.left_norm < 1e100 and 1e-100 < query.radius < 1e100):
         raise ValueError("bounds of a mapped sum must be between 1e-100 and 1e100")
     scale = _weight_scale(query) * query.map.fine_scale
@@ -96,5 +103,5 @@ def _shortest(query: MappedQuery) -> float:
 
 
 def _weight_scale(query: MappedQuery) -> float:
-    """Whole units per unit of a weight: the largest has one bit less than the digits, for the sign."""
+    """Whole units per unit of a weight: one bit of the digits is left for the sign."""
     return float(2.0 ** (_WEIGHT_BITS - 1 - math.ceil(math.log2(query.left_norm / _shortest(query)))))

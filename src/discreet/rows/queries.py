@@ -1,4 +1,4 @@
-"""The questions about moments that linear models ask."""
+"""Queries of linear models about moments."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from discreet.rows.query import Block, Floats, Geometry, ones, silence
 
 @dataclass(frozen=True)
 class PowerSums:
-    """Sums of 1, y, y^2, x and |x|^2, enough to centre and scale; x is left out where public rows tell it already.
+    """Sums of 1, y, y^2, x and |x|^2, enough to centre and scale; without x if public rows give it.
 
-    Squares are summed about the middle of their range: with t = |x|^2 / x_radius^2 in [0, 1], x together with
-    x_radius (t - 1/2) has the squared norm x_radius^2 (t + (t - 1/2)^2) = x_radius^2 (t^2 + 1/4), so at most 5/4
-    x_radius^2; and y with y^2 - 1/2 at most 5/4.
+    Squares are summed about the middle of their range. With t = |x|^2 / x_radius^2 in [0, 1],
+    the vector x together with x_radius (t - 1/2) has squared norm x_radius^2 (t +
+    (t - 1/2)^2) = x_radius^2 (t^2 + 1/4), which is at most 5/4 x_radius^2. Likewise y with
+    y^2 - 1/2 has at most 5/4.
     """
 
     width: int
@@ -50,10 +51,10 @@ class PowerSums:
         return ones(block.records), right
 
     def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:
-        """Means from the released sums; a count that drowns in noise counts as the noise.
+        """Means from the released sums; a count below the noise is replaced by the noise.
 
-        Where the number of rows is public, the noisy count shows how many of them are incomplete: as many as stand
-        clear of the noise.
+        Where the number of rows is public, the noisy count shows how many rows are incomplete, as
+        far as that is clear of the noise.
         """
         seen, count_noise = float(sums[0, 0]) / self.count_weight, noise_std / self.count_weight
         count = max(seen, count_noise)
@@ -67,7 +68,9 @@ class PowerSums:
 
 @dataclass(frozen=True)
 class PowerMeans:
-    """Noisy means of y, y^2, x and |x|^2, with the noise of each: ``noise_std``, and x_radius times it for the last."""
+    """Noisy means of y, y^2, x and |x|^2; noise: ``noise_std`` each, and
+    x_radius times it for the last.
+    """
 
     count: float
     noise_std: float
@@ -75,17 +78,18 @@ class PowerMeans:
     y_square: float
     x: Floats
     x_square: float
-    # The noisy number of complete rows as it was released.
+    # The noisy number of complete rows, as released.
     seen_count: float
 
 
 @dataclass(frozen=True)
 class SecondMoment:
-    """The second moment of (1, x, y), centred, scaled and bounded so that little noise is needed.
+    """The second moment of (1, x, y), centred, scaled and bounded to reduce the noise.
 
-    The row is w * (weight_1, u, weight_y * v) with u = (x - x_centre) / x_scale, v = (y - y_centre) / y_scale clipped
-    to +-y_bound, and w = min(1, x_radius / |u|). The factor w depends on x alone, so shrinking far rows reweights the
-    least squares and biases no coefficient of a linear model.
+    The row is w * (weight_1, u, weight_y * v) with u = (x - x_centre) / x_scale, v =
+    (y - y_centre) / y_scale clipped to +-y_bound, and w = min(1, x_radius / |u|). The
+    factor w depends on x alone, so it reweights the least squares and biases no
+    coefficient of a linear model.
     """
 
     x_centre: Floats
@@ -121,7 +125,9 @@ class SecondMoment:
 
 @dataclass(frozen=True)
 class CrossMoment:
-    """Sums of x x^T (``with_y=False``) or of x y, as sufficient-statistics perturbation releases them apart."""
+    """Sums of x x^T (``with_y=False``) or of x y, released separately by
+    sufficient-statistics perturbation.
+    """
 
     width: int
     x_radius: float
@@ -152,6 +158,6 @@ class CrossMoment:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         row = np.ones((self.shape[0], block.records))
         block.write_x(row[int(self.intercept) :])
-        # A missing label silences the row in both releases: the two must speak of the same rows.
+        # A missing label drops the row from both releases: both must be about the same rows.
         row += 0 * block.y
         return (row, block.y[np.newaxis].copy()) if self.with_y else (row, row)

@@ -1,8 +1,9 @@
-"""A question about the rows: a pair of factors whose product is summed.
+"""A query about the rows: a pair of factors whose product is summed.
 
-A query maps a block of rows to ``(left, right)``, one column per row of data; the answer is the sum over the rows of
-the outer products of their two columns. The norm bounds are public declarations. The curator clips to them itself, so
-that a wrong query can give a useless answer but never a leak.
+A query maps a block of rows to ``(left, right)``, with one column per row of data. The
+answer is the sum over the rows of the outer products of their two columns. The norm bounds
+are public declarations. The curator clips to them itself, so a wrong query can give a
+useless answer but cannot leak.
 """
 
 from __future__ import annotations
@@ -19,25 +20,24 @@ from discreet.rows.kernels import column_norms, scratch
 
 Floats = NDArray[np.float64]
 
-# How two rows' contributions can stand to each other, which decides how far replacing one can move the sum:
-#   "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
-#   "nonnegative"  every entry of both factors is >= 0, so again no two contributions point apart
-#   "free"         nothing is known, so they may be opposite
-#   "mapped"       left is a row seen through a linear map, right its weight; only their product is bounded, and two
-#                  may be opposite (rows/mapped.py)
-#   "signs"        left is an array of truth values, one for each sign, so its norm is sqrt(entries) without any clip;
-#                  two people's signs may be opposite
-#   "cells"        left is the number of the one cell that a row counts in (-1: in none), so a row adds a single 1
-#                  without any clip; right is 1
-# A "printed_square" is a square whose noise is laid out as the papers print it, at full variance in every entry.
+# The relation between two rows' contributions, which decides how far replacing one can move the
+# sum: "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
+# "nonnegative"  every entry of both factors is >= 0, so inner products are >= 0 as well "free"
+# nothing is known, so they may be opposite "mapped"       left is a row after a linear map, right
+# its weight; only their product is bounded, and two may be opposite (rows/mapped.py) "signs"
+# left is an array of truth values, one per sign, so its norm is sqrt(entries) without a clip; two
+# people's signs may be opposite "cells"        left is the number of the cell that a row counts in
+# (-1: none), so a row adds a single 1 without a clip; right is 1 A "printed_square" is a square
+# with noise as the papers print it, at full variance in every entry.
 Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs", "cells"]
 
 
 class Block(Protocol):
-    """Some rows, encoded: x has one row per feature and one column per record, y one entry per record.
+    """Encoded rows: x has one row per feature and one column per record, y one entry per record.
 
-    Columns are contiguous because every step works on whole columns at a time, in an order that does not depend on
-    how the rows were cut into blocks: that is what makes sums identical to the last bit on every engine.
+    Columns are contiguous because every step works on whole columns, in an order that does
+    not depend on how the rows were divided into blocks. That makes sums identical to the
+    last bit on every engine.
     """
 
     @property
@@ -45,23 +45,24 @@ class Block(Protocol):
 
     @property
     def y(self) -> Floats:
-        """The encoded target; a query that asks for it on rows without one gets a TypeError."""
+        """The encoded target; raises a TypeError for rows without one."""
         ...
 
     @property
     def offset(self) -> Floats | None:
-        """What is added to every model's linear predictor, if anything: the logarithm of the row's exposure."""
+        """A term added to every linear predictor, or None: the logarithm of the row's exposure."""
         ...
 
     def write_x(self, out: Floats) -> None:
-        """Write x into ``out``: into the query's own array, so that it is written once."""
+        """Write x into ``out``, the query's own array, so that it is written once."""
         ...
 
 
 def silence(block: Block, width: int) -> Floats:
-    """0 for a record of which no feature and no exposure is missing, else NaN: what it is added to counts nothing.
+    """0 for a record without missing features or exposure, else NaN; adding it
+    drops incomplete records.
 
-    A query that needs a part of each row only must not speak of other rows than the queries beside it.
+    A query that needs only a part of each row must use the same rows as the queries beside it.
     """
     x = scratch("silence", (width, block.records))
     block.write_x(x)
@@ -70,7 +71,9 @@ def silence(block: Block, width: int) -> Floats:
 
 
 def ones(records: int) -> Floats:
-    """A factor of one entry, which is 1 in every record: it takes no memory, and its products are plain sums."""
+    """A factor with one entry, 1 in every record: it takes no memory, and its
+    products are plain sums.
+    """
     return np.broadcast_to(np.ones(1), (1, records))
 
 
@@ -79,24 +82,28 @@ def is_ones(factor: Floats) -> bool:
 
 
 def weight_of(block: Any) -> Floats | None:
-    """What part of its contribution each record of a block makes, in [0, 1]; None where all count in full."""
+    """The weight of each record in [0, 1]; None if all count fully."""
     weight: Floats | None = getattr(block, "weight", None)
     return weight
 
 
 class WholeBlock(ABC):
-    """A block that writes its rows in whole numbers, and keeps things for the next look at the same rows."""
+    """A block that writes its rows in whole numbers, and stores results for
+    later queries about them.
+    """
 
-    # What queries keep for the next time that they see these very rows; whoever has the rows may provide it.
+    # What queries store for their next use of the same rows; the owner of the rows may provide it.
     memory: dict[str, Any]
 
     @abstractmethod
     def write_whole(self, out: Floats, scale: float) -> None:
-        """Write each record's (1, x) times the scale, a power of two, rounded to nearest: one record per column."""
+        """Write each record's (1, x) times the scale, a power of two, rounded to
+        nearest: one record per column.
+        """
 
 
 class Query(Protocol):
-    """A bounded question; see the module's text."""
+    """A bounded query; see the module's docstring."""
 
     @property
     def label(self) -> str: ...
@@ -106,7 +113,7 @@ class Query(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of entries of the two factors, and so the shape of the answer."""
+        """The numbers of entries of the two factors, which are the shape of the answer."""
         ...
 
     @property
@@ -116,19 +123,23 @@ class Query(Protocol):
     def right_norm(self) -> float: ...
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        """The two factors, each with one column per record; the same array twice if the query is square.
+        """The two factors, each with one column per record; the same array
+        twice if the query is square.
 
-        They are clipped in place, so they must be the query's own arrays. Of "cells" the left one is one line.
+        They are clipped in place, so they must be the query's own arrays. For "cells"
+        the left one is one line.
         """
         ...
 
 
 class WeightedRows(ABC):
-    """A square query whose factor is a weight times an array that it shares with others, and perhaps a last line."""
+    """A square query whose factor is a weight times an array shared with other queries,
+    plus an optional last line.
+    """
 
     @abstractmethod
     def weighted_rows(self, block: Block) -> tuple[Floats, Floats, Floats | None]:
-        """The array, one column per record, which nobody writes to, the weights, and the last line."""
+        """The array, one column per record (read-only), the weights, and the last line."""
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         rows, weight, last = self.weighted_rows(block)
@@ -137,12 +148,14 @@ class WeightedRows(ABC):
 
 
 def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1) -> float:
-    """How far one person can move the sum, in the Frobenius norm, if each row's contribution has at most this norm.
+    """The sensitivity of the sum in the Frobenius norm, if each row's
+    contribution has at most this norm.
 
-    Let A and B be what a person contributes before and after the change: sums of at most k rows' contributions, so
-    |A|, |B| <= k * contribution. Adding or removing the person moves the sum by |A|. Replacing moves it by |A - B|,
-    where |A - B|^2 = |A|^2 + |B|^2 - 2 <A, B>: at most 2 (k * contribution)^2 if <A, B> >= 0, as it is for sums of
-    squares x x^T and of nonnegative matrices, and (2 k * contribution)^2 always.
+    Let A and B be a person's contributions before and after the change: sums of at most k rows'
+    contributions, so |A|, |B| <= k * contribution. Adding or removing the person moves the sum by
+    |A|. Replacing moves it by |A - B|, where |A - B|^2 = |A|^2 + |B|^2 - 2 <A, B>. This is at most
+    2 (k * contribution)^2 if <A, B> >= 0, as it is for sums of squares x x^T and of nonnegative
+    matrices, and at most (2 k * contribution)^2 always.
     """
     together = contribution * rows_per_person
     if neighbours == "add_or_remove_one":

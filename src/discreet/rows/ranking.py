@@ -1,8 +1,9 @@
-"""A question whose answer is a choice: which columns have the largest sums.
+"""A query whose answer is a selection: the columns with the largest sums.
 
-A ranking gives one weight per row; a column's sum adds up weight times cell. The weight is clipped to its declared
-bound and put on a grid, the encoded cell to its own, both by the code here and not by the query's author. So one row
-moves no sum by more than LIMIT^2 grid units, whatever it holds, and that is an exact whole number.
+A ranking gives one weight per row; a column's sum adds weight times cell. The code here, not
+the author of the query, clips the weight to its declared bound and puts it on a grid, and
+likewise the encoded cell. So one row moves no sum by more than LIMIT^2 grid units, an exact
+whole number, whatever it contains.
 """
 
 from __future__ import annotations
@@ -19,19 +20,27 @@ from discreet.rows.query import Block, Floats
 from discreet.rows.wide_kernels import LIMIT
 
 Indices = NDArray[np.int64]
-# Which sums are large: "absolute" ranks |sum|; "both" has two candidates a column, j for +sum and width + j for -sum.
+# "absolute" ranks |sum|; "both" has two candidates per column, j for +sum and width + j for -sum.
 Sides = Literal["absolute", "both"]
 
 
+def no_columns() -> Indices:
+    return np.zeros(0, dtype=np.int64)
+
+
 class WideBlock(Block, Protocol):
-    """A block of a wide table, which can be asked for some of its columns and for weighted sums of all."""
+    """A block of a wide table, which gives some of its columns, and weighted
+    sums of all columns.
+    """
 
     def take(self, columns: Indices) -> Block:
         """The same rows with these columns only."""
         ...
 
     def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
-        """The exact sums of whole weights times cells, each clipped to the bound and worth LIMIT there."""
+        """The exact sums of whole weights times cells; cells are clipped to the
+        bound, where they are LIMIT.
+        """
         ...
 
 
@@ -57,12 +66,14 @@ class Ranking(Protocol):
 
     @property
     def offset(self) -> Floats | None:
-        """Public numbers, one a column, to which the sums are added; in the units of weight times cell."""
+        """Public numbers, one per column, from which the sums are subtracted; in
+        units of weight times cell.
+        """
         ...
 
     @property
     def excluded(self) -> Indices:
-        """Columns that are not to be chosen, known without looking: those that were chosen before."""
+        """Columns that may not be chosen; these are public: they were chosen before."""
         ...
 
     def weights(self, block: WideBlock) -> Floats:
@@ -72,9 +83,10 @@ class Ranking(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Picked:
-    """The chosen candidates in the order of the picks, and, where they were paid for, noisy sums of their columns.
+    """The chosen candidates in the order of the picks and, where charged,
+    noisy sums of their columns.
 
-    Sums are whole numbers of ``unit``; they are signed, and without the query's offset.
+    Sums are whole multiples of ``unit``; they are signed, and without the query's offset.
     """
 
     indices: Indices
@@ -100,7 +112,7 @@ class Picked:
 
 
 def ranked_parts(query: Ranking, block: WideBlock, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The block's exact weighted sums of every column: what an engine adds up."""
+    """The block's exact weighted sums of every column, which engines add."""
     weights = query.weights(block)
     if weights.shape != (block.records,):
         raise TypeError(f"ranking {query.label!r} must give one weight per record")
@@ -111,7 +123,7 @@ def ranked_parts(query: Ranking, block: WideBlock, used: NDArray[np.bool_] | Non
 
 
 def whole_weights(weights: Floats, bound: float) -> Floats:
-    """Weights in whole grid units, at most LIMIT of them; what is no number weighs nothing."""
+    """Weights in whole grid units, at most LIMIT; NaN becomes 0."""
     if not 1e-100 < bound < 1e100:
         raise ValueError(f"a weight's bound must be between 1e-100 and 1e100, got {bound}")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -122,22 +134,24 @@ def whole_weights(weights: Floats, bound: float) -> Floats:
 
 
 def ranking_unit(query: Ranking) -> float:
-    """What one unit of the exact sums is worth."""
+    """The value of one unit of the exact sums."""
     return query.weight_bound * query.cell_bound / LIMIT**2
 
 
 def ranking_reach(neighbours: Neighbours, rows_per_person: int) -> int:
-    """How far one person can move any single sum, in grid units: exact, as all of it is whole numbers.
+    """The sensitivity of any single sum, in grid units; exact, because all numbers are whole.
 
-    A row adds at most LIMIT^2 in absolute value to a column's sum. Adding or removing a person's k rows moves it by at
-    most k times that; replacing them takes away as much and adds as much. Adding a public offset changes nothing, and
-    | |a| - |b| | <= |a - b|, so absolute values move no further.
+    A row adds at most LIMIT^2 in absolute value to a column's sum. Adding or removing a person's k
+    rows moves it by at most k times that; replacing them by at most twice as much. A public offset
+    changes nothing, and | |a| - |b| | <= |a - b|, so absolute values move no further.
     """
     return int(LIMIT) ** 2 * rows_per_person * (1 if neighbours == "add_or_remove_one" else 2)
 
 
 def candidates(query: Ranking, sums: NDArray[np.object_]) -> tuple[Indices, NDArray[np.object_]]:
-    """The candidates that may be chosen and their exact scores: whole numbers, in the grid units of the sums."""
+    """The allowed candidates and their exact scores: whole numbers, in the grid
+    units of the sums.
+    """
     if query.offset is not None:
         with np.errstate(over="ignore"):
             moved = np.rint(np.clip(query.offset / ranking_unit(query), -(2.0**100), 2.0**100))

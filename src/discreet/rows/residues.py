@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 class Residues:
     """The rows whose position leaves a remainder in [low, high) when divided by ``modulus``.
 
-    Remainders spread a part over the whole table, so that an order that means something (time, a sorted column) makes
-    no part special; and a row's part depends on its position only, never on what it or another row holds.
+    Remainders spread a part over the whole table, so that a meaningful order (time, a
+    sorted column) makes no part special. A row's part depends on its position only, never
+    on the content of any row.
     """
 
     modulus: int
@@ -28,24 +29,24 @@ class Residues:
 
     @classmethod
     def side_by_side(cls, widths: Sequence[int]) -> list[Residues]:
-        """Disjoint parts that have so many of each sum(widths) rows, in this order."""
+        """Disjoint parts; of each sum(widths) rows they have ``widths``, in this order."""
         ends = list(accumulate(widths))
         return [cls(ends[-1], end - width, end) for width, end in zip(widths, ends, strict=True)]
 
     def count(self, rows: int) -> int:
-        """How many of the first ``rows`` rows belong to it."""
+        """The number of the first ``rows`` rows that belong to it."""
         whole, rest = divmod(rows, self.modulus)
         return whole * (self.high - self.low) + min(max(rest - self.low, 0), self.high - self.low)
 
     def positions(self, rows: int, first_row: int = 0) -> NDArray[np.intp]:
-        """Which of ``rows`` rows, the first of which has the position ``first_row``, belong to it; in order."""
+        """The positions of its rows among ``rows`` rows that start at position ``first_row``."""
         start = first_row - first_row % self.modulus
         cycles = np.arange(start, first_row + rows, self.modulus, dtype=np.intp)
         found = np.add.outer(cycles, np.arange(self.low, self.high, dtype=np.intp)).ravel() - first_row
         return found[(found >= 0) & (found < rows)]
 
     def cut(self, pieces: int) -> list[Residues]:
-        """The same rows in so many parts of equal width, in order."""
+        """The same rows in this many parts of equal width, in order."""
         width, rest = divmod(self.high - self.low, pieces)
         if rest or width == 0:
             raise ValueError(f"{self.high - self.low} remainders cannot be cut into {pieces} equal pieces")

@@ -1,8 +1,10 @@
-"""What generalized linear models ask of the rows: sums of bounded scores, of their curvature, and of second moments.
+"""Queries of generalized linear models: sums of bounded scores, of their
+curvature, and second moments.
 
-All three look at a row through a linear map: its first output is the linear predictor eta, the others are coordinates z
-in which rows have about equal spread in every direction. A far row is shortened to ``radius`` first. That weight
-depends on x alone, so it reweights the likelihood and biases no coefficient of a true model.
+All three apply a linear map to a row: its first output is the linear predictor eta, the others are
+coordinates z in which rows have about equal variance in every direction. Rows beyond ``radius`` are
+scaled down. That weight depends on x alone, so it reweights the likelihood and biases no
+coefficient of a true model.
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 
-# Elementwise: the derivative in eta of a row's loss, from its label and eta ...
+# Elementwise: the derivative of a row's loss in eta, as a function of its label and eta.
 Score = Callable[[Floats, Floats], Floats]
-# ... and the same of labels, eta and the bound that a row's score has to keep.
+# The same as a function of label, eta and the bound on the row's score.
 BoundedFunction = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Encoded labels in the user's units: centre + half_width * y."""
+    """Decoded labels, in the user's units: centre + half_width * y."""
 
     centre: float
     half_width: float
@@ -43,7 +45,9 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class ScoreSum:
-    """The sum of score z: the score is told how large it may be for the row's contribution to stay within ``clip``."""
+    """The sum of score z; the score gets the bound with which the row's
+    contribution stays within ``clip``.
+    """
 
     map: LinearMap
     labels: Labels
@@ -74,11 +78,13 @@ class ScoreSum:
 
 @dataclass(frozen=True, eq=False)
 class CurvatureSum:
-    """The second moment of (sqrt(slope) z, |score| |z|): how the score rises, and how much it varies.
+    """The second moment of (sqrt(slope) z, |score| |z|): the curvature, and
+    the variance of the score.
 
-    The slope is that of the clipped score, so the first block is the derivative of the equation that ``ScoreSum``
-    solves; the last diagonal entry is the trace of the scores' covariance. ``slope_norm`` cuts what is left of rows
-    with much information, which makes standard errors larger, never smaller.
+    The slope is that of the clipped score, so the first block is the derivative of the
+    equation that ``ScoreSum`` solves. The last diagonal entry is the trace of the scores'
+    covariance. ``slope_norm`` clips rows with much information, which makes standard
+    errors larger, never smaller.
     """
 
     map: LinearMap
@@ -117,7 +123,9 @@ class CurvatureSum:
 
 @dataclass(frozen=True, eq=False)
 class MappedMoment(WeightedRows):
-    """The second moment of (z, v), v a label centred, scaled and cut to +-``y_bound``; far rows are shortened."""
+    """The second moment of (z, v), v a label centred, scaled and clipped to +-``y_bound``;
+    far rows are scaled down.
+    """
 
     map: LinearMap
     labels: Labels
@@ -148,7 +156,7 @@ class MappedMoment(WeightedRows):
 
 @dataclass(frozen=True, eq=False)
 class ExposureSum:
-    """The sum of exposures, in units of the largest that is declared."""
+    """The sum of exposures, in units of the largest declared one."""
 
     largest: float
     label: str = "exposure"
@@ -164,7 +172,9 @@ class ExposureSum:
 
 
 def coordinates_of(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """The predictor (with the block's offset), the coordinates, how much they must be shortened, their length then."""
+    """The predictor (with the block's offset), the coordinates, their shrinkage factor,
+    and their norm after it.
+    """
     mapped, length = linear_map.with_norms(block, skipped=1)
     eta, z = with_offset(mapped[0], block), mapped[1:]
     shrink = radius / np.maximum(length, radius)

@@ -1,4 +1,4 @@
-"""What an algorithm holds instead of data."""
+"""Interfaces through which algorithms ask about the data, which they do not hold."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from discreet.rows.walk import Walk, Weight
 
 
 class Source(Protocol):
-    """Answers bounded questions with noise: a central curator, the collector's sum, or the parties' stack."""
+    """Answers bounded queries with noise: a central curator, the collector's
+    sum, or the parties' stack.
+    """
 
     @property
     def public_rows(self) -> int | None:
-        """The number of rows, where the guarantee counts it as public."""
+        """The number of rows, where it is public."""
         ...
 
     def sum(self, query: Query, cost: GDP) -> Answer:
-        """The sum that the query asks for, with the noise that makes it cost this much."""
+        """The query's sum, with noise such that it costs ``cost``."""
         ...
 
     def sums(self, questions: Sequence[tuple[Query, GDP]]) -> Sequence[Answer]:
@@ -30,25 +32,29 @@ class Source(Protocol):
         ...
 
     def noise_std(self, query: Query, cost: GDP) -> float:
-        """The noise that ``sum`` would add, from public facts alone: asking this is free."""
+        """The noise that ``sum`` would add.
+
+        It is computed from public facts alone, so it is free.
+        """
         ...
 
 
 class WideSource(Source, Protocol):
-    """A source over a wide table, which can also be asked which columns matter: the second verb."""
+    """A source over a wide table, which can also select columns."""
 
     def sum(self, query: Query, cost: GDP, *, columns: Indices | None = None) -> Answer:
-        """``columns``: the query sees these columns of each row only, in this order."""
+        """``columns``: the query sees only these columns of each row, in this order."""
         ...
 
     def sums(self, questions: Sequence[tuple[Query, GDP]], *, columns: Indices | None = None) -> Sequence[Answer]: ...
 
     def selection_scale(self, query: Ranking, cost: Repeated) -> float:
-        """The noise scale of ``select``, from public facts alone: asking this is free."""
+        """The noise scale of ``select``. It is computed from public facts alone, so it is free."""
         ...
 
     def select(self, query: Ranking, cost: Repeated, *, values: Repeated | None = None) -> Picked:
-        """The columns with the largest scores, with noise that makes each of ``cost.times`` picks cost ``cost.each``.
+        """The columns with the largest scores, with noise such that each of
+        ``cost.times`` picks costs ``cost.each``.
 
         ``values``: also their sums, with Laplace noise of this cost.
         """
@@ -56,56 +62,64 @@ class WideSource(Source, Protocol):
 
 
 class MinimisingSource(Source, Protocol):
-    """A source that can also be asked for the minimiser of a noisy objective: the third verb."""
+    """A source that can also minimise a noisy objective."""
 
     @property
     def one_row_each(self) -> bool:
-        """Whether no person has more than one row, as ``minimise`` needs it."""
+        """Whether every person has at most one row, as ``minimise`` requires."""
         ...
 
     @property
     def replaces_rows(self) -> bool:
-        """Whether the guarantee is about a row replaced, rather than one added or removed."""
+        """Whether neighbours replace a row, rather than add or remove one."""
         ...
 
     def reserve(self, *costs: Unit) -> None:
-        """Say, before anything is asked, what the fit will cost in all: a minimisation has no mu to pay it with."""
+        """Reserve the cost of the whole fit before anything is asked: a minimisation has no mu."""
         ...
 
     def minimise(self, query: LogisticLoss, cost: Perturbed) -> Answer:
-        """The minimiser, with noise and penalty that make it cost ``cost``; ``noise_std`` is the smoothing's alone."""
+        """The minimiser, with noise and penalty such that it costs ``cost``; ``noise_std``
+        is that of the smoothing.
+        """
         ...
 
 
 class PartSource(Source, Protocol):
-    """A source over a part of the rows, whose answers are paid for by the split that made it."""
+    """A source over a part of the rows; the split that made it has paid for its answers."""
 
     def sum_each(self, queries: Sequence[Query], cost: GDP) -> Answer:
-        """One sum in which each of as many equal pieces of the part, in order, is asked a query of its own."""
+        """One sum over equal pieces of the part, in order, each of which is asked its own query."""
         ...
 
 
 class Rows(Protocol):
-    """Single rows, each of which answers once, in an order that is theirs."""
+    """Single rows, each of which answers once, in a fixed order."""
 
     def __len__(self) -> int: ...
 
     def step(self, theta: Floats, weight: Weight, clip: float) -> Answer:
-        """The next row's weight(y, theta . z) z, no longer than ``clip``, with noise."""
+        """weight(y, theta . z) z of the next row, clipped at ``clip``, with noise."""
         ...
 
 
 class DivisibleSource(Source, Protocol):
-    """A source whose rows can be asked in disjoint parts, where their number is public."""
+    """A source whose rows can be asked in disjoint parts; their number is public."""
 
     def split(self, widths: Sequence[int], cost: GDP) -> Sequence[PartSource]:
-        """Disjoint parts: of each sum(widths) rows the first has widths[0]; all answers cost ``cost`` together."""
+        """Disjoint parts: of each sum(widths) rows the first has widths[0]; all
+        answers together cost ``cost``.
+        """
         ...
 
     def shuffle(self, each: GDP, epsilon: float, delta: float) -> Sequence[PartSource]:
-        """Single rows in a secret random order, one answer each: (epsilon, delta) for all answers together."""
+        """Single rows in a secret random order, one answer each: all answers
+        together cost (epsilon, delta).
+        """
         ...
 
     def walk(self, walk: Walk, each: GDP, secret: tuple[float, float] | None = None) -> Rows:
-        """Single rows: in a secret random order, at this (epsilon, delta) for all, or as disjoint parts at ``each``."""
+        """Single rows: in a secret random order, at (epsilon, delta) in total, or as
+        disjoint parts at ``each``.
+        """
         ...

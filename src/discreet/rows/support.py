@@ -1,4 +1,4 @@
-"""A source that shows some columns only, so that any dense algorithm runs unchanged on a chosen support."""
+"""A source restricted to some columns, so that any dense algorithm can run on a chosen support."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from discreet.rows.source import WideSource
 
 @dataclass(frozen=True, eq=False)
 class OnSupport:
-    """Answers queries about narrow rows from wide ones; norms, noise and cost are the query's own."""
+    """Answers queries about some columns of a wide table; norms, noise and
+    cost are the query's own.
+    """
 
     source: WideSource
     columns: Indices
@@ -41,8 +43,8 @@ class OnSupport:
 def on_columns(
     columns: Indices, function: Callable[..., Parts], block: WideBlock, used: NDArray[np.bool_] | None = None
 ) -> Any:
-    """What an engine adds up for queries that see these columns only.
+    """What an engine adds for queries about these columns.
 
-    A narrow block is made once for all queries of a pass, which then share what they have in common.
+    A narrow block is made once for all queries of a pass, which then share their common work.
     """
     return function(block.take(columns), used)

@@ -1,7 +1,8 @@
-"""What PMT and COST ask of the rows: truncate the row first, then compute everything from the truncated row.
+"""Queries of PMT and COST: a row is truncated first, and everything is
+computed from the truncated row.
 
-``ScoreSum`` (rows/scores.py) computes the linear predictor before a far row is shortened, which biases no coefficient.
-The papers truncate first. Where nothing is truncated the two agree.
+``ScoreSum`` (rows/scores.py) computes the linear predictor before a far row is scaled down, which
+biases no coefficient. The papers truncate first. Where nothing is truncated the two agree.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Weight = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class TruncatedScores:
-    """The sum of score(y, eta) z, with |z| <= radius and |score| <= bound: a row adds at most radius * bound."""
+    """The sum of score(y, eta) z, with |z| <= radius and |score| <= bound: a row
+    adds at most radius * bound.
+    """
 
     map: LinearMap
     labels: Labels
@@ -50,7 +53,9 @@ class TruncatedScores:
 
 @dataclass(frozen=True, eq=False)
 class TruncatedInformation:
-    """The sum of weight(eta) z z^T, with |z| <= radius and weight <= bound; noise as printed, or isotropic."""
+    """The sum of weight(eta) z z^T, with |z| <= radius and weight <= bound; noise
+    as printed, or isotropic.
+    """
 
     map: LinearMap
     weight: Weight
@@ -71,14 +76,14 @@ class TruncatedInformation:
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         eta, z = _truncated(self.map, block, self.radius)
-        # A missing label silences the row in the gradient, so it must here.
+        # A missing label drops the row from the gradient, so it must be dropped here.
         z *= np.sqrt(np.clip(self.weight(eta), 0.0, self.bound)) + 0 * block.y
         return z, z
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedMoment:
-    """The sum of z z^T of truncated rows without labels: PMT's private second moment."""
+    """The sum of z z^T of truncated rows, without labels: PMT's private second moment."""
 
     map: LinearMap
     radius: float
@@ -103,7 +108,7 @@ class TruncatedMoment:
 
 
 def _truncated(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floats, Floats]:
-    """The predictor of the truncated row (its offset untouched), and the row."""
+    """The predictor of the truncated row (with its full offset), and the row."""
     mapped = linear_map.apply(block)
     mapped *= radius / np.maximum(column_norms(mapped[1:]), radius)
     eta = mapped[0] if block.offset is None else mapped[0] + block.offset
@@ -112,7 +117,7 @@ def _truncated(linear_map: LinearMap, block: Block, radius: float) -> tuple[Floa
 
 @dataclass(frozen=True, eq=False)
 class ShortenedInformation(TruncatedInformation):
-    """The same with far rows shortened after eta is computed, and isotropic noise."""
+    """The same, with far rows scaled down after eta is computed, and isotropic noise."""
 
     geometry: Geometry = "square"
 
@@ -124,7 +129,7 @@ class ShortenedInformation(TruncatedInformation):
 
 @dataclass(frozen=True)
 class RowCount:
-    """How many rows there are."""
+    """The number of rows."""
 
     label: str = "count"
     geometry: Geometry = "nonnegative"

@@ -1,19 +1,20 @@
-"""How many rows contributed, as a released noisy count says it."""
+"""The number of rows that contributed, from a released noisy count."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-# A count within so many standard deviations of its noise is taken for none.
+# A count within this many standard deviations of its noise counts as zero.
 _FAR = 3.0
 
 
 @dataclass(frozen=True)
 class RowsUsed:
-    """A noisy count of complete rows and the noise in it; ``of``: how many rows there are, where that is public.
+    """A noisy count of complete rows, with its noise; ``of``: the number of
+    rows, where it is public.
 
-    All of this is released or public, so what is said about it costs nothing.
+    All of this is released or public, so statements about it cost nothing.
     """
 
     count: float
@@ -22,22 +23,26 @@ class RowsUsed:
 
     @classmethod
     def seen(cls, count: float, noise_std: float, of: int | None) -> RowsUsed:
-        """From an unbiased count, which noise may have moved below none or above all rows."""
+        """From an unbiased count, which noise may have moved below 0 or above
+        the number of rows.
+        """
         return cls(max(min(count, math.inf if of is None else float(of)), 0.0), noise_std, of)
 
     @property
     def most(self) -> int:
-        """No more rows than this were used, but for noise beyond three standard deviations."""
+        """An upper bound on the rows used, exceeded only by noise beyond three
+        standard deviations.
+        """
         return math.ceil(self.count + _FAR * self.noise_std)
 
     @property
     def none(self) -> bool:
-        """Whether the count says that no row, or hardly one, contributed."""
+        """Whether the count shows that no row, or hardly any, contributed."""
         return self.count <= _FAR * self.noise_std and (self.of is None or self.most < self.of)
 
     @property
     def unclear(self) -> bool:
-        """Whether the count could be that of no row and that of all rows."""
+        """Whether the count is consistent both with no row and with all rows."""
         return self.count <= _FAR * self.noise_std and not self.none
 
     def __str__(self) -> str:

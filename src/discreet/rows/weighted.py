@@ -1,12 +1,13 @@
-"""Rows that count in part: each contribution times the row's weight w in [0, 1].
+"""Sample weights: each contribution is multiplied by the row's weight w in [0, 1].
 
-Privacy: a contribution c of norm at most b becomes w c, whose norm is at most b as well. A square x x^T becomes
-(sqrt(w) x)(sqrt(w) x)^T, still a square, and numbers >= 0 stay so; so all that ``reach`` says of how far a person can
-move a sum holds with the same bound, and the noise is what it was. Contributions are clipped before they are weighted:
-a weighted sum is then that of a population in which rows are as frequent as their weights, clip norm and all.
+Privacy: a contribution c of norm at most b becomes w c, whose norm is at most b as well. A square x
+x^T becomes (sqrt(w) x)(sqrt(w) x)^T, still a square, and numbers >= 0 stay so. So the sensitivity
+of ``reach`` holds with the same bound, and the noise is unchanged. Contributions are clipped before
+they are weighted: a weighted sum is then that of a population with rows in proportion to their
+weights, under the same clip norm.
 
-Where the meat of a sandwich is asked for, a score s counts with its weight, so that its square counts with w^2: w s is
-no longer than s.
+In the middle matrix of a sandwich covariance, a score s is multiplied by w, so that its square
+counts with w^2: w s is no longer than s.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import numpy as np
 from discreet.rows.kernels import column_norms
 from discreet.rows.query import Floats, Query
 
-# Counts of rows are whole numbers of this: far below any noise.
+# Weighted counts are in units of 2^-COUNT_BITS, far below any noise.
 COUNT_BITS = 20
 
 
 def weigh(query: Query, factor: Floats, weight: Floats) -> None:
-    """Clip a factor to its bound and multiply it, in place; of a square, by the weight's root unless it says else."""
+    """Clip a factor to its bound and multiply it by the weight, or by its
+    root in a square, in place.
+    """
     square = query.geometry in ("square", "printed_square")
     part = np.sqrt(weight) if square and not getattr(query, "weighs_squares", False) else weight
     norms = column_norms(factor)
@@ -29,11 +32,13 @@ def weigh(query: Query, factor: Floats, weight: Floats) -> None:
 
 
 def weigh_cut(weight: Floats, length: Floats, bound: float, shortest: float, row_weight: Floats) -> Floats:
-    """Weights of a mapped sum, cut to what their rows may contribute, times the rows' own weights."""
+    """Weights of a mapped sum, clipped to what their rows may contribute, times
+    the sample weights.
+    """
     most = bound / np.maximum(length, shortest)
     return np.asarray(np.clip(weight, -most, most) * row_weight)
 
 
 def whole_weights(weight: Floats) -> Floats:
-    """Weights in whole numbers of 2^-COUNT_BITS, rounded down; a missing one is 0."""
+    """Weights in whole multiples of 2^-COUNT_BITS, rounded down; a missing one is 0."""
     return np.asarray(np.floor(np.where(np.isnan(weight), 0.0, weight) * 2.0**COUNT_BITS))

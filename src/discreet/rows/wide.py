@@ -1,4 +1,4 @@
-"""A wide table's rows as a query sees them: dense rows of any number type, or compressed sparse rows, never copied."""
+"""A wide table's rows: dense rows of any number type, or compressed sparse rows, never copied."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.carries import Parts
+from discreet.rows.carries import Parts, shifted
 from discreet.rows.kernels import encode_table
 from discreet.rows.query import Block, Floats
 from discreet.rows.ranking import Indices
 from discreet.rows.wide_kernels import LIMIT, MOST_ROWS, weighted_cells, whole_cells
 
-# A block of so many cells is small against any table worth cutting, and large enough that starting it costs nothing.
+# Small compared with any table that is worth dividing, and large enough that
+# starting a block costs little.
 _BLOCK_CELLS = 2**23
-_CARRY_BITS = 26
 
 
 def wide_block_rows(width: int) -> int:
-    """How many rows a block has: fewer, the wider they are."""
+    """The number of rows of a block: fewer for wider rows."""
     return int(np.clip(_BLOCK_CELLS // max(width, 1), 16, 16384))
 
 
 class SparseRows:
-    """Compressed sparse rows (SciPy's CSR) as engines expect a table: with a length, cut by slices."""
+    """Compressed sparse rows (SciPy's CSR) in the form that engines expect:
+    with a length and slices.
+    """
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -39,7 +41,9 @@ class SparseRows:
 
 @dataclass(frozen=True)
 class WideEncoding:
-    """Declared bounds of every column and of y: encoded = (clip(x, low, high) - centre) / half_width, in [-1, 1]."""
+    """Declared bounds of every column and of y: encoded = (clip(x, low, high) -
+    centre) / half_width, in [-1, 1].
+    """
 
     low: Floats
     high: Floats
@@ -87,7 +91,7 @@ class EncodedRows:
     def y(self) -> Floats:
         """The label in [-1, 1]; NaN where there is none."""
         code = self._encoding
-        with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN would warn that it is there
+        with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN would cause a warning
             labels = np.clip(np.asarray(self._y, dtype=np.float64), code.y_low, code.y_high)
             return (labels - code.y_centre) * (1 / code.y_half_width)
 
@@ -114,14 +118,16 @@ class EncodedRows:
         encode_table(numbers, *bounds, out)
 
     def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
-        """See the protocol; a cell that is missing adds nothing to its own column and leaves the others alone."""
+        """See the protocol; a missing cell adds nothing to its own column and
+        does not affect the others.
+        """
         if not 1e-100 < cell_bound <= 1:
             raise ValueError(f"a cell's bound must be above 0 and at most 1, got {cell_bound}")
         per_unit = LIMIT / (self._encoding.half_width * cell_bound)
         if self.records > MOST_ROWS:
-            raise ValueError(f"at most {MOST_ROWS} rows of a block add up exactly, got {self.records}")
+            raise ValueError(f"a block may have at most {MOST_ROWS} rows for exact sums, got {self.records}")
         sums = self._sums(weights, per_unit)
-        return np.stack([sums >> _CARRY_BITS, sums & (2**_CARRY_BITS - 1)])
+        return shifted(sums, 0)
 
     def _sums(self, weights: Floats, per_unit: Floats) -> NDArray[np.int64]:
         table, centre = self._table, self._encoding.centre
@@ -131,9 +137,11 @@ class EncodedRows:
 
 
 def _sparse_sums(matrix: Any, weights: Floats, centre: Floats, per_unit: Floats) -> NDArray[np.int64]:
-    """The same sums from the stored cells alone: all others are zeros, which add weight times the grid value of 0.
+    """The same sums from the stored cells alone: all others are 0, and add weight
+    times the grid value of 0.
 
-    Three sums of whole numbers, each exact in float64 up to 2^33 rows. A row must not store a cell twice.
+    Three sums of whole numbers, each exact in float64 up to 2^33 rows. A row
+    must not store a cell twice.
     """
     zero = whole_cells(np.zeros(len(centre)), centre, per_unit)
     columns = matrix.indices
@@ -145,7 +153,7 @@ def _sparse_sums(matrix: Any, weights: Floats, centre: Floats, per_unit: Floats)
 
 
 class _SomeColumns:
-    """A block that shows some columns of a wide one."""
+    """A block with some columns of a wide one."""
 
     def __init__(self, rows: EncodedRows, columns: Indices) -> None:
         self._rows = rows

@@ -1,13 +1,14 @@
-"""The inner loop of a sum over a wide table, in numpy and, bit for bit the same, compiled by numba.
+"""The inner loop of a sum over a wide table, in numpy and compiled by numba, with identical bits.
 
-A cell x becomes rint(clip((x - centre) * per_unit, -LIMIT, LIMIT)), a whole number of at most 10 bits; a cell that is
-no number becomes 0. Times a whole weight of at most 10 bits, 2^33 of them add up exactly in float64, in any order. So a
-row's contribution depends on the row alone, as the grid demands. Ten bits are enough to rank columns by: a score is off
-by a thousandth of itself at most.
+A cell x becomes rint(clip((x - centre) * per_unit, -LIMIT, LIMIT)), a whole number of at most 10
+bits; NaN becomes 0. Multiplied by whole weights of at most 10 bits, 2^33 of them add up exactly in
+float64, in any order. So a row's contribution depends on that row alone, as the grid requires. Ten
+bits are enough to rank columns: a score is off by at most a thousandth of itself.
 
-All is reckoned in float64, also where the table has single precision: one odd cell can make another type of a table,
-and would round everybody's cells anew. The compiled loop reads the table once, in its own type and without a copy;
-numpy makes a float64 copy of each block.
+All numbers are computed in float64, also if the table has single precision: a single cell
+can change the type of a table, and would otherwise change the rounding of everyone's cells.
+The compiled loop reads the table once, in its own type and without a copy; numpy makes a
+float64 copy of each block.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LIMIT = 2.0**10
-# Beyond this many rows of a block, sums of whole numbers of 20 bits might not be exact in float64.
+# With more rows than this in a block, sums of whole numbers of 20 bits might
+# not be exact in float64.
 MOST_ROWS = 2**32
-# So many columns at a time: long stretches of a row are read fastest, and sums and units still fit the second cache.
+# Columns at a time: long stretches of a row are read fastest, and sums and units still fit
+# the second-level cache.
 _COLUMNS = 16384
 # Compiling takes longer than it saves on fewer cells than this.
 _MANY_CELLS = 20_000_000
@@ -32,7 +35,7 @@ _MANY_CELLS = 20_000_000
 def weighted_cells(table: NDArray[Any], weights: Floats, centre: Floats, per_unit: Floats, *, cells: int) -> Floats:
     """The exact sum over a block's rows of a row's whole weight times its whole cells.
 
-    cells: how many the whole table has, which decides whether compiling the loop is worth it.
+    ``cells``: the number of cells of the whole table, which decides whether to compile the loop.
     """
     out = np.zeros(table.shape[1])
     simple = table.dtype.isnative and table.dtype.char not in "eg" and table.dtype.kind in "fiu"
@@ -63,18 +66,19 @@ def _compiled() -> Any:
         import numba.extending
     except ImportError:
         return None
-    # No fastmath: contraction would change bits. Registered for the loop to find it: numba compiles what is called.
+    # No fastmath: contraction would change bits. Registered because numba
+    # compiles what the loop calls.
     numba.extending.register_jitable(_careful_rows)
     try:
         return numba.njit(nogil=True, cache=True, error_model="numpy")(_weighted_cells_loop)
-    except RuntimeError:  # nowhere to keep the compiled code
+    except RuntimeError:  # no folder for the compiled code
         return numba.njit(nogil=True, error_model="numpy")(_weighted_cells_loop)
 
 
 def _weighted_cells_loop(table: Any, weights: Any, centre: Any, per_unit: Any, limit: Any, out: Any) -> None:
-    # Sixteen rows at a time, so that their sums stay in the first cache.
-    # A cell that is no number makes its sum no number, which is noticed afterwards: then these rows are done again with
-    # care. Subtracting a centre of 0 changes no bit, so it is left out.
+    # Sixteen rows at a time, so that their sums stay in the first-level cache. A NaN cell makes its
+    # sum NaN, which is detected afterwards; these rows are then computed again with care.
+    # Subtracting a centre of 0 changes no bit, so it is skipped.
     sixteens = len(weights) // 16 * 16
     partial = np.empty(_COLUMNS, dtype=centre.dtype)
     for start in range(0, table.shape[1], _COLUMNS):
@@ -131,7 +135,7 @@ def _weighted_cells_loop(table: Any, weights: Any, centre: Any, per_unit: Any, l
 
 
 def _careful_rows(table: Any, weights: Any, middle: Any, unit: Any, limit: Any, total: Any) -> None:
-    """Row by row, with cells that are no numbers counted as 0."""
+    """Row by row, with NaN cells counted as 0."""
     for i in range(len(weights)):
         row, weight = table[i], weights[i]
         for j in range(len(total)):

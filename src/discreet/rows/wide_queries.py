@@ -1,4 +1,4 @@
-"""What sparse models ask of wide rows: where cells and labels lie, and which columns the residual hangs on."""
+"""Queries of sparse models about wide rows: the spread of cells and labels, and columns' scores."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ import numpy as np
 
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
-from discreet.rows.ranking import Indices, Sides, WideBlock
+from discreet.rows.ranking import Indices, Sides, WideBlock, no_columns
 from discreet.rows.scores import Labels
 
 # Elementwise: the derivative in eta of a row's loss, from its label and eta.
 Score = Callable[[Floats, Floats], Floats]
 
 
-def _none() -> Indices:
-    return np.zeros(0, dtype=np.int64)
-
-
 @dataclass(frozen=True)
 class WideLook:
-    """Sums of 1, y, y^2 and of the mean square of some columns' cells: four numbers, so cheap at any width.
+    """Sums of 1, y, y^2 and of the mean square of some columns' cells: four
+    numbers, so cheap at any width.
 
-    Squares are summed about the middle of their range, so the row (1/2, y, y^2 - 1/2, m - 1/2) has the squared norm
-    1/4 + (y^4 + 1/4) + 1/4 at most, with y and m in [-1, 1] and [0, 1]: 7/4.
+    Squares are summed about the middle of their range, so the row (1/2, y, y^2 - 1/2, m - 1/2) has
+    the squared norm 1/4 + (y^4 + 1/4) + 1/4 at most, with y and m in [-1, 1] and [0, 1]: 7/4.
     """
 
     width: int
@@ -39,7 +36,8 @@ class WideLook:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         cells = np.empty((self.width, block.records))
         block.write_x(cells)
-        # Missing cells count as the middle; added up column by column, so a row's value does not depend on others.
+        # A missing cell counts as the middle. Columns are added in order: a row's value
+        # depends on that row only.
         square = np.zeros(block.records)
         for column in np.nan_to_num(cells, nan=0.0):
             square += column * column
@@ -53,7 +51,9 @@ class WideLook:
 
 @dataclass(frozen=True, eq=False)
 class ResidualRanking:
-    """Ranks columns by how far they go along with the residual -score(y, eta), eta from the columns fitted so far."""
+    """Ranks columns by their association with the residual -score(y, eta), eta from
+    the columns fitted so far.
+    """
 
     width: int
     map: LinearMap
@@ -65,7 +65,7 @@ class ResidualRanking:
     label: str = "selection"
     sides: Sides = "absolute"
     offset: Floats | None = None
-    excluded: Indices = field(default_factory=_none)
+    excluded: Indices = field(default_factory=no_columns)
 
     def weights(self, block: WideBlock) -> Floats:
         eta = self.map.apply(block.take(self.columns))[0]

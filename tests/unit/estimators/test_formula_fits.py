@@ -138,7 +138,7 @@ def test_a_fitted_model_predicts_from_the_columns_that_it_reads(frame):
     assert (model.predict(beyond, extrapolate=True) != model.predict(beyond)).all()
     assert np.isnan(model.predict(frame.assign(smoker="perhaps"))).all()
     with pytest.raises(
-        DomainError, match="the formula reads column 'smoker', which is not there; it has 1 column, 1 of them"
+        DomainError, match="the formula reads column 'smoker', which is missing; it has 1 column, 1 of them"
     ):
         model.predict(frame[["age"]])
 
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_before_anything_is_spent(frame, tmp_path):
         fit("age + bmi")
     with pytest.raises(DomainError, match="target 'price' is not there"):
         fit("price ~ age")
-    with pytest.raises(DomainError, match="reads column 'years', which is not there; it has 3 columns, none of them"):
+    with pytest.raises(DomainError, match="reads column 'years', which is missing; it has 3 columns, none of them"):
         fit("cost ~ years", rows=frame[["note", "age", "cost"]])
     with pytest.raises(DomainError, match="is for models with a log link"):
         fit("cost ~ age + offset(log(years))")
@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said_before_anything_is_spent(frame, tmp_path):
         fit("claims ~ age + offset(log(years))", PoissonRegressor, exposure=frame["years"])
     with pytest.raises(ValueError, match="leave features out"):
         LinearRegression(formula="cost ~ age", **USUAL).fit_table(frame, features=["age"])
-    with pytest.raises(ValueError, match="target 'age' is not the formula's, 'cost'"):
+    with pytest.raises(ValueError, match="target 'age' is not the formula's target, 'cost'"):
         LinearRegression(formula="cost ~ bmi", **USUAL).fit_table(frame, target="age")
     with pytest.raises(ValueError, match="target= must name the column"):
         LinearRegression(**USUAL).fit_table(frame)

@@ -70,7 +70,7 @@ REFUSED = {
     "public labels unknown": (lambda: logistic(public=Public(np.ones((2, 3)), [0, 7])), "public y must have one"),
     "public moment of x alone, where the bounds leave 0 out": (
         lambda: logistic(bounds_X=(1, 3), public=Public(second_moment=np.eye(3), n=5)),
-        "says nothing of the mean of 'x0'",
+        "does not give the mean of 'x0'",
     ),
     "public moment of another width": (
         lambda: logistic(public=Public(second_moment=np.eye(5), n=5)),

@@ -130,8 +130,8 @@ def test_the_slope_is_called_before_any_row_is_read_and_never_with_one():
 REFUSED = {
     "no bound": (lambda: Loss(np.tanh, 0), "finite bound > 0"),
     "no function": (lambda: Loss(3.0, 1.0), r"needs a function slope\(residual\)"),
-    "one number for all": (lambda: Loss(lambda r: 1.0, 1.0), "must give one number for each"),
-    "NaN": (lambda: Loss(np.log, 1.0), "gives NaN at a finite point"),
+    "one number for all": (lambda: Loss(lambda r: 1.0, 1.0), "must return one number per point"),
+    "NaN": (lambda: Loss(np.log, 1.0), "returns NaN at a finite point"),
     "range turned": (lambda: Loss(lambda y, eta: eta, 1.0, eta_range=(1, -1)), "eta_range must be finite"),
     "no width": (lambda: huber(-1.0), "width must be"),
     "no level": (lambda: smoothed_quantile(1.0, 1.0), "level must be between 0 and 1"),
@@ -152,7 +152,7 @@ MODELS = {
     "not convex": ({"loss": Loss(lambda r: np.sin(r), 1.0)}, "is not convex"),
     "beyond its bound": ({"loss": Loss(lambda r: np.clip(r, -9, 9), 3.0)}, r"reaches 9 .* beyond its bound 3"),
     "flat": ({"loss": Loss(lambda r: np.zeros_like(r), 3.0)}, "nothing to fit"),
-    "beside a family": ({"loss": huber(1.0), "family": "poisson"}, "takes the place of family="),
+    "beside a family": ({"loss": huber(1.0), "family": "poisson"}, "loss= replaces family="),
     "no loss": ({"loss": "huber"}, "loss must be a discreet.Loss, .* got str"),
 }
 

@@ -123,7 +123,7 @@ def test_an_unknown_category_is_named_by_its_column():
     domain = Domain((Numeric("age", 0, 9), Categorical("kind", ("a", "b", "c"))))
     frame = pd.DataFrame({"age": np.arange(90) % 9.0, "kind": np.tile(["a", "b", "c"], 30)})
     model = LogisticRegression(**PRIVATE, domain=domain).fit(frame, np.arange(90) % 2)
-    with pytest.raises(DomainError, match="column 'kind' is missing, or has a value that was not declared, in 1 of"):
+    with pytest.raises(DomainError, match="column 'kind' is missing, or has an undeclared value, in 1 of"):
         model.predict(pd.DataFrame({"age": [1.0, 2.0], "kind": ["a", "A"]}))
     both = pd.DataFrame({"age": [None, 2.0], "kind": ["a", "A"]})
     with pytest.raises(DomainError, match=r"column 'age' \(and 'kind'\) is missing"):

@@ -47,7 +47,7 @@ def test_a_model_with_exposure_uses_labelled_public_rows():
 @pytest.mark.parametrize(
     ("public", "private", "message"),
     [
-        ({}, {"exposure": np.ones(50)}, "mean nothing without theirs"),
+        ({}, {"exposure": np.ones(50)}, "labels of public rows need one as well"),
         ({"exposure": np.ones(50)}, {}, "fit was given none"),
         ({"exposure": np.ones(3)}, {"exposure": np.ones(50)}, "one number for each of the 50"),
         ({"exposure": np.full(50, np.nan)}, {"exposure": np.ones(50)}, "one number for each of the 50"),

@@ -161,7 +161,7 @@ def test_a_family_without_a_bound_is_refused_unless_one_is_given():
 
     model = GeneralizedLinearRegressor(**ASKED, bounds_y=(0, 10), family=Odd())
     X, y = counts(lambda rng, m: np.minimum(rng.poisson(m), 10), 300)
-    with pytest.raises(ValueError, match="the family odd says nowhere to cut its deviance: pass loss_bound="):
+    with pytest.raises(ValueError, match="the family odd has no default bound for its deviance: pass loss_bound="):
         PrivateGridSearchCV(model, {"alpha": [0.0, 1.0]}).fit(X, y)
     assert PrivateGridSearchCV(model, {"alpha": [0.0, 1.0]}, loss_bound=6.0).fit(X, y).best_index_ in (0, 1)
 

@@ -68,7 +68,7 @@ def test_an_option_is_used_or_refused_before_anything_is_spent(kind, solver, cal
         return
     made.set_params(**{option: OPTIONS[option]})
     if option not in made._options():
-        with pytest.raises(ValueError, match=f"{option} is no option of solver='{solver}'"):
+        with pytest.raises(ValueError, match=f"{option} is not an option of solver='{solver}'"):
             made._check_parameters()
         return
     made._check_parameters()

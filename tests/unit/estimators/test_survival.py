@@ -82,9 +82,9 @@ def test_events_that_are_declared_otherwise_are_refused(rows, declared):
     frame = pd.DataFrame({"x": X[:, 0], "time": duration, "dead": event.astype(int)})
     domain = Domain((Numeric("x", -1, 1), Numeric("time", 0, 24), declared))
     made = PiecewiseExponentialRegressor(epsilon=1, delta=1e-6, breaks=BREAKS, domain=domain)
-    with pytest.raises(DomainError, match="events are 0"):
+    with pytest.raises(DomainError, match="events must be 0"):
         made.fit_table(frame, target="time", event="dead", features=["x"])
-    with pytest.raises(DomainError, match="events are 0"):
+    with pytest.raises(DomainError, match="events must be 0"):
         made.fit(frame[["x", "dead"]], duration, event="dead")
 
 
@@ -208,10 +208,10 @@ def test_the_audit_notices_noise_for_one_record_only(rows, monkeypatch):
 def test_what_is_wrong_is_said(rows, fitted):
     X, duration, event = rows
     for ask in (fitted.mean_interval, fitted.predict_interval):
-        with pytest.raises(DiscreetError, match="intervals of survival times are not offered"):
+        with pytest.raises(DiscreetError, match="intervals of survival times are not available"):
             ask(X)
     for breaks in ((), (6, 3), (0, 6), "ab", (6, np.inf)):
-        with pytest.raises(DomainError, match="breaks must be rising numbers > 0"):
+        with pytest.raises(DomainError, match="breaks must be increasing numbers > 0"):
             PiecewiseExponentialRegressor(**{**USUAL, "breaks": breaks}).fit(X, duration)
     with pytest.raises(DomainError, match="at least 1 / 10,000 of the last one apart"):
         PiecewiseExponentialRegressor(**{**USUAL, "breaks": (1, np.nextafter(1, 2), 24)}).fit(X, duration)
@@ -219,5 +219,5 @@ def test_what_is_wrong_is_said(rows, fitted):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event=event[:-1])
     with pytest.raises(DomainError, match="has no names"):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event="died")
-    with pytest.raises(DiscreetError, match="not offered"):
+    with pytest.raises(DiscreetError, match="not available"):
         fitted.evaluate(X, duration, epsilon=1, delta=1e-6)

@@ -83,7 +83,7 @@ def test_another_user_of_this_machine_gets_the_ledger_that_has_paid(plan, key, t
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state of another user"))
     assert ledger_of(plan, "a") is None
     assert ledger_of(plan, "a", key) == ledger
-    with pytest.warns(UserWarning, match="has never seen it"):
+    with pytest.warns(UserWarning, match="has no record of it"):
         assert release(plan, "a", people(200), ledger=ledger, key=key).to_bytes() == made.to_bytes()
     with pytest.raises(LedgerError, match="must not pay for it a second time"):
         release(plan, "a", people(200), ledger=open_ledger(plan, "a", tmp_path / "b.ledger"), key=key)

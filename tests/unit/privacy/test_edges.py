@@ -80,7 +80,7 @@ def test_which_ends_are_numbers_of_their_own():
     check_delta(1)
     check_epsilon(math.inf)
     with pytest.raises(
-        ValueError, match="epsilon must be a finite number > 0, got inf: an infinite one promises nothing"
+        ValueError, match="epsilon must be a finite number > 0, got inf: an infinite one gives no guarantee"
     ):
         check_finite_epsilon(math.inf)
     for check, value in ((check_epsilon, 0), (check_delta, -5e-324), (check_delta, math.nextafter(1, 2))):
@@ -157,11 +157,11 @@ def test_a_hair_is_a_billionth():
     left = Reservation([GDP(1.0)])
     a_hair_more = GDP(math.sqrt(1 + 0.99e-9))
     assert left.grant([a_hair_more]) == [GDP(1.0)]
-    with pytest.raises(BudgetError, match="a release of mu 1 was asked for where 1 is left of what was reserved"):
+    with pytest.raises(BudgetError, match="a release of mu 1 was asked for, but 1 is left of what was reserved"):
         left.grant([GDP(math.sqrt(1 + 1.02e-9))])
     with pytest.raises(BudgetError, match=r"must be drawn at the cost that was granted, got mu 1\.00"):
         left.draw(a_hair_more)
-    with pytest.raises(BudgetError, match="a little less of"):
+    with pytest.raises(BudgetError, match="cannot be made slightly smaller"):
         Reservation([GDP(1.0)]).grant([SimpleNamespace(mu=1.0 + 1e-10)])
 
 
@@ -184,13 +184,13 @@ def test_what_a_budget_doubts():
     assert Budget.of(1.0, 0.0099).doubts() == []
     (large,) = Budget.of(1.0, 0.01).doubts()
     assert large == (
-        "with delta 0.01 anything about a person may show, with a chance of 1%; choose it well below one over the "
+        "with delta 0.01 the guarantee may fail with a probability of 1%; choose it well below one over the "
         "number of people, such as 1e-6"
     )
     assert Budget.of(1.0, 1e-6).doubts(0) == []
     assert Budget.of(1.0, 0.0005).doubts(1999) == []
     (rows,) = Budget.of(1.0, 0.0005).doubts(2000)
-    assert "1 / 2,000: to publish one row, picked at random, would keep such a promise" in rows
+    assert "1 / 2,000: publishing one row, picked at random, would satisfy such a guarantee" in rows
     assert rows.endswith("such as 5e-06")
     assert len(Budget.of(1.0, 0.5).doubts(1)) == 1
     assert Budget.of(50.0, 1e-6).doubts() == []

@@ -59,7 +59,7 @@ def test_guarantees_about_different_neighbours_have_no_joint_one():
         Guarantee((release(0.3),), "add_or_remove_one"),
         Guarantee((release(0.3),), "replace_one", grouped=True),
     ):
-        with pytest.raises(ValueError, match="no joint one"):
+        with pytest.raises(ValueError, match="cannot be combined"):
             joint([first, other])
 
 

@@ -167,7 +167,7 @@ def test_a_paid_key_is_still_honoured_when_nothing_is_left(ledger):
 @pytest.mark.parametrize(("cost", "label"), [(GDP(0.1), "other"), (GDP(0.11), "gram"), (Pure(0.1), "gram")])
 def test_the_same_key_for_another_release_is_refused(ledger, cost, label):
     ledger.charge(GDP(0.1), label="gram", key="k")
-    with pytest.raises(LedgerError, match="key 'k' names another release"):
+    with pytest.raises(LedgerError, match="key 'k' is the key of another release"):
         ledger.charge(cost, label=label, key="k")
 
 

@@ -64,7 +64,7 @@ def test_a_stopped_holder_is_named_and_not_waited_for_without_end(ledger, holder
     with pytest.raises(LedgerBusy) as refusal:
         ledger.charge(GDP(0.1), label="x")
     message = str(refusal.value)
-    assert f"process {holder.pid} (-c), which is stopped (kill -CONT {holder.pid} lets it go on)" in message
+    assert f"process {holder.pid} (-c), which is stopped (kill -CONT {holder.pid} resumes it)" in message
     assert re.search(r"since \d{4}-\d\d-\d\dT", message)
     assert "nothing was spent" in message
     assert ledger.charges == 0  # reading takes no lock

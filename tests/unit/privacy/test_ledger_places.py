@@ -107,7 +107,7 @@ def test_a_ledger_works_without_a_state_directory(ledger, tmp_path, monkeypatch)
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "a file" / "below"))
     for number in range(1, 3):  # said at each charge, not once
-        with pytest.warns(RollbackWarning, match="nothing outside of its folder remembers"):
+        with pytest.warns(RollbackWarning, match="no file outside of its folder records"):
             ledger.charge(GDP(0.1), label="gram")
         assert len(ledger.history) == number
 
@@ -116,7 +116,7 @@ def test_a_machine_that_has_never_seen_a_charged_ledger_says_so_once(ledger, tmp
     """As a fresh container, or another machine: what it finds may be an older copy."""
     ledger.charge(GDP(0.1), label="here")
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "fresh"))
-    with pytest.warns(RollbackWarning, match="has never seen it, though it was charged before"):
+    with pytest.warns(RollbackWarning, match="has no record of it, though it was charged before"):
         ledger.charge(GDP(0.1), label="there")
     with warnings.catch_warnings():
         warnings.simplefilter("error", RollbackWarning)

@@ -124,11 +124,11 @@ def test_a_mark_is_not_made_anew_where_nothing_vouches_for_the_ledger(ledger, tm
 
 def test_an_altered_second_mark_is_left_to_who_knows(ledger, tmp_path):
     altered(second_mark(tmp_path))
-    assert "could be that of a newer ledger" in Ledger.repair(ledger.path).left[0]
+    assert "could belong to a newer ledger" in Ledger.repair(ledger.path).left[0]
     with pytest.raises(LedgerError):
         Ledger(ledger.path)
     second_mark(tmp_path).unlink()
-    assert Ledger.repair(ledger.path).mended == ["there was no second mark, and it was written"]
+    assert Ledger.repair(ledger.path).mended == ["there was no second mark, and one was written"]
     assert Ledger(ledger.path).charges == 3
 
 
@@ -241,7 +241,7 @@ def test_a_short_or_missing_key_is_refused(ledger, monkeypatch):
 def test_where_no_second_mark_can_be_written_repair_says_so(ledger, tmp_path, monkeypatch):
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "a file" / "below"))
-    assert "nothing would notice an older copy" in Ledger.repair(ledger.path).left[0]
+    assert "an older copy would go unnoticed" in Ledger.repair(ledger.path).left[0]
     with pytest.warns(RollbackWarning):
         ledger.charge(GDP(0.01), label="x")
 

@@ -134,7 +134,7 @@ def test_a_history_has_the_releases_of_each_fit(ledger):
     assert ledger.history[0].releases == (("all", GDP(0.1)),)
     assert ledger.stored("job", part="0", releases=(("look", GDP(0.05)),)) == {"v": 1}
     assert ledger.stored("job", part="2") is None
-    with pytest.raises(LedgerError, match="is not one to 'look' at this cost"):
+    with pytest.raises(LedgerError, match="is not an answer to 'look' at this cost"):
         ledger.stored("job", part="0", releases=(("look", GDP(0.04)),))
     assert (ledger.paid("none"), ledger.paid("job")) == (None, ledger.history[0].time)
     assert ledger.opened_account().remaining.mu == ledger.total.mu
@@ -309,11 +309,11 @@ def test_a_lock_is_signed_and_waits_grow_to_20_ms(tmp_path, monkeypatch):
         assert len(ledger_lock._open_locks) == len(before) + 1
         with pytest.raises(LedgerBusy) as refusal, locked(path, "this thing"):
             pass
-    assert str(refusal.value).startswith(f"this thing is in use by process {os.getpid()} (fit.py), since ")
-    assert "for longer than 7 seconds" in str(refusal.value)
+    assert str(refusal.value).startswith(f"this thing has been in use by process {os.getpid()} (fit.py), since ")
+    assert "for more than 7 seconds" in str(refusal.value)
     assert pauses == [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.02, 0.02]
     assert ledger_lock._open_locks == before
-    with locked(path), pytest.raises(LedgerBusy, match=f"^{path} is in use"), locked(path):
+    with locked(path), pytest.raises(LedgerBusy, match=f"^{path} has been in use"), locked(path):
         pass
     with locked(path):  # free again
         assert path.exists()
@@ -652,23 +652,23 @@ def test_repair_says_what_was_mended(ledger, tmp_path):
     shutil.copy2(tmp_path / "copy", ledger.path)
     os.utime(ledger.path)
     assert Ledger.repair(ledger.path).mended == [
-        "cohort.ledger.mark was that of another state of the file, which verifies in full"
+        "cohort.ledger.mark was of another state of the file; the file verifies in full"
     ]
     assert Ledger.repair(ledger.path).mended == []
     beside(ledger, ".mark").unlink()
     assert Ledger.repair(ledger.path).mended == [
-        "cohort.ledger.mark was missing, and was made anew: the second mark says that nothing is missing"
+        "cohort.ledger.mark was missing, and was recreated: the second mark shows that nothing is missing"
     ]
     content = bytearray(beside(ledger, ".mark").read_bytes())
     content[40] ^= 1
     beside(ledger, ".mark").write_bytes(content)
-    assert Ledger.repair(ledger.path).mended[0].startswith("cohort.ledger.mark was altered, and was made anew")
+    assert Ledger.repair(ledger.path).mended[0].startswith("cohort.ledger.mark was altered, and was recreated")
     with sqlite3.connect(ledger.path) as connection:
         connection.execute("DROP TABLE entries")
     connection.close()
     (hopeless,) = Ledger.repair(ledger.path).left
     assert hopeless.startswith(
-        "its entries cannot be read: what was spent cannot be told any more; put back the newest"
+        "its entries cannot be read: what was spent can no longer be determined; put back the newest"
     )
     ledger.path.write_bytes(b"no database at all, but long enough to be looked at" * 40)
     (hopeless,) = Ledger.repair(ledger.path).left
@@ -682,7 +682,7 @@ def test_a_damaged_index_is_made_anew(ledger):
         connection.execute("UPDATE sqlite_master SET sql = replace(sql, '(place)', '(facts)') WHERE name = 'by_place'")
     connection.close()
     found = Ledger.repair(ledger.path)
-    assert "the index of its entries was damaged, and was made anew" in found.mended
+    assert "the index of its entries was damaged, and was rebuilt" in found.mended
     assert found.left == []
 
 

@@ -102,7 +102,7 @@ def test_what_lies_in_the_tail_counts_like_any_other_entry(in_tail):
     assert in_tail.charges == 4
     with pytest.raises(BudgetError, match="nothing was spent"):
         in_tail.charge(GDP(1.0), label="too much")
-    with pytest.raises(LedgerError, match="names another release"):
+    with pytest.raises(LedgerError, match="is the key of another release"):
         in_tail.charge(COST, label="another", key="c")
 
 

@@ -23,8 +23,8 @@ def model(**changes) -> LinearRegression:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"delta": 1 / 200}, r"delta 0\.005 is not below one over the number of rows, 1 / 200"),
-        ({"delta": 0.02, "neighbours": "add_or_remove_one"}, "with a chance of 2%"),
+        ({"delta": 1 / 200}, r"delta 0\.005 is not below 1 / number of rows = 1 / 200"),
+        ({"delta": 0.02, "neighbours": "add_or_remove_one"}, "with a probability of 2%"),
         ({"epsilon": 51.0}, "e\\^51, so it protects nobody"),
     ],
     ids=["delta of one row", "large delta", "large epsilon"],
@@ -56,7 +56,7 @@ def test_functions_and_ledgers_warn_as_well(tmp_path, monkeypatch):
     [
         ({"epsilon": math.inf}, "epsilon must be a finite number > 0, got inf"),
         ({"epsilon": math.nan}, "epsilon must be a number > 0"),
-        ({"delta": 1}, "delta must be below 1: it is the chance that anything at all may show"),
+        ({"delta": 1}, "delta must be below 1: it is the probability with which the guarantee may fail"),
         ({"delta": 1.5}, "delta must be a number between 0 and 1"),
         ({"delta": math.nan}, "delta must be a number between 0 and 1"),
         ({"delta": 0}, "delta must be > 0"),

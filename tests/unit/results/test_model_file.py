@@ -125,7 +125,7 @@ def test_a_local_model_comes_back(local_results, tmp_path):
     text = str(loaded.summary())
     assert "200,000 reports (public)" in text
     assert max(map(len, text.split("\n"))) <= 78
-    with pytest.raises(DomainError, match="of your own cannot be saved"):
+    with pytest.raises(DomainError, match="cannot be saved; pickle it"):
         own.save(tmp_path / "own.json")
     rows.to_csv(tmp_path / "new.csv", index=False)
     words = ["predict", str(tmp_path / "model.json"), str(tmp_path / "new.csv"), "--out", str(tmp_path / "s.csv")]
@@ -143,7 +143,7 @@ def test_a_local_model_comes_back(local_results, tmp_path):
         (lambda d: d.pop("results"), "lacks 'results'"),
         (lambda d: d.update({"class": "Ledger"}), "class must be an estimator"),
         (lambda d: d["parameters"].update(solver="magic", ledger="/x"), "no parameter 'ledger'"),
-        (lambda d: d["columns"].reverse(), "columns must be those"),
+        (lambda d: d["columns"].reverse(), "columns must match the feature names"),
         (lambda d: d["results"]["coefficients"].reverse(), "in their order"),
         (lambda d: d["results"]["coefficients"].pop(), "rows and columns"),
         (lambda d: d["results"]["covariance"][0].pop(), "rows of one length"),
@@ -253,5 +253,5 @@ def test_a_declared_loss_comes_back_and_one_of_your_own_does_not(tmp_path):
     assert loaded.loss == discreet.huber(50.0)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     own = discreet.SparseRegressor(**asked, loss=discreet.Loss(np.tanh, 1.0)).fit(X, LABELS["cost"])
-    with pytest.raises(DomainError, match="of your own cannot be saved"):
+    with pytest.raises(DomainError, match="cannot be saved; pickle it"):
         own.save(tmp_path / "own.json")

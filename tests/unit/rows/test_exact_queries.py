@@ -132,7 +132,6 @@ def test_a_bounded_sum_is_measured_from_the_middle(offset):
     left, right = query.factors(block(offset))
     same(left[0], np.minimum(np.abs(NAMED - with_offset(offset)), 3.0) - 1.5)
     assert right.tolist() == [[1.0] * N]
-    assert query.mean(10.0, 4.0) == 4.0
 
 
 def losses(y, eta, offset):

@@ -160,11 +160,11 @@ class _Wrong(Product):
 @pytest.mark.parametrize("wrong", ["left", "right"])
 def test_other_factors_than_declared_are_refused(wrong):
     block = ArrayBlock(np.ones((2, 3)), np.ones(3))
-    with pytest.raises(TypeError, match="query 'product' gives other factors than it declares"):
+    with pytest.raises(TypeError, match="the factors of query 'product' differ from their declaration"):
         product_parts(_Wrong(2, 1.0, 1.0, wrong=wrong), block)
     square = Square(2, 1.0)
     square.factors = lambda block: (block.x.copy(), block.x.copy())
-    with pytest.raises(TypeError, match="query 'square' gives other factors than it declares"):
+    with pytest.raises(TypeError, match="the factors of query 'square' differ from their declaration"):
         product_parts(square, block)
 
 
@@ -594,7 +594,7 @@ def test_wide_rows_in_whole_numbers():
     assert (narrow.records, narrow.offset, out[0, 0], out[0, 2]) == (3, None, 0.5, -1.0)
     assert narrow.y[:2].tolist() == [1.0, 1.0]
     huge = SimpleNamespace(shape=(2**32 + 1, 2))
-    with pytest.raises(ValueError, match=r"at most 4294967296 rows of a block add up exactly, got 4294967297"):
+    with pytest.raises(ValueError, match=r"a block may have at most 4294967296 rows for exact sums, got 4294967297"):
         code.encode(SparseRows(huge), None).weighted_sums(weights, 1.0)
 
 

@@ -1,1 +1,1 @@
-"""Steps that several algorithms share; algorithms themselves do not import each other."""
+"""Steps that several algorithms share; algorithms do not import each other."""

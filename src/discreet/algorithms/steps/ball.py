@@ -1,4 +1,6 @@
-"""The ball that bounds scores: papers that bound a mean by its largest value need coefficients that are bounded."""
+"""The ball for coefficients: papers that bound a mean by its largest value
+need bounded coefficients.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,23 @@ import numpy as np
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.rows import Floats
 
-# Scores of the logit are bounded whatever the coefficients: there the ball only keeps numbers finite.
+# Scores of the logit are bounded for all coefficients: there the ball only keeps numbers finite.
 _FAR = 50.0
 _USUAL = 3.0
 
 
 def usual_radius(model: GlmModel) -> float:
-    """The ball's radius where none was asked for."""
+    """The default radius of the ball."""
     return _FAR if (model.family.name, model.link.name) == ("bernoulli", "logit") else _USUAL
 
 
 def tell_if_at_the_edge(beta: Floats, radius: float, solver: str) -> None:
-    """Warn that the ball, not the data, decided; it is told from the released coefficients alone."""
+    """Warn if the ball, not the data, determined the result; this uses the
+    released coefficients alone.
+    """
     if math.isfinite(radius) and float(np.linalg.norm(beta)) >= radius * (1 - 1e-9):
         warnings.warn(
-            f"the coefficients ended at the edge of the ball that solver={solver!r} keeps them in, radius {radius:g} "
+            f"the coefficients ended at the edge of the ball of solver={solver!r}, radius {radius:g} "
             "on columns scaled to [-1, 1]: the signal or the noise is larger than that. A larger radius= allows more, "
             "and needs more noise",
             UserWarning,

@@ -1,4 +1,4 @@
-"""Coordinates in which rows look alike in every direction: z = matrix (1, x)."""
+"""Coordinates in which rows have about equal variance in every direction: z = matrix (1, x)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ import numpy as np
 
 from discreet.rows import Floats, LinearMap
 
-# The noise moves eigenvalues of a noisy matrix by up to its edge. Directions below this part of it are not stretched.
+# Noise moves the eigenvalues of a matrix by up to its edge. Directions below this part
+# of it are not stretched.
 _FLOOR = 0.5
-# A stretch had no effect if a moment is below this part of what was expected, by so many standard errors of the noise.
+# A stretch had no effect if a moment is below this part of its expectation, by this many
+# noise standard deviations.
 _REACHED, _SURE = 0.35, 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """A constant (if the model has an intercept), then features turned and scaled; coefficients phi belong to z."""
+    """A constant (if the model has an intercept), then transformed features; the
+    coefficients of z are phi.
+    """
 
     matrix: Floats
     constant: bool = True
 
     @classmethod
     def scaled(cls, centre: Floats, scale: float) -> Coordinates:
-        """A constant, and each encoded feature centred and divided by one scale."""
+        """A constant, and each encoded feature, centred and divided by a common scale."""
         matrix = np.eye(len(centre) + 1)
         matrix[1:] /= scale
         matrix[1:, 0] = -centre / scale
@@ -32,21 +36,23 @@ class Coordinates:
 
     @classmethod
     def through_origin(cls, origin: Floats, scale: float) -> Coordinates:
-        """For a model without an intercept: features measured from the origin, which lies at ``origin`` encoded."""
+        """For a model without an intercept: features measured from x = 0, which is
+        ``origin`` when encoded.
+        """
         matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(origin))]) / scale
         return cls(matrix, constant=False)
 
     @property
     def size(self) -> int:
-        """How many coordinates there are, the constant included."""
+        """The number of coordinates, including the constant."""
         return len(self.matrix)
 
     def coefficients(self, phi: Floats) -> Floats:
-        """The coefficients of (1, x) that phi is."""
+        """The coefficients of (1, x) that correspond to phi."""
         return self.matrix.T @ phi
 
     def phi(self, coefficients: Floats) -> Floats:
-        """The nearest phi to these coefficients of (1, x); exact if they have one."""
+        """The phi nearest to these coefficients of (1, x); exact if there is one."""
         return np.asarray(np.linalg.lstsq(self.matrix.T, coefficients, rcond=None)[0])
 
     def map(self, phi: Floats) -> LinearMap:
@@ -54,15 +60,17 @@ class Coordinates:
         return LinearMap(np.vstack([self.coefficients(phi), self.matrix]))
 
     def whitened(self, moment: Floats, noise_std: float, expected: Floats | None = None) -> Whitened:
-        """New coordinates in which this noisy, perhaps weighted, second moment of z is about a multiple of 1.
+        """New coordinates in which this noisy, perhaps weighted, second moment of z
+        is about a multiple of 1.
 
-        The present coordinates are the best guess before the moment was seen: it is trusted against them as far as it
-        stands clear of its noise. ``expected``: the moment of slopes that the round before expected here. Long rows are
-        shortened before they are added up. So a column in which few rows lie far out seems to vary little, however far
-        it is stretched; if stretching a direction did not bring its moment to what was expected, it is taken back.
+        The current coordinates are the best guess without the moment. The moment changes them as
+        far as it is clear of its noise. ``expected``: the moment of slopes that the previous round
+        predicted here. Long rows are scaled down before they are added, so a column with a few
+        outliers seems to vary little, however far it is stretched. If stretching a direction did
+        not bring its moment to the expected value, the stretch is undone.
         """
         if self.size == int(self.constant):
-            return Whitened(self, np.zeros((0, 0)), False)  # a constant alone is as white as can be
+            return Whitened(self, np.zeros((0, 0)), False)  # a constant alone is white
         covariance, mass, shift = moment, 1.0, np.zeros(self.size)
         if self.constant:
             mass = max(float(moment[0, 0]), 1e-300)
@@ -91,7 +99,7 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """New coordinates, the moment of slopes to expect there, and whether a stretch was taken back."""
+    """New coordinates, the expected moment of slopes in them, and whether a stretch was undone."""
 
     coordinates: Coordinates
     expected: Floats
@@ -99,10 +107,12 @@ class Whitened:
 
 
 def trusted(covariance: Floats, noise_std: float) -> Floats:
-    """A noisy covariance, drawn to its diagonal and that to its mean, each by what noise alone makes of it.
+    """A noisy covariance, shrunk to its diagonal, and the diagonal to its mean, by
+    what noise alone explains.
 
-    Columns have scales of their own more often than they have many strong correlations, and a diagonal is seen far
-    more clearly than a matrix is: noise of this size in its entries moves eigenvalues by sqrt(2 size) times as much.
+    Different scales of columns are more common than many strong correlations, and a diagonal is
+    measured far more precisely than a matrix: noise of this size in the entries moves eigenvalues
+    by sqrt(2 size) times as much.
     """
     size = len(covariance)
     diagonal = np.diagonal(covariance)
@@ -114,12 +124,16 @@ def trusted(covariance: Floats, noise_std: float) -> Floats:
 
 
 def beyond_noise(vector: Floats, noise_std: float) -> Floats:
-    """The vector, shortened by what noise of this size in every entry adds to its length (James and Stein)."""
+    """The vector, shrunk by what noise of this size in every entry adds to
+    its length (James-Stein).
+    """
     square = float(vector @ vector)
     return vector * max(0.0, 1 - len(vector) * noise_std**2 / max(square, 1e-300))
 
 
 def blended(seen: float, noise_std: float, guessed: float) -> float:
-    """A positive number seen through noise, trusted against a guess as far as the noise is small beside the guess."""
+    """A noisy positive number, combined with a guess by the size of the
+    noise relative to the guess.
+    """
     trust = guessed**2 / (guessed**2 + (4 * noise_std) ** 2)
     return max(guessed + trust * (seen - guessed), 0.2 * guessed)

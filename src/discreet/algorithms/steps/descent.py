@@ -1,4 +1,6 @@
-"""What the one-pass solvers share: a ground to descend on, steps, averages, and shrinkage by the known noise."""
+"""What one-pass solvers share: a starting point, step sizes, averages, and
+shrinkage by the known noise.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ LOOK_SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Where a descent takes place: coordinates, a starting point, and what is known of y."""
+    """Where a descent takes place: coordinates, a starting point, and prior knowledge about y."""
 
     design: Design
     seen: Seen
@@ -34,7 +36,7 @@ class Ground:
 def prepare(
     source: Source, budget: Budget, model: IndexModel, known: tuple[Floats, Floats] | None
 ) -> tuple[Ground, GDP]:
-    """A first look, coordinates from public rows or from it, and what is left of the budget."""
+    """A first look, coordinates from public rows or from it, and the rest of the budget."""
     first, rest = budget.split([LOOK_SHARE, 1 - LOOK_SHARE])
     x_norm = None if known is None else math.sqrt(float(np.trace(known[1])) + float(known[0] @ known[0]))
     return ground(model, look(source, first, model, x_norm), known), rest
@@ -52,14 +54,16 @@ def ground(model: IndexModel, seen: Seen, known: tuple[Floats, Floats] | None) -
 
 
 def declared_ground(model: IndexModel, known: tuple[Floats, Floats] | None, rows: int) -> Ground:
-    """As the papers have it: no look at the rows, only what was declared."""
+    """As in the papers: no look at the rows, only declared quantities."""
     seen = Seen(float(rows), model.labels.centre, model.labels.half_width, model.x_radius)
     start = ground(model, seen, known)
     return Ground(start.design, seen, np.zeros(model.size), start.spread)
 
 
 def seeing_start(model: IndexModel, theta: Floats) -> Floats:
-    """A start for the true gradient, which for a ReLU is 0 at 0: one at which some rows have a positive index."""
+    """A start for the true gradient, which for a ReLU is 0 at 0: one where some
+    rows have a positive index.
+    """
     start = theta.copy()
     if model.intercept:
         start[0] = likely_middle(model.link, model.labels.centre, 0.1 * model.labels.half_width)
@@ -69,37 +73,43 @@ def seeing_start(model: IndexModel, theta: Floats) -> Floats:
 
 @dataclass
 class Descent:
-    """The iterates, of which the model is an average, and the variance of the noise in each coordinate of it."""
+    """The iterates, their average, which is the model, and the noise variance in
+    each of its coordinates.
+    """
 
     design: Design
     theta: Floats
     path: list[Floats] = field(default_factory=list)
     noise_variance: float = 0.0
     steps: int = 0
-    # How many rows contributed; None where the solver does not say.
+    # The number of rows that contributed; None if the solver does not release it.
     used: RowsUsed | None = None
 
 
 def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> float:
-    """The inverse of the curvature on average, and of what clipping at ``reach`` residuals leaves of it."""
+    """The inverse of the mean curvature, and of what clipping at ``reach``
+    residuals keeps of it.
+    """
     curvature = gaussian_curvature(model.link, ground.theta, model.intercept, ground.spread, power)
-    # Of Gaussian residuals a clip at c standard deviations leaves 2 Phi(c) - 1 of the answer to a small change.
+    # For Gaussian residuals, a clip at c standard deviations keeps 2 Phi(c) - 1 of the response.
     return 1.0 / ((2 * float(ndtr(reach)) - 1) * max(float(np.trace(curvature)) / len(curvature), 1e-6))
 
 
 def averaged_noise(drawn_back: float, steps: int, first: int, stds: Floats) -> float:
-    """The variance, in the mean of iterates after ``first``, of theta <- (1 - drawn_back) theta + noise."""
+    """The variance of the mean of iterates after ``first``, under theta <-
+    (1 - drawn_back) theta + noise.
+    """
     influence = np.zeros(steps)
     held = 0.0
     for t in range(steps - 1, -1, -1):
-        # Noise of step t stands in iterate t + 1 and fades from there.
+        # The noise of step t enters iterate t + 1 and decays from there.
         held = held * (1 - drawn_back) + (1.0 if t + 1 > first else 0.0)
         influence[t] = held
     return float(np.sum((influence * stds) ** 2)) / max(steps - first, 1) ** 2
 
 
 def shrunk(theta: Floats, variance: float, intercept: bool) -> Floats:
-    """Slopes as far as they stand clear of the noise: of its squared length, the mean and two standard deviations."""
+    """Slopes, shrunk by the squared length of the noise: its mean plus two standard deviations."""
     result = theta.copy()
     slopes = slice(int(intercept), None)
     size, length = len(theta[slopes]), float(theta[slopes] @ theta[slopes])

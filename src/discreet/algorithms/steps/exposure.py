@@ -1,4 +1,4 @@
-"""How long rows were exposed, on average: what a model's intercept must not be blamed for."""
+"""The mean exposure of the rows, which must not be absorbed by a model's intercept."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from discreet.rows import ExposureSum, Source
 
 
 def mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> float:
-    """The log of the mean exposure, from one noisy sum; within what was declared, whatever the noise. 0 without any.
+    """The log of the mean exposure, from one noisy sum, limited to the declared
+    range; 0 without exposure.
 
-    Privacy: asks the source for one sum if the model has an exposure, and for none otherwise.
+    Privacy: one sum if the model has an exposure, none otherwise.
     """
     if model.exposure is None:
         return 0.0

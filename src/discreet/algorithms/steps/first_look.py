@@ -1,4 +1,4 @@
-"""A cheap first look at the rows: how many, and where x and y lie."""
+"""A cheap first look at the rows: their number, and the location and scale of x and y."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import numpy as np
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, PowerSums, Query, RowsUsed, Source
 
-# What is expected of an encoded column before looking: a variance of about a uniform distribution's third.
+# The prior variance of an encoded column: a third of that of a uniform distribution.
 _PRIOR_VARIANCE = 0.11
 _LEAST_VARIANCE = 0.003
-# ... and that a mean label lies about the middle of its range, give or take half of its half width.
+# The prior of a mean label: the middle of its range, with a standard deviation of
+# half of the half-width.
 _PRIOR_MEAN = 0.5
-# Where the number of rows is private: its weight beside y's, and the least share of a look that it and y have alone.
+# Where the number of rows is private: its weight relative to y's, and the smallest share of a
+# look for it and y alone.
 _COUNT_WEIGHT, _COUNT_SHARE = 1.5, 0.5
 
 
 @dataclass(frozen=True)
 class XScaling:
-    """Centre of each encoded feature and one scale for all, known from public rows or from a first look."""
+    """The centre of each encoded feature and a common scale, from public rows or a first look."""
 
     centre: Floats
     scale: float
@@ -30,31 +32,34 @@ class XScaling:
 
 @dataclass(frozen=True)
 class Scaling:
-    """All that the second moment needs to know beforehand: how many rows, and where x and y lie."""
+    """What the second moment needs: the number of rows, and location and scale of x and y."""
 
     count: float
     x_centre: Floats
     x_scale: float
     y_centre: float
     y_scale: float
-    # The noise in the mean of y that the centre was made of, before that was drawn to 0.
+    # The noise in the mean of y from which the centre was made, before shrinkage to 0.
     y_noise_std: float = 0.0
-    # No less than so many rows, but for two standard deviations of the noise.
+    # A lower bound on the number of rows, except for noise beyond two standard deviations.
     least_count: float = 1.0
     count_noise_std: float = 0.0
-    # The noisy number of complete rows as it was released: an unbiased estimate.
+    # The noisy number of complete rows, as released: an unbiased estimate.
     seen_count: float = 0.0
-    # The noisy means of y and y^2 themselves.
+    # The noisy means of y and y^2, as released.
     y_mean: float = 0.0
     y_square: float = 0.0
 
     def used(self, rows: int | None) -> RowsUsed:
-        """How many rows contributed; ``rows``: how many there are, where that is public."""
+        """The number of rows that contributed; ``rows``: the number of all
+        rows, if it is public.
+        """
         return RowsUsed.seen(self.seen_count, self.count_noise_std, rows)
 
 
 def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:
-    """Count, centres and one common scale of x, centre and scale of y; each trusted only as far as the noise allows.
+    """Count, centres and one common scale of x, centre and scale of y; each
+    shrunk according to its noise.
 
     Privacy: one sum, at ``cost``.
     """
@@ -65,12 +70,12 @@ def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XS
 def look_twice(
     source: Source, cost: GDP, width: int, x_radius: float, *, label_share: float, more: Sequence[tuple[Query, GDP]]
 ) -> tuple[Scaling, Sequence[Answer]]:
-    """A first look, and one at y and the number of rows alone, which needs less noise than one at x as well.
+    """A first look, and one at y and the number of rows alone, which needs less noise.
 
-    The second has ``label_share`` of the cost, and more where the number of rows is private: all else will be divided
-    by it. ``more``: what else to ask in the same pass over the rows.
+    The second has ``label_share`` of the cost, and more if the number of rows is private:
+    everything else will be divided by it. ``more``: other queries for the same pass over the rows.
 
-    Privacy: two sums whose costs together are ``cost``; and those of ``more``.
+    Privacy: two sums whose joint cost is ``cost``, and those of ``more``.
     """
     query = PowerSums(width, x_radius)
     of_y = PowerSums(width, x_radius, with_x=False)
@@ -83,7 +88,7 @@ def look_twice(
 
 
 def look_at_labels(source: Source, cost: GDP, width: int, x_radius: float, seen: Scaling) -> Scaling:
-    """One more look at y and the number of rows, put together with what was ``seen`` before.
+    """One more look at y and the number of rows, combined with what was ``seen`` before.
 
     Privacy: one sum, at ``cost``.
     """
@@ -101,8 +106,8 @@ def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | No
         x_variance = (seen.x_square - float(x_centre @ x_centre)) / width
         known = XScaling(x_centre, math.sqrt(_trusted(x_variance, 2 * seen.noise_std * x_radius / width)))
     y_centre = float(_shrunk(np.clip(np.array([seen.y]), -1, 1), seen.noise_std)[0])
-    # A scale that is too small clips y and biases slopes, one that is too large only adds noise: stay above by two
-    # standard deviations of the noise in y^2 - (mean y)^2.
+    # A scale that is too small clips y and biases slopes; one that is too large only adds noise. So
+    # it is taken two standard deviations of the noise in y^2 - (mean y)^2 too large.
     variance_noise = seen.noise_std * math.sqrt(1 + 4 * seen.y**2)
     y_scale = math.sqrt(_trusted(seen.y_square - y_centre**2 + 2 * variance_noise, variance_noise))
     count_noise_std = answer.noise_std / query.count_weight
@@ -122,13 +127,13 @@ def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | No
 
 
 def _together(of_y: Scaling, of_both: Scaling) -> Scaling:
-    """Two looks, each trusted by its noise."""
+    """Two looks combined, weighted by their noise."""
     y_trust, y_noise_std = _trust(of_y.y_noise_std, of_both.y_noise_std)
     count_trust, count_noise_std = _trust(of_y.count_noise_std, of_both.count_noise_std)
     y_mean = y_trust * of_y.y_mean + (1 - y_trust) * of_both.y_mean
     y_square = y_trust * of_y.y_square + (1 - y_trust) * of_both.y_square
     count = count_trust * of_y.count + (1 - count_trust) * of_both.count
-    # Before looking, a mean is expected about the middle of its range.
+    # The prior of a mean is the middle of its range.
     y_centre = min(max(y_mean, -1.0), 1.0) * _PRIOR_MEAN**2 / (_PRIOR_MEAN**2 + y_noise_std**2)
     variance_noise = y_noise_std * math.sqrt(1 + 4 * min(y_mean**2, 1.0))
     y_variance = _trusted(y_square - y_centre**2 + 2 * variance_noise, variance_noise)
@@ -147,13 +152,15 @@ def _together(of_y: Scaling, of_both: Scaling) -> Scaling:
 
 
 def _trust(one: float, other: float) -> tuple[float, float]:
-    """How much of the first of two noisy numbers goes into their best mean, and the noise of that."""
+    """The weight of the first of two noisy numbers in their best mean, and the
+    noise of that mean.
+    """
     trust = other**2 / (one**2 + other**2) if one > 0 else 0.5
     return trust, math.sqrt(trust) * one
 
 
 def _shrunk(means: Floats, noise_std: float) -> Floats:
-    """Each mean as far as it stands clear of the noise: a centre that is off costs more than none."""
+    """Each mean, shrunk by its noise: a wrong centre costs more than none."""
     return means * np.maximum(0.0, 1 - (2 * noise_std) ** 2 / np.maximum(means**2, 1e-300))
 
 

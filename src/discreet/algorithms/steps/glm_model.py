@@ -1,4 +1,4 @@
-"""What a generalized linear model is before and after its fit, the same for every solver."""
+"""A generalized linear model before and after its fit, the same for every solver."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from discreet.algorithms.steps.first_look import XScaling
 from discreet.glm import Family, Link
 from discreet.rows import Floats, Labels, RowsUsed
 
-# A mean this near to an end of its range has no sensible predictor; and a predictor beyond all others.
+# Means are kept this far from the ends of their range, where the predictor diverges; and
+# a very large predictor.
 _LEAST_SHARE = 0.002
 _FAR = 1e100
 
 
 @dataclass(frozen=True, eq=False)
 class GlmModel:
-    """What is to be fitted, in encoded features.
+    """The model to fit, in encoded features.
 
-    ``penalty`` is that on half the squared coefficient of each encoded feature, for the sum of losses. ``origin`` is
-    where x = 0 lies, encoded, if there is no intercept. ``exposure`` is the declared range of exposures, if any.
+    ``penalty`` is that on half the squared coefficient of each encoded feature, for the sum of
+    losses. ``origin`` is the encoded x = 0, if there is no intercept. ``exposure`` is the declared
+    range of exposures, if any.
     """
 
     family: Family
@@ -31,7 +33,8 @@ class GlmModel:
     penalty: Floats
     origin: Floats | None = None
     exposure: tuple[float, float] | None = None
-    # With more than two, labels are the classes' numbers, and there is a predictor for each (softmax).
+    # With more than two classes, labels are class numbers, and each class has
+    # a predictor (softmax).
     classes: int = 2
 
     @property
@@ -40,18 +43,20 @@ class GlmModel:
 
     @property
     def size(self) -> int:
-        """How many coefficients there are."""
+        """The number of coefficients."""
         return self.width + (self.origin is None)
 
     def score(self, y: Floats, eta: Floats) -> Floats:
-        """The derivative in eta of a row's loss."""
+        """The derivative of a row's loss in eta."""
         return self.family.score(y, eta, self.link)
 
     def negative_score(self, y: Floats, eta: Floats) -> Floats:
         return -self.score(y, eta)
 
     def sensible_mean(self, mean: float) -> float:
-        """The nearest mean that both the labels and the link allow, with room to the ends, where predictors run off."""
+        """The nearest mean that labels and link allow, away from the ends,
+        where predictors diverge.
+        """
         low = max(self.labels.low, float(self.link.mean(-_FAR)))
         high = min(self.labels.high, float(self.link.mean(_FAR)))
         room = _LEAST_SHARE * (high - low)
@@ -60,10 +65,10 @@ class GlmModel:
 
 @dataclass(frozen=True, eq=False)
 class GlmFit:
-    """Coefficients of (1, x) encoded: for prediction (shrunk), and for inference with what they vary by.
+    """Coefficients of encoded (1, x): for prediction (shrunk), and for inference, with covariances.
 
-    ``noise_covariance`` is that of the privacy noise, ``sampling_covariance`` that of the rows. A solver that gives no
-    standard errors leaves both out.
+    ``noise_covariance`` is that of the privacy noise, ``sampling_covariance`` that of sampling. A
+    solver without standard errors leaves both out.
     """
 
     coef: Floats
@@ -72,26 +77,29 @@ class GlmFit:
     iterations: int
     noise_covariance: Floats | None = None
     sampling_covariance: Floats | None = None
-    # The same if the model is true: labels vary as its family says.
+    # The total covariance if the model is true, including the variance of labels.
     model_covariance: Floats | None = None
     dispersion: float = 1.0
-    # How many rows contributed; None where the solver does not say.
+    # The number of rows that contributed; None if the solver does not release it.
     used: RowsUsed | None = None
-    # Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned".
+    # Whether slopes are clear of the privacy noise: "clear", "faint" or "drowned".
     signal: str | None = None
-    # Coefficients after each step, where the solver is one of a paper's plain iterations.
+    # Coefficients after each step, for plain iterations of the papers.
     path: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """What public data says beforehand: where rows lie, coordinates that make them white, a fit of labels if any."""
+    """Knowledge from public data: location and scale of rows, white coordinates,
+    and a fit if it has labels.
+    """
 
     scaling: XScaling
     coordinates: Coordinates | None = None
     coefficients: Floats | None = None
     rows: int = 0
-    # As PMT has them: flat directions are stretched as far as public rows say, about the origin without an intercept.
+    # As in PMT: flat directions are stretched as public rows say; about the
+    # origin without an intercept.
     stretched: Coordinates | None = None
 
     @property
@@ -103,6 +111,6 @@ class Guess:
 def without_errors(
     coef: Floats, count: float, iterations: int, used: RowsUsed | None = None, path: Sequence[Floats] = ()
 ) -> GlmFit:
-    """A fit by a solver that prints no standard errors; ``path``: the coefficients after each of its steps."""
+    """The fit of a solver without standard errors; ``path``: the coefficients after each step."""
     steps = tuple(np.asarray(one) for one in path)
     return GlmFit(np.asarray(coef), np.asarray(coef), count, iterations, used=used, path=steps)

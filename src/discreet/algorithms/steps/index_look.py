@@ -1,7 +1,7 @@
-"""A first look for index models: where y lies and how long rows are, from histograms.
+"""A first look for index models: the location of y and the length of rows, from histograms.
 
-Sums of squares would need noise for the longest row that is declared; a histogram needs noise for one row in one cell,
-so a scale is found to within a factor even where the declared bounds are far too wide.
+Sums of squares would need noise for the longest declared row. A histogram needs noise for one row
+in one cell, so a scale is found to within a factor even if the declared bounds are far too wide.
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from discreet.privacy import GDP
 from discreet.rows import Floats, RowsUsed, Source
 from discreet.rows.histograms import Look
 
-# Cells double in size away from zero: so many of them on each side.
+# Cells double in size away from zero: this many on each side.
 _DOUBLINGS = 8
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Rows, where y lies (in the user's units), and the typical norm of encoded x."""
+    """The number of rows, location and spread of y (in the user's units), and the
+    typical norm of encoded x.
+    """
 
     count: float
     y_middle: float
     y_spread: float
     x_norm: float
-    # How many rows contributed; None where nobody looked.
+    # The number of rows that contributed; None without a look.
     used: RowsUsed | None = None
 
 
 def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> Seen:
-    """``x_norm``: the root mean square of encoded rows' norms, where public rows tell it.
+    """``x_norm``: the root mean square of encoded rows' norms, if public rows give it.
 
     Privacy: one sum, of one or two histograms.
     """
@@ -56,11 +58,13 @@ def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> 
 
 
 def _quantile(counts: Floats, edges: Floats, low: float, high: float, total: float, share: float) -> float:
-    """Where the noisy counts, added up from both ends and averaged, first reach this share of all rows."""
+    """Where the noisy cumulative counts, averaged over both directions, first
+    reach this share of all rows.
+    """
     ends = np.concatenate([[low], edges, [high]])
     below = np.concatenate([[0.0], np.cumsum(counts)])
     above = total - np.concatenate([np.cumsum(counts[::-1])[::-1], [0.0]])
-    # Each of the two has the noise of the cells on its side: weigh them against it.
+    # Each direction has the noise of the cells on its side: they are weighted by it.
     cells = np.arange(len(ends), dtype=np.float64)
     weight = cells[::-1] / cells[-1]
     cumulative = np.maximum.accumulate(np.clip(weight * below + (1 - weight) * above, 0.0, total))

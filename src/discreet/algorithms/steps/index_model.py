@@ -1,4 +1,4 @@
-"""A single-index model in coordinates of its own: where rows lie, and how curved the model is there."""
+"""A single-index model in its own coordinates: where rows lie, and its curvature there."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from discreet.glm import Link
 from discreet.rows import Floats, Labels, LinearMap
 
-# Gauss-Hermite nodes for a standard normal: exact enough for a kink, and never a reason to be wrong by more than 2 %.
+# Gauss-Hermite nodes for a standard normal: accurate to 2 % even at a kink.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 _WEIGHTS = _WEIGHTS / np.sum(_WEIGHTS)
 
 
 @dataclass(frozen=True, eq=False)
 class IndexModel:
-    """What is declared: the link, y's units, whether there is an intercept, and where X = 0 lies when encoded."""
+    """The declared model: link, y's units, whether there is an intercept, and the encoded X = 0."""
 
     link: Link
     labels: Labels
@@ -36,9 +36,11 @@ class IndexModel:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Coordinates z = matrix (1, x) in which E[z z^T] is about the identity; parameters theta belong to z.
+    """Coordinates z = matrix (1, x) in which E[z z^T] is about the identity; the
+    parameters of z are theta.
 
-    With an intercept the first coordinate is the constant 1; without one z is linear in X itself, in the user's units.
+    With an intercept the first coordinate is the constant 1; without one z is linear
+    in X, in the user's units.
     """
 
     matrix: Floats
@@ -46,7 +48,9 @@ class Design:
 
     @classmethod
     def whitening(cls, model: IndexModel, centre: Floats, covariance: Floats, floor: float) -> Design:
-        """From a mean and a covariance of encoded x; directions that vary less than ``floor`` are not stretched."""
+        """From mean and covariance of encoded x; directions with variance below
+        ``floor`` are not stretched.
+        """
         if model.intercept:
             root = inverse_root(covariance, floor)
             return cls(
@@ -65,7 +69,9 @@ class Design:
         return LinearMap(np.vstack([self.matrix.T @ theta, self.matrix]))
 
     def in_user_units(self, centre: Floats, half_width: Floats) -> Floats:
-        """The matrix that turns theta into (intercept, coefficients) of X, or into the coefficients alone."""
+        """The matrix that turns theta into (intercept, coefficients) of X, or
+        into the coefficients alone.
+        """
         slopes = self.matrix[:, 1:].T / half_width[:, np.newaxis]
         if not self.intercept:
             return slopes
@@ -78,9 +84,10 @@ def inverse_root(covariance: Floats, floor: float) -> Floats:
 
 
 def gaussian_curvature(link: Link, theta: Floats, intercept: bool, spread: float, power: int) -> Floats:
-    """E[slope(eta)^power z z^T] if z were Gaussian: a guess for the step, right for elliptic rows.
+    """E[slope(eta)^power z z^T] for Gaussian z: an approximation for the step,
+    exact for elliptic rows.
 
-    ``spread`` is what eta's standard deviation is taken for where theta says less.
+    ``spread``: the assumed standard deviation of eta if theta's is smaller.
     """
     middle = float(theta[0]) if intercept else 0.0
     slopes = theta[1:] if intercept else theta
@@ -98,7 +105,7 @@ def gaussian_curvature(link: Link, theta: Floats, intercept: bool, spread: float
 
 
 def likely_spread(link: Link, middle: float, variance: float) -> float:
-    """The standard deviation of a Gaussian index whose means have this variance."""
+    """The standard deviation of a Gaussian index for which the means have this variance."""
     low, high = 0.0, 1.0
 
     def spread_of(scale: float) -> float:
@@ -115,9 +122,10 @@ def likely_spread(link: Link, middle: float, variance: float) -> float:
 
 
 def likely_middle(link: Link, mean: float, least_step: float) -> float:
-    """The index of a mean, which is first moved inside the link's range by ``least_step``, or by a quarter of it.
+    """The index of a mean, which is first moved inside the link's range by
+    ``least_step`` or a quarter of it.
 
-    A spread that was seen through noise, or declared far too wide, may be larger than the range, and may be nothing.
+    A noisy or far too wide spread may be larger than the range, or 0.
     """
     width = link.greatest_mean - link.least_mean
     least_step = min(max(least_step, 1e-6), width / 4 if math.isfinite(width) else math.inf)

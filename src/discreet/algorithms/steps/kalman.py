@@ -1,4 +1,4 @@
-"""Gradients as measurements: where the optimum lies, as far as noisy gradients have told."""
+"""Gradients as measurements of the optimum: a Kalman filter."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 from discreet.algorithms.steps.repair import solved
 from discreet.rows import Floats
 
-# The response to a change of theta is guessed, and taken to be off by this part of its greatest eigenvalue.
+# The response to a change of theta is a guess, with an assumed error of this part of
+# its largest eigenvalue.
 _DOUBT = 0.2
-# The model bends: where a step ends is uncertain by this part of its squared length.
+# The model is nonlinear: the end of a step is uncertain by this part of its squared length.
 _BEND = 0.25
 
 
 @dataclass
 class Belief:
-    """theta, and the covariance of what is still wrong with it."""
+    """theta, and the covariance of its remaining error."""
 
     theta: Floats
     covariance: Floats
@@ -28,10 +29,11 @@ class Belief:
         return len(self.path)
 
     def see_gradient(self, mean: Floats, response: Floats, noise_std: float) -> None:
-        """A Kalman step: the mean gradient is response (optimum - theta) and noise; the response itself is a guess.
+        """A Kalman update: the mean gradient is response (optimum - theta) plus noise;
+        the response is a guess.
 
-        Early answers are forgotten as far as they are worse, late ones are averaged, and with little budget theta
-        stays where it started.
+        Early answers lose weight as far as they are worse, late ones are averaged, and with a small
+        budget theta stays near its start.
         """
         size = len(mean)
         doubt = (_DOUBT * float(np.linalg.eigvalsh(response)[-1])) ** 2 * float(np.trace(self.covariance)) / size
@@ -40,13 +42,13 @@ class Belief:
         step, spread = gain @ mean, gain @ error @ gain.T
         left = np.eye(size) - gain @ response
         self.theta = self.theta + step
-        # Only the part of a step that is no noise makes it long.
+        # Only the part of a step that is not noise counts towards its length.
         length = max(0.0, float(step @ step) - float(np.trace(spread)))
         self.covariance = left @ self.covariance @ left.T + spread + _BEND * length / size * np.eye(size)
         self.path.append(self.theta)
 
     def see_estimate(self, estimate: Floats, covariance: Floats) -> None:
-        """A measurement of the optimum itself."""
+        """Combine with a direct estimate of the optimum."""
         gain = solved(self.covariance + covariance, self.covariance).T
         self.theta = self.theta + gain @ (estimate - self.theta)
         self.path.append(self.theta)

@@ -1,6 +1,7 @@
-"""Least squares in units of y's declared half-width: what a paper says of coefficients of size 1 is then about any y.
+"""Least squares in units of y's declared half-width, so that papers' statements about
+unit coefficients apply.
 
-Other links have units of their own, in which a predictor of 1 means the same whatever y is measured in.
+With other links a predictor of 1 has the same meaning for any unit of y.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from discreet.rows import Floats, Labels
 
 @dataclass(frozen=True)
 class LabelUnits:
-    """y = centre + unit * (the label that is fitted)."""
+    """y = centre + unit * (fitted label)."""
 
     centre: float
     unit: float
@@ -24,11 +25,13 @@ class LabelUnits:
     def of(cls, model: GlmModel) -> LabelUnits:
         if model.link.name != "identity":
             return cls(0.0, 1.0)
-        # Without an intercept nothing can take up a shift of y.
+        # Without an intercept no coefficient could absorb a shift of y.
         return cls(model.labels.centre if model.origin is None else 0.0, model.labels.half_width)
 
     def model(self, model: GlmModel) -> GlmModel:
-        """The same model of labels in these units; losses and penalties shrink alike, so penalties stay."""
+        """The same model of labels in these units; losses and penalties scale
+        alike, so penalties stay.
+        """
         labels = Labels((model.labels.centre - self.centre) / self.unit, model.labels.half_width / self.unit)
         return replace(model, labels=labels, family=model.family.in_units(self.centre, self.unit))
 
@@ -38,7 +41,7 @@ class LabelUnits:
         return replace(guess, coefficients=(guess.coefficients - self._shift(guess.coefficients)) / self.unit)
 
     def coefficients(self, fitted: Floats) -> Floats:
-        """Coefficients of (1, x) for y itself."""
+        """The coefficients of (1, x) for y itself."""
         return np.asarray(self.unit * fitted + self._shift(fitted))
 
     def _shift(self, coefficients: Floats) -> Floats:

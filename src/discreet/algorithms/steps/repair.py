@@ -1,4 +1,6 @@
-"""Making a noisy matrix safe to invert: post-processing, from the matrix and its known noise alone."""
+"""Making a noisy matrix safe to invert: post-processing with the matrix and its
+known noise alone.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,19 @@ import numpy as np
 
 from discreet.rows import Floats
 
-# The noise moves eigenvalues by up to its edge, sqrt(2 size) noise_std. None is taken to be below this multiple of it.
+# Noise moves eigenvalues by up to its edge, sqrt(2 size) noise_std. This multiple of it is
+# the smallest eigenvalue.
 _FLOOR = 1.0
 
 
 def definite(matrix: Floats, noise_std: float) -> Floats:
-    """The matrix with its eigenvalues drawn together as far as the noise explains their spread, and none near 0.
+    """The matrix with eigenvalues shrunk to their mean as far as noise explains their
+    spread, and none near 0.
 
-    Noise spreads the eigenvalues of a matrix apart. What of the squared spread the noise alone would make is taken
-    away (as in Ledoit and Wolf); then directions that still drown in noise get its edge, so that no step along them is
-    longer than the noise allows. Without noise the matrix stays as it is, unless it is singular.
+    Noise spreads the eigenvalues of a matrix. The part of the squared spread that noise alone would
+    cause is removed (as in Ledoit and Wolf). Directions that are still below the noise get its edge
+    as eigenvalue, so that no step along them is longer than the noise allows. Without noise the
+    matrix is unchanged, unless it is singular.
     """
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     size = len(values)
@@ -30,9 +35,11 @@ def definite(matrix: Floats, noise_std: float) -> Floats:
 
 
 def solved(matrix: Floats, right: Floats) -> Floats:
-    """The solution of matrix @ solution = right; the shortest of the nearest where rounding made the matrix singular.
+    """The solution of matrix @ solution = right; the minimum-norm least-squares one
+    if the matrix is singular.
 
-    A covariance whose parts differ by twenty digits is one: no answer, however odd, may end a fit that was paid for.
+    Rounding makes a covariance singular if its parts differ by twenty digits. No answer may
+    end a fit that was charged.
     """
     try:
         return np.asarray(np.linalg.solve(matrix, right))
@@ -41,5 +48,5 @@ def solved(matrix: Floats, right: Floats) -> Floats:
 
 
 def projected(point: Floats, radius: float) -> Floats:
-    """The nearest point of the ball about 0."""
+    """The projection onto the ball about 0."""
     return np.asarray(point * min(1.0, radius / max(float(np.linalg.norm(point)), 1e-300)))

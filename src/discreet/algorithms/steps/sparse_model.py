@@ -1,4 +1,6 @@
-"""What sparse solvers share: what they return, and what they suppose of a model before its columns are known."""
+"""What sparse solvers share: their result, and assumptions about a model
+before its columns are known.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,18 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel
 from discreet.algorithms.steps.wide_look import WideScaling
 from discreet.rows import Floats, Indices
 
-# Scores of labels that are no classes are clipped to this many of their standard deviations at the constant model.
+# Scores of labels that are not classes are clipped at this many standard deviations,
+# at the constant model.
 _SCORE_CLIP = 2.0
-# No model of interest has a larger |eta| on average: a probability is then certain, a mean astronomical.
+# A larger |eta| is not plausible on average: a probability would be certain, a mean astronomical.
 _LONGEST_ETA = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class SparseFit:
-    """A fit of (1, x[columns]), encoded; ``path``: the iterates (columns, slopes) of a solver that keeps them."""
+    """A fit of encoded (1, x[columns]); ``path``: the iterates (columns, slopes),
+    if the solver keeps them.
+    """
 
     columns: Indices
     fit: GlmFit
@@ -28,7 +33,7 @@ class SparseFit:
 
 
 def start_intercept(model: GlmModel, known: WideScaling) -> float:
-    """The predictor of the mean label, kept off the ends of its range."""
+    """The predictor of the mean label, away from the ends of its range."""
     labels = model.labels
     mean = labels.centre + labels.half_width * known.y_centre
     margin = 0.02 * (labels.high - labels.low)
@@ -36,10 +41,11 @@ def start_intercept(model: GlmModel, known: WideScaling) -> float:
 
 
 def score_bound(model: GlmModel, known: WideScaling, intercept: float) -> float:
-    """What a score is clipped to in rankings and gradients; ``intercept``: the constant model."""
+    """The clip of scores in rankings and gradients; ``intercept``: the constant model."""
     gain = float(model.family.gain(intercept, model.link))
     if model.family.label_free:
-        # At the constant model |score| <= max(p, 1 - p) gain; what is longer later is clipped there.
+        # At the constant model |score| <= max(p, 1 - p) gain; larger scores in later
+        # steps are clipped to it.
         return 0.5 * (1 + abs(known.y_centre)) * gain
     if model.family.limit is not None:
         return model.family.limit
@@ -47,22 +53,23 @@ def score_bound(model: GlmModel, known: WideScaling, intercept: float) -> float:
 
 
 def mean_weight(model: GlmModel, intercept: float, eta_std: float) -> float:
-    """The mean second derivative of a row's loss where eta is normal about the intercept."""
+    """The mean second derivative of a row's loss, for eta normal about the intercept."""
     return float(Foresight(model, constant=True).curvature(np.array([intercept, eta_std]))[0, 0])
 
 
 def longest_eta(model: GlmModel) -> float:
-    """Beyond this, noise has the upper hand."""
+    """A limit on |eta|, beyond which it would be noise."""
     if model.link.is_identity:
         return abs(model.labels.centre) + 2 * model.labels.half_width
     return _LONGEST_ETA
 
 
 def kept_columns(fit: GlmFit, keep: Indices) -> GlmFit:
-    """The fit once all columns but those at these positions have the coefficient 0; free post-processing.
+    """The fit after setting all columns except those at these positions to 0; free post-processing.
 
-    The kept columns take over what they can of the others' part b: with H the curvature of the loss, the nearest
-    predictor has the slopes a + H_kk^-1 H_kd b, which is a - V_kd V_dd^-1 b for V = H^-1.
+    The kept columns take over what they can of the dropped part b: with H the curvature
+    of the loss, the nearest predictor has the slopes a + H_kk^-1 H_kd b, which is a -
+    V_kd V_dd^-1 b for V = H^-1.
     """
     assert fit.noise_covariance is not None
     assert fit.sampling_covariance is not None

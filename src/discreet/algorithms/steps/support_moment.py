@@ -1,4 +1,4 @@
-"""The noisy second moment of (1, x, y) on a support, and the least squares that it has."""
+"""The noisy second moment of (1, x, y) on a support, and the least-squares fit from it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SupportMoment:
         """Coefficients of (1, x) for y, all encoded, shrunk by the known noise."""
         query, moment = self.query, (self.answer.value + self.answer.value.T) / 2
         size = len(moment) - 1
-        # The weight of all rows cannot be smaller than what the noise alone would make of nothing.
+        # The total weight of the rows cannot be smaller than what noise alone could produce.
         moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * (size + 1)) * self.answer.noise_std)
         coordinates = np.eye(size + 1)
         weight = float(moment[0, 0]) / query.weight_1**2
@@ -34,7 +34,8 @@ class SupportMoment:
         solution = NoisyQuadratic(
             moment, self.answer.noise_std, coordinates[:-1], slopes, coordinates[-1], np.zeros(size), weight
         ).solve()
-        # v = (weight_1 c_0 + sum of u_j c_j) / weight_y, with u = (x - centre) / scale and v = (y - centre) / scale.
+        # v = (weight_1 c_0 + sum of u_j c_j) / weight_y, with u = (x - centre) / scale and
+        # v = (y - centre) / scale.
         coef = solution.coef * query.y_scale / query.weight_y
         coef[0] = query.y_centre + query.weight_1 * coef[0] - float(coef[1:] @ query.x_centre) / query.x_scale
         coef[1:] /= query.x_scale
@@ -42,7 +43,7 @@ class SupportMoment:
 
 
 def support_moment(source: WideSource, columns: Indices, cost: GDP, known: WideScaling) -> SupportMoment:
-    """Privacy: asks the source for one sum."""
+    """Privacy: one sum."""
     width = len(columns)
     scaling = Scaling(known.count, np.zeros(width), known.cell_scale, known.y_centre, known.y_scale)
     query = plan_moment(source, cost, math.sqrt(width), scaling)

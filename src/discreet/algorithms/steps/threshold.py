@@ -1,9 +1,10 @@
-"""DP-Threshold (RELU, Algorithm 2): the size that nearly all residuals stay below, found by doubling.
+"""DP-Threshold (RELU, Algorithm 2): a threshold above nearly all residuals, found by doubling.
 
-As printed it counts residuals without their absolute value, counts one sample too many, and waits for a noisy count to
-reach all m rows, which it does by luck only: corrected here, and it waits for m - slack. Two calibrations: ``paper``
-releases a count for every threshold, each with the noise of all of them; ``tight`` releases the histogram between
-thresholds, where one row moves two cells however many there are, and adds up from the top.
+As printed it counts residuals without their absolute value, counts one sample too many, and waits
+for a noisy count to reach all m rows, which happens only by chance. Corrected here: it waits for
+m - slack. Two calibrations: ``paper`` releases a count for every threshold, each with the noise of
+all of them; ``tight`` releases the histogram between thresholds, where one row moves two cells
+whatever their number, and adds up from the top.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FAILURE = 0.05
 
 
 def doubling(smallest: float, largest: float) -> Floats:
-    """smallest, 2 smallest, ... up to the first that reaches ``largest``."""
+    """smallest, 2 smallest, ... up to the first that is at least ``largest``."""
     if not 0 < smallest < largest < math.inf:
         raise ValueError(f"thresholds need 0 < smallest < largest, got {smallest!r} and {largest!r}")
     return np.asarray(smallest * 2.0 ** np.arange(math.ceil(math.log2(largest / smallest)) + 1))
@@ -36,9 +37,11 @@ def private_threshold(
     share: float | None = None,
     calibration: str = "tight",
 ) -> tuple[float, Floats]:
-    """The least edge that this share of the rows seems to stay below, and the noisy numbers of rows above each edge.
+    """The smallest edge above about this share of the rows, and the noisy numbers
+    of rows above each edge.
 
-    share: None for all rows but what the noise can hide (the paper's choice), and never less than half of them.
+    share: None means all rows except what the noise can hide (the paper's choice),
+    but at least half of them.
 
     Privacy: one sum, at this cost.
     """
@@ -63,8 +66,8 @@ def private_threshold(
 
 
 def public_threshold(sizes: Floats, edges: Floats, share: float = 1.0) -> float:
-    """The same from residuals that are public: exact counts, of which ``share`` must stay below."""
-    if share == 1.0:  # that below which the largest stays
+    """The same from public residuals: exact counts, of which ``share`` must be below."""
+    if share == 1.0:  # the edge above the largest
         return float(edges[min(int(np.searchsorted(edges, np.max(sizes, initial=0.0))), len(edges) - 1)])
     below = np.searchsorted(np.sort(sizes), edges, side="right")
     enough = np.flatnonzero(below >= share * len(sizes))

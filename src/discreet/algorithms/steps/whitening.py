@@ -1,7 +1,8 @@
-"""Whitening the rows by rounds of noisy second moments, and a first linear fit that comes with the last of them.
+"""Whitening the rows by rounds of noisy second moments, and a linear fit from the last of them.
 
-One round sees only directions whose variance exceeds its noise. Stretching those makes the next round's noise smaller
-relative to the others, so that a few rounds reach what one never would (as in CoinPress, for covariances).
+One round shows only directions whose variance exceeds its noise. Stretching the others reduces
+the noise relative to them in the next round, so a few rounds reach what one cannot (as
+CoinPress does for covariances).
 """
 
 from __future__ import annotations
@@ -18,33 +19,39 @@ from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Labels, LinearMap, MappedMoment, Query, Source
 from discreet.rows.class_scores import ClassMoment, farthest_class
 
-# Labels are cut this many of their standard deviations from their mean, and weigh this much beside z.
+# Labels are clipped at this many standard deviations from their mean, and have this
+# squared norm relative to z.
 _LABEL_BOUND = 2.5
 _LABEL_LENGTH = 0.5
-# Directions whose second moments are this many times the edge of the noise's eigenvalues are known well enough.
+# Directions whose second moments are this many times the edge of the noise's eigenvalues
+# are known well enough.
 _FAR_OUT = 6.0
-# A direction with less than this part of the mean moment is looked at again once it is stretched.
+# A direction with less than this part of the mean moment is measured again after stretching.
 _STRETCH = 0.25
-# The mean weight of rows that are shortened to about their typical length.
+# The mean weight of rows that are scaled down to about their typical length.
 _TYPICAL_WEIGHT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """White coordinates, and the last noisy second moment of (z, labels), in the coordinates before (``here``)."""
+    """White coordinates, and the last noisy second moment of (z, labels), in the
+    previous coordinates (``here``).
+    """
 
     coordinates: Coordinates
     here: Coordinates
     joint: Floats
     joint_noise_std: float
-    # How many rounds it took.
+    # The number of rounds used.
     rounds: int
-    # The moment of z alone in the white coordinates, and the noise in an entry of it.
+    # The moment of z alone in the white coordinates, and the noise in its entries.
     moment: Floats
     noise_std: float
 
     def cross(self) -> tuple[Floats, float]:
-        """The moments of white z with what stands beside it, over the rows' mean weight, and a typical noise."""
+        """The moments of white z with the labels, divided by the rows' mean
+        weight, and a typical noise.
+        """
         size = self.here.size
         mass = float(self.joint[0, 0]) if self.here.constant else 1.0
         turn = self.coordinates.matrix @ np.linalg.pinv(self.here.matrix)
@@ -54,7 +61,9 @@ class Whitening:
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:
-    """The least squares fit of the label in white coordinates: mean + scale * (phi^T z), up to noise."""
+    """The least-squares fit of the label in white coordinates: mean +
+    scale * (phi^T z), up to noise.
+    """
 
     white: Whitening
     phi: Floats
@@ -63,7 +72,7 @@ class LinearStart:
 
 @dataclass(frozen=True)
 class LabelScale:
-    """Where labels lie, in the user's units."""
+    """Location and scale of labels, in the user's units."""
 
     labels: Labels
     centre: float
@@ -80,12 +89,12 @@ def whiten(
     question: Callable[[LinearMap], Query],
     count: float,
 ) -> Whitening:
-    """``rounds`` noisy second moments at most, each in the coordinates that the one before found.
+    """At most ``rounds`` noisy second moments, each in the coordinates found by the previous one.
 
-    No more are asked for once all directions stand far out of the noise. ``question``: the second moment of z and of
-    what stands beside it, for a map to z.
+    Rounds stop once all directions are far above the noise. ``question``: the second moment of z
+    and the labels, for a map to z.
 
-    Privacy: asks the source for up to as many sums, each at ``cost`` / rounds of mu^2.
+    Privacy: up to ``rounds`` sums, each at ``cost`` / rounds of mu^2.
     """
     here, expected = start, None
     each, size = GDP(cost.mu / math.sqrt(rounds)), start.size
@@ -108,7 +117,7 @@ def whiten_labels(
 ) -> LinearStart:
     """White coordinates and a linear fit of labels in them.
 
-    Privacy: that of ``whiten``.
+    Privacy: as ``whiten``.
     """
     y_weight = radius * math.sqrt(_LABEL_LENGTH) / _LABEL_BOUND
 
@@ -131,9 +140,10 @@ def whiten_labels(
 def whiten_classes(
     source: Source, cost: GDP, rounds: int, start: Coordinates, shares: ClassShares, radius: float, count: float
 ) -> tuple[Whitening, Floats, float]:
-    """White coordinates, the mean of z (e_y - shares)^T in them (a column per class), and its noise.
+    """White coordinates, the mean of z (e_y - shares)^T in them (a column
+    per class), and its noise.
 
-    Privacy: that of ``whiten``.
+    Privacy: as ``whiten``.
     """
     weight = radius * math.sqrt(_LABEL_LENGTH) / farthest_class(shares.parts)
     white = whiten(
@@ -145,11 +155,11 @@ def whiten_classes(
 
 @dataclass(frozen=True, eq=False)
 class ClassShares:
-    """The part of all rows that each class has, none below what noise makes of nothing."""
+    """The share of rows in each class, none below what noise alone could produce."""
 
     labels: Labels
     parts: Floats
-    # The noise in a logarithm of a share, squared: that of the rarest class.
+    # The squared noise in the logarithm of a share, for the rarest class.
     variance: float
 
     @classmethod
@@ -160,14 +170,18 @@ class ClassShares:
 
 
 def _known(moment: Floats, noise_std: float) -> bool:
-    """Whether no direction needs another look: all stand far out of the noise, and none needs a long stretch."""
+    """Whether no direction needs another round: all are far above the noise, and
+    none needs a long stretch.
+    """
     values = np.linalg.eigvalsh(moment)
     far_out = float(values[0]) > _FAR_OUT * math.sqrt(2 * len(values)) * noise_std
     return bool(far_out and float(values[0]) > _STRETCH * float(np.mean(values)))
 
 
 def _carried(moment: Floats, noise_std: float, here: Coordinates, there: Coordinates) -> tuple[Floats, float]:
-    """A noisy moment in other coordinates, and its noise there: that of the coordinate where it is largest."""
+    """A noisy moment in other coordinates, and its noise there, for the
+    coordinate where it is largest.
+    """
     turn = there.matrix @ np.linalg.pinv(here.matrix)
     first = int(here.constant)
     slopes = turn[first:, first:]
@@ -181,7 +195,7 @@ def _regress(moment: Floats, noise_std: float, coordinates: Coordinates, y_weigh
     target = np.zeros(size + 1)
     target[-1] = 1 / y_weight
     moment = moment.copy()
-    if coordinates.constant:  # as the weight of all rows, it cannot be smaller than noise makes of nothing
+    if coordinates.constant:  # the total weight is at least what noise alone could produce
         moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * noise_std)
     penalised = np.arange(size) >= int(coordinates.constant)
     weight = float(moment[0, 0]) if coordinates.constant else 1.0

@@ -1,4 +1,6 @@
-"""A cheap first look at a wide table: how many rows, where y lies, and one scale for all cells."""
+"""A cheap first look at a wide table: the number of rows, location and scale of y,
+one scale for all cells.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +12,29 @@ import numpy as np
 from discreet.privacy import GDP
 from discreet.rows import OnSupport, RowsUsed, WideLook, WideSource
 
-# So many columns, evenly spread, tell the scale of all: reading every cell would cost another pass.
+# This many evenly spaced columns give the scale of all: reading every cell would cost another pass.
 _SAMPLED = 64
 _LEAST_SQUARE = 1e-4
 
 
 @dataclass(frozen=True)
 class WideScaling:
-    """What a selection needs to know beforehand; y and cells are encoded to [-1, 1]."""
+    """What a selection needs beforehand; y and cells are encoded to [-1, 1]."""
 
     count: float
     y_centre: float
     y_scale: float
     cell_scale: float
-    # Rows with a label: a missing cell silences its column only.
+    # Rows with a label: a missing cell drops out of its own column only.
     used: RowsUsed
 
 
 def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
-    """Privacy: asks the source for one sum."""
+    """Privacy: one sum."""
     columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
     answer = OnSupport(source, columns).sum(WideLook(len(columns)), cost)
     half, y, y_square, square = answer.value[0]
-    # A count that drowns in noise counts as the noise.
+    # A count below the noise is replaced by the noise.
     count = 2 * max(float(half), answer.noise_std)
     if source.public_rows is not None:
         count = float(max(source.public_rows, 1))
