@@ -1,16 +1,21 @@
-"""Noisy gradients read as measurements of the optimum: the default fit of every generalized linear model.
+"""Noisy gradients as measurements of the optimum: the default fit of every
+generalized linear model.
 
-1. A look: how many rows, where x and y lie.
-2. Rounds of noisy second moments: coordinates z in which rows are white, and a linear fit to start from.
-3. Where the link is curved, a line search along the start's direction, or a cheap gradient.
-4. A histogram of the norms of scores. It predicts the error for every clip norm, and the best one is taken; octaves
-   above it that may hold more than noise are asked for on their own, and kept as far as they stand clear of it.
-5. Two gradients, and how they respond to a change of the coefficients (the curvature). Each says where the optimum is,
-   phi - curvature^-1 gradient; the estimate is their mean, weighed by what is known of each.
-6. The second moment of the clipped scores: with the curvature, the sandwich covariance.
+1. A look: the number of rows, location and scale of x and y.
+2. Rounds of noisy second moments: coordinates z in which rows are white, and a
+   linear fit to start from.
+3. For a curved link, a line search along the start's direction, or a cheap gradient.
+4. A histogram of the norms of scores. It predicts the error for every clip norm, and the best one
+   is used. Octaves above it that may hold more than noise are released separately, and kept as far
+   as they are clear of it.
+5. Two gradients and their derivative in the coefficients (the curvature). Each gives an
+   estimate of the optimum, phi - curvature^-1 gradient; the final estimate is their mean,
+   weighted by their precision.
+6. The second moment of the clipped scores: with the curvature, it gives the sandwich covariance.
 
-Steps 1 to 3 are in parts/approach.py. With more budget the clip norm grows, and the estimate becomes the plain one.
-docs/papers/descent.md has the sensitivities and measurements; shares of the budget stand in parts/plan.py.
+Steps 1 to 3 are in parts/approach.py. As the budget grows the clip norm grows, and the estimate
+becomes the non-private one. docs/papers/descent.md has the sensitivities and measurements;
+parts/plan.py has the shares of the budget.
 """
 
 from __future__ import annotations
@@ -44,26 +49,28 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, Source
 
-# A step is not believed to leave less of the dispersion than this part.
+# The smallest part of the dispersion that is expected to remain after a step.
 _LEAST_LEFT = 0.3
-# Clip norms fall with the dispersion as long as the variance of noise is so many times the sampling variance.
+# Clip norms fall with the dispersion while the noise variance is this many times
+# the sampling variance.
 _NOISE_PART = 2.0
-# Noise that moves the curvature's eigenvalues by so many times their size hides it.
+# Noise that moves the curvature's eigenvalues by this many times their size hides it.
 _HIDDEN = 4.0
 
-# Where the model knows the variance of labels, that of scores is in no direction taken to be below this part of it,
-# relative to a typical direction.
+# If the variance of labels is known from the model, that of scores is in every direction at least
+# this part of it, relative to a typical direction.
 _LEAST_VARIANCE = 0.5
 
-# A point is far from the optimum if what is wrong besides noise adds this part to the noise's variance, and this part
-# to the sampling variance.
+# A point is far from the optimum if its errors besides noise add this part to the noise variance,
+# and this part to the sampling variance.
 _FAR, _FAR_FROM_SAMPLE = 0.5, 1e-9
 
 
 def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess | None = None) -> GlmFit:
     """Fit the model.
 
-    Privacy: a number of sums that depends on public and released quantities alone, whose costs together are the budget.
+    Privacy: the number of sums depends on public and released quantities alone; their
+    joint cost is the budget.
     """
     plan = Plan(
         budget,
@@ -76,7 +83,7 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
         predictors=model.classes - 1,
     )
     descent = (_Descent if model.classes == 2 else _ClassDescent)(source, model, plan, guess)
-    with np.errstate(all="ignore"):  # noisy answers may be anything; what is made of them is bounded
+    with np.errstate(all="ignore"):  # noisy answers may be anything; results are bounded
         descent.look(x_radius)
         descent.whiten()
         descent.warm_up()
@@ -87,12 +94,12 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
 
 @dataclass
 class _Descent(Approach):
-    """From a start to the fit: each method is a step of the module's text."""
+    """From a start to the fit; each method is a step of the module's docstring."""
 
     bounds: Bounds = None  # type: ignore[assignment]
 
     def choose_bounds(self) -> None:
-        """The clip norm of least predicted error, and levels above it."""
+        """The clip norm with the smallest predicted error, and levels above it."""
         frame, phi, plan = self.frame, self.phi, self.plan
         unit = frame.typical_norm(phi)
         questions: list[Question] = [
@@ -118,7 +125,9 @@ class _Descent(Approach):
         self.bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
 
     def measure(self) -> None:
-        """Measurements of the optimum: two, or more where the start was far off; each nearer to it."""
+        """Measurements of the optimum: two, or more if the start was far off;
+        each from a closer point.
+        """
         plan = self.plan
         seen: list[Measurement] = []
         self.rough = self.frame.rough(self.phi, self.bounds.clip, self.longest, plan.curvature, self.sizes)
@@ -133,7 +142,7 @@ class _Descent(Approach):
                 share = left * second if more else left
                 self._move_to(self._next_point(seen), seen[-1])
         curves = [self.frame.foresight.curvature(one.phi) for one in seen]
-        known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge: its root mean square
+        known = DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge is its root mean square
         said = [one.optimum(self.response.full, self.keeps) for one in seen]
         limited = [self.limited(there.phi, one.phi) for one, there in zip(said, seen, strict=True)]
         cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
@@ -150,14 +159,14 @@ class _Descent(Approach):
         self.faded = self._faded(self.estimate.phi - seen[-1].phi)
 
     def _move_to(self, phi: Floats, last: Measurement) -> None:
-        """The next point, and bounds for the scores there: a step that explains labels makes residuals smaller."""
+        """Set the next point, and smaller bounds for scores if the step explains labels."""
         if self.plan.dispersion:
             frame, step = self.frame, phi - last.phi
             said = last.optimum(self.response.cautious, self.keeps).phi - last.phi
             curve = frame.foresight.curvature(phi)
             explained = float((2 * said - step) @ curve @ step)
             left = min(max(1 - explained / frame.dispersion, _LEAST_LEFT), 1.0)
-            # A smaller clip norm pays only where noise outweighs the sampling error.
+            # A smaller clip norm pays only if noise exceeds the sampling error.
             noise = self.noise_per_clip * self.bounds.clip / self.sizes.kept(self.bounds.clip)
             worth = _NOISE_PART * self.sampling_variance * left / max(noise**2, 1e-300)
             factor = math.sqrt(min(max(worth, left), 1.0))
@@ -166,7 +175,8 @@ class _Descent(Approach):
         self.phi = phi
 
     def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
-        """One measurement, with the curvature at the second point and the scores' second moment at the last.
+        """One measurement, with the curvature at the second point and the scores'
+        second moment at the last.
 
         Where the link is curved the first step needs the curvature as well.
         """
@@ -202,13 +212,16 @@ class _Descent(Approach):
             self.meat = self._meat(answers[-1])
 
     def _nonlinearity(self, step: Floats) -> float:
-        """How far a step moves scores, in units of the clip norm: up to 1 they respond to it about in proportion."""
+        """The change of scores by a step, in clip norms: up to 1 they respond
+        about proportionally.
+        """
         weight = float(np.trace(self.response.below)) / (self.frame.size * self.sizes.kept(self.bounds.clip))
         return weight * float(np.linalg.norm(step)) * self.frame.root_size / self.bounds.clip
 
     def _bend(self, phi: Floats, goal: Floats) -> float:
-        """How far off the response may be along a step, as a part of itself: clipped scores respond less, and the
-        weights of long rows change more than those of typical ones, if they lie along the step.
+        """The relative error of the response along a step: clipped scores respond
+        less, and the weights of long
+        rows change more than those of typical ones, if they lie along the step.
         """
         step = goal - phi
         row = self.frame.root_size * math.sqrt(self.longest)
@@ -216,13 +229,16 @@ class _Descent(Approach):
         return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
 
     def _faded(self, step: Floats) -> Spread:
-        """What the estimate varies by, if the curvature may be smaller beyond the last point."""
+        """The covariances of the estimate, if the curvature may be smaller
+        beyond the last point.
+        """
         if not self.plan.curved:
             return self.spread
         kept = self.sizes.kept(self.bounds.clip) + level_curvature(self.sizes, self.bounds, self.keeps)
         foresight = self.frame.foresight
         farthest = max(self.frame.farthest, float(np.linalg.norm(self.estimate.phi)))
-        # Where weights are bounded, a curvature below the foreseen one is a sign of weights that have faded.
+        # With bounded weights, a curvature below the foreseen one indicates that
+        # weights have decreased.
         bounded = self.model.family.label_free
         foreseen = self.response.steepest(kept * foresight.curvature(self.phi) if bounded else self.response.seen)
         rate = foresight.sharpest(self.phi) * self.longest_seen
@@ -230,7 +246,7 @@ class _Descent(Approach):
         return fading(self.spread, step, seen, foreseen, rate, farthest)
 
     def _is_far(self, seen: list[Measurement], first: float) -> bool:
-        """Whether one more measurement would still be off by more than its noise."""
+        """Whether the error of one more measurement would still exceed its noise."""
         said, phi = seen[-1].optimum(self.response.full, self.keeps), seen[-1].phi
         change = relative_change(
             self.frame.foresight.curvature(phi), self.frame.foresight.curvature(self._next_point(seen))
@@ -243,9 +259,9 @@ class _Descent(Approach):
         return wrong * (said.variance + wrong * distance) > max(_FAR * ahead, _FAR_FROM_SAMPLE * sampling)
 
     def _next_point(self, seen: list[Measurement]) -> Floats:
-        """As near to the optimum as the last measurement is clear of its noise."""
+        """As close to the optimum as the last measurement is clear of its noise."""
         one, kept = seen[-1], self.sizes.kept(self.bounds.clip)
-        if self.plan.curved and self.doubt > 1:  # nothing is known of the curvature but what is foreseen
+        if self.plan.curved and self.doubt > 1:  # only the foreseen curvature is known
             kept += level_curvature(self.sizes, self.bounds, self.keeps)
             gradient, noise_std = one.gradient(self.keeps)
             return self.foreseen(gradient / kept, noise_std / kept)
@@ -254,18 +270,22 @@ class _Descent(Approach):
         return self.limited(one.phi, one.phi + step * clear(step, said.variance))
 
     def limited(self, phi: Floats, goal: Floats) -> Floats:
-        """... nor, where the link is straight, the place where clipped scores respond to it."""
+        """As the base class; for the identity link the limit is where clipped
+        scores still respond.
+        """
         if self.plan.curved or self.bounds is None:
             return super().limited(phi, goal)
         return phi + (goal - phi) / max(self._nonlinearity(goal - phi), 1.0)
 
     def _meat(self, answer: Answer) -> Floats:
-        """The covariance of scores: as the model and the histogram have it, corrected by what was seen."""
+        """The covariance of scores: as expected by model and histogram,
+        corrected by the release.
+        """
         frame, sizes, clip = self.frame, self.sizes, self.bounds.clip
         ratio = sizes.score_variance_ratio(clip) * frame.dispersion
         self.expected_meat = self.response.below * ratio
         seen = corrected(answer, frame.count, self.expected_meat)
-        if not self.plan.dispersion:  # scores of a group that shows one class only seem to have no variance
+        if not self.plan.dispersion:  # scores of a group with only one class seem to have no variance
             typical = float(np.median(relative_directions(seen, self.expected_meat)[0]))
             seen = no_flatter(seen, self.expected_meat, _LEAST_VARIANCE * typical)
         levels = zip(self.keeps, self.bounds.levels, strict=True)
@@ -273,7 +293,7 @@ class _Descent(Approach):
         return np.asarray(seen + above / frame.size * np.eye(frame.size))
 
     def fit(self) -> GlmFit:
-        """Coefficients of (1, x): shrunk for prediction, and as estimated with what they vary by."""
+        """Coefficients of (1, x): shrunk for prediction, and estimates with their covariances."""
         frame, first = self.frame, self.frame.constants
         estimate, noise = self.estimate.phi, self.spread.noise
         goal = np.concatenate([estimate[:first], np.zeros(frame.size - first)])
@@ -281,8 +301,8 @@ class _Descent(Approach):
         if public is not None and (self.doubt > _HIDDEN or not nearer(estimate, noise, goal, public)):
             goal, free = public, 0
         turn = frame.turn
-        # As usual: residuals are smaller than errors by what the coefficients have fitted away (HC1, and s^2 of least
-        # squares); a known dispersion is not estimated from residuals.
+        # The usual correction for the degrees of freedom (HC1, and s^2 of least squares); a known
+        # dispersion is not estimated from residuals.
         fitted_away = frame.count / max(frame.count - frame.size, 1.0)
         dispersion = frame.dispersion * (fitted_away if self.plan.dispersion else 1.0)
         model = self.inverse @ self.expected_meat @ self.inverse * dispersion / frame.dispersion
@@ -301,15 +321,17 @@ class _Descent(Approach):
         )
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
-        """The estimate drawn to its goal by noise, and by all it may be off by as far as noise hides the curvature.
+        """The estimate drawn to its goal by noise, and by all it may be off by as far as
+        noise hides the curvature.
 
         There the look's mean label knows the constant better than the gradients do.
         """
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
-        # What is wrong besides is an upper limit: half of its standard deviation is what designs of many kinds showed.
+        # Other errors are upper bounds: simulated designs of many kinds showed about half of
+        # their standard deviation.
         noise = self.estimate.noise + hidden / 4 * self.estimate.unsure
         phi = shrunk(self.estimate.phi, noise, goal, free)
-        if goal is public:  # which is not given up for an estimate of which nothing is known
+        if goal is public:  # it is kept if nothing is known about the estimate
             phi = (1 - hidden) * phi + hidden * goal
         first = self.frame.constants
         if first:
@@ -319,7 +341,9 @@ class _Descent(Approach):
         return phi
 
     def _constants(self, phi: Floats) -> tuple[Floats, float]:
-        """The constant that gives the mean label beside phi's slopes, and the variance of noise in it."""
+        """The constant that gives the mean label with phi's slopes, and the
+        variance of its noise.
+        """
         mean = self.model.sensible_mean(self.label.centre)
         eta = self.frame.foresight.constant_for(mean, phi[1:])
         slope = max(float(self.model.link.slope(eta + self.offset)), 1e-12)
@@ -328,4 +352,4 @@ class _Descent(Approach):
 
 @dataclass
 class _ClassDescent(ClassApproach, _Descent):
-    """The same with a predictor for each class."""
+    """The same with one predictor per class."""

@@ -1,1 +1,1 @@
-"""Parts that the algorithms share; algorithms themselves do not import each other."""
+"""Parts that algorithms share; algorithms do not import each other."""

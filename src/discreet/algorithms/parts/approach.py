@@ -1,6 +1,7 @@
-"""The first steps of a descent (algorithms/descent.py): where rows and labels lie, white coordinates, a start near by.
+"""The first steps of a descent (algorithms/descent.py): scales of rows and labels,
+white coordinates, a start.
 
-None of it needs to be exact. What is still wrong is seen, and mended, by the gradients that are measured afterwards.
+These need not be exact. Gradients that are released later correct the remaining error.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from discreet.rows.gradient import LabelProfile
 
 Question = tuple[Query, GDP]
 
-# The longest step where a link is curved, in standard deviations of eta.
+# The longest step for a curved link, in standard deviations of eta.
 _LONGEST_STEP = 1.5
 
 
 @dataclass
 class Approach:
-    """What is known so far of a model, and a point that is on its way to the optimum; every method asks the source."""
+    """What is known of a model so far, and the current point; every method queries the source."""
 
     source: Source
     model: GlmModel
@@ -45,16 +46,16 @@ class Approach:
     offset: float = 0.0
     frame: Frame = None  # type: ignore[assignment]
     phi: Floats = None  # type: ignore[assignment]
-    # How far noise moves the curvature's eigenvalues, as a part of them.
+    # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
 
     @property
     def moved(self) -> float:
-        """How far one person can move a sum of unit vectors."""
+        """The sensitivity of a sum of unit vectors."""
         return 1.0 if self.source.public_rows is None else 2.0
 
     def look(self, x_radius: float) -> None:
-        """Number of rows, place of x and y, mean exposure: one pass."""
+        """Number of rows, location of x and y, mean exposure: one pass."""
         model = self.model
         more: list[Question] = []
         histogram = octaves(model)
@@ -76,14 +77,17 @@ class Approach:
             self.offset = math.log(min(max(mean, low), high))
 
     def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
-        """Look at labels again where the look left their mean unknown; returns the share of the budget it cost."""
+        """Look at labels again if their mean is too uncertain; returns the share of
+        the budget that it cost.
+        """
         label, width, half_width = self.label, self.model.width, self.model.labels.half_width
         query = PowerSums(width, x_radius, with_x=False)
         noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
-        # Noise makes a spread that it hides too large.
+        # If noise hides a spread, the noisy one is too large.
         spread = min(label.scale, half_width / math.sqrt(3))
         share = self.plan.labels(noise / spread, label.noise_std / spread)
-        # Where a histogram knows the mean better than sums of labels ever could, they are not asked.
+        # If a histogram gives the mean more precisely than sums of labels could,
+        # these are not asked for.
         if share == 0 or noise / math.sqrt(share) > label.noise_std:
             return 0.0
         self.scaling = look_at_labels(self.source, self.plan.part(share), width, x_radius, self.scaling)
@@ -91,13 +95,13 @@ class Approach:
         return share
 
     def whiten(self) -> None:
-        """Coordinates in which rows are white, and a start."""
+        """White coordinates, and a start."""
         count, model = self.scaling.least_count, self.model
         if self.guess is not None and not lies_there(
             self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
         ):
             self.guess = None
-        looked_twice = self.saved < 0  # which was a pass, too
+        looked_twice = self.saved < 0  # the second look was a pass as well
         self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
         white = self._whitened(self.rounds, self.plan.row_length(count, self.moved))
         self.saved += shares.WHITENING * (1 - white.rounds / self.rounds)
@@ -108,7 +112,7 @@ class Approach:
         self._consider_public_fit()
 
     def _whitened(self, rounds: int, length: float) -> Whitening:
-        """White coordinates, and a start that explains the linear fit in them."""
+        """White coordinates, and a start that corresponds to the linear fit in them."""
         scaling, label = self.scaling, self.label
         cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
         linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count)
@@ -122,7 +126,7 @@ class Approach:
         return self.frame.coordinates.phi(self.guess.coefficients)
 
     def _consider_public_fit(self) -> None:
-        """Start from the public fit, if the scores there are smaller than at the linear fit."""
+        """Start from the public fit if the gradient there is smaller than at the linear fit."""
         public = self.public_phi
         if public is None:
             return
@@ -135,14 +139,16 @@ class Approach:
 
     @property
     def caution(self) -> float:
-        """What a step is multiplied by, as the curvature is known only up to noise: E[c] / E[c^2].
+        """The factor of a step for an uncertain curvature: E[c] / E[c^2].
 
-        Noise moves the curvature's eigenvalues by half of the edge in root mean square.
+        The root mean square by which noise moves the curvature's eigenvalues is half of the edge.
         """
         return 1 / (1 + (self.doubt / 2) ** 2)
 
     def warm_up(self) -> None:
-        """Towards a point where the curvature is about that of the optimum: a line search, or a gradient if it pays."""
+        """Move to a point with about the curvature of the optimum: by a line search,
+        or a gradient if it pays.
+        """
         frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
         self.steps = 1
         if self._line_searched(cost):
@@ -156,7 +162,7 @@ class Approach:
             self._warm_up_step(cost)
 
     def _line_searched(self, cost: GDP) -> bool:
-        """Whether a line search pays; then it is done."""
+        """Do a line search if it pays; returns whether it was done."""
         frame, phi = self.frame, self.phi
         if not self.plan.curved or frame.size == int(frame.coordinates.constant):
             return False
@@ -167,7 +173,8 @@ class Approach:
         return pays
 
     def _line_search(self, query: LabelProfile) -> None:
-        # The mean of clipped skewed scores depends on the dispersion, which a linear fit of clipped labels misses.
+        # The mean of clipped skewed scores depends on the dispersion, which a linear fit of
+        # clipped labels misses.
         squares = shares.EARLY_DISPERSION if self.plan.dispersion else 0.0
         questions: list[Question] = [(query, self.plan.part(shares.WARM_UP - squares))]
         if squares:
@@ -180,7 +187,7 @@ class Approach:
     def _warm_up_step(self, cost: GDP) -> None:
         frame, phi = self.frame, self.phi
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
-        # The dispersion is needed early where a family's clipped mean depends on it.
+        # The dispersion is needed early if a family's clipped mean depends on it.
         part = shares.EARLY_DISPERSION / shares.WARM_UP if self.plan.dispersion else 0.0
         questions: list[Question] = [(frame.gradient(phi, clip), GDP(cost.mu * math.sqrt(1 - part)))]
         if part:
@@ -193,7 +200,9 @@ class Approach:
             self.frame = frame.with_squares(questions[-1], answers[1])
 
     def foreseen(self, gradient: Floats, noise_std: float) -> Floats:
-        """Where the foreseen curvature says that the optimum is, as far as the gradient stands clear of its noise."""
+        """The optimum by the foreseen curvature, from the part of the gradient
+        that is clear of its noise.
+        """
         frame, phi = self.frame, self.phi
         gradient = gradient + frame.penalty @ phi
         gradient = gradient * clear(gradient, noise_std**2) * self.caution
@@ -202,7 +211,7 @@ class Approach:
         return self.limited(phi, phi - inverse(frame.foresight.curvature(phi) + frame.penalty) @ gradient)
 
     def limited(self, phi: Floats, goal: Floats) -> Floats:
-        """A step must not leave the place where its curvature is known."""
+        """The goal, or a shorter step: the curvature is known only near the current point."""
         step = goal - phi
         if not self.plan.curved:
             return goal

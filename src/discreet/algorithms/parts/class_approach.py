@@ -1,4 +1,4 @@
-"""The first steps of a multinomial descent: shares of the classes, white coordinates, a start near by."""
+"""The first steps of a multinomial descent: shares of the classes, white coordinates, a start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.rows.class_scores import ClassCounts, contrasts
 
 
 def best_length(rises: Floats) -> float:
-    """The length at which the loss is least, by how it rises with the length at each of ``LENGTHS``."""
+    """The length with the smallest loss, from the derivative of the loss at each of ``LENGTHS``."""
     losses = np.concatenate([[0.0], np.cumsum(np.diff(LENGTHS) * (rises[1:] + rises[:-1]) / 2)])
     best = int(np.argmin(losses))
     other = best - 1 if rises[best] > 0 else best + 1
@@ -40,7 +40,7 @@ class ClassApproach(Approach):
     shares: ClassShares = None  # type: ignore[assignment]
 
     def look(self, x_radius: float) -> None:
-        """Number of rows in all and in each class, place of x: one pass."""
+        """Number of rows in total and in each class, location of x: one pass."""
         model = self.model
         counts = ClassCounts(model.classes, model.labels), self.plan.part(shares.OCTAVES)
         self.scaling, rest = look_twice(
@@ -56,7 +56,9 @@ class ClassApproach(Approach):
         self.saved = 0.0
 
     def _whitened(self, rounds: int, length: float) -> Whitening:
-        """White coordinates, and a start that explains how the classes' means differ in them."""
+        """White coordinates, and a start that corresponds to the differences of
+        the class means in them.
+        """
         scaling, model = self.scaling, self.model
         white, cross, noise_std = whiten_classes(
             self.source,
@@ -80,7 +82,7 @@ class ClassApproach(Approach):
         return white
 
     def _line_searched(self, cost: GDP) -> bool:
-        """Lengthen or shorten all slopes by one factor, if that can be seen."""
+        """Scale all slopes by one factor, if noise allows it to be found."""
         frame, first = self.frame, self.frame.constants
         psi = self.phi.reshape(-1, frame.predictors)
         slopes = psi[int(frame.coordinates.constant) :]
@@ -105,5 +107,5 @@ class ClassApproach(Approach):
         return phi
 
     def _constants(self, phi: Floats) -> tuple[Floats, float]:
-        """The constants that give the classes' shares, and the variance of noise in them, beside what they have."""
+        """The constants that give the classes' shares, and the variance of the noise in them."""
         return self.frame.foresight.constants_for(self.shares.parts, phi), self.shares.variance

@@ -1,11 +1,13 @@
-"""What a multinomial model would show on rows whose coordinates are standard normal (as parts/foresight.py for one).
+"""Properties of a multinomial model on rows with standard normal coordinates
+(parts/foresight.py for one predictor).
 
-Coefficients psi have one row per coordinate z and one column per contrast of the classes: the predictors of the K
-classes are contrasts psi^T z, where the K - 1 columns of ``contrasts`` are orthonormal and each sums to zero. So the
-redundant direction of the softmax never appears, and noise that is equal in all directions stays so. Phi is psi read
-row by row.
+Coefficients psi have one row per coordinate z and one column per contrast of the classes: the
+predictors of the K classes are contrasts psi^T z, where the K - 1 columns of ``contrasts`` are
+orthonormal and each sums to zero. So the redundant direction of the softmax does not appear, and
+isotropic noise stays isotropic. Phi is psi, row by row.
 
-Classes see z only along the columns of psi, and every direction across them has the same curvature.
+Classes depend on z only along the columns of psi, and every direction orthogonal to
+them has the same curvature.
 """
 
 from __future__ import annotations
@@ -21,20 +23,20 @@ from discreet.algorithms.parts.foresight import Foresight
 from discreet.rows import Floats
 from discreet.rows.class_scores import contrasts
 
-# Points of a fixed lattice that stand for normal z.
+# The number of points of a fixed lattice that represents normal z.
 _POINTS = 2048
-# The longest slopes that are sought, in standard deviations of a contrast's predictor, and steps towards them. Beyond,
-# labels are all but certain, and moments say little of how far to go back.
+# The longest slopes, in standard deviations of a contrast's predictor, and limits of Newton's
+# method. With longer slopes labels are almost certain, and moments hardly determine the length.
 _LONGEST, _STEPS, _LONGEST_STEP, _NEAR = 2.5, 40, 0.7, 1e-7
-# Where all probabilities are certain there is no curvature, and none below this is inverted.
+# If all probabilities are certain there is no curvature; this is the smallest one that is inverted.
 _LEAST_CURVATURE = 1e-7
-# Constants are no farther from each other than this.
+# The largest absolute value of a constant.
 _FARTHEST = 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class ClassForesight(Foresight):
-    """As ``Foresight``, for so many classes."""
+    """As ``Foresight``, for this many classes."""
 
     classes: int = 2
 
@@ -53,22 +55,22 @@ class ClassForesight(Foresight):
         return _curvature(phi.tobytes(), self._free, self.constant)
 
     def sharpness(self, phi: Floats) -> float:
-        """How fast a row's weight, 1 - |p|^2, changes with its predictors, relative to itself."""
+        """The relative rate of change of a row's weight, 1 - |p|^2, with its predictors."""
         p = self._typical(phi).p
         square = np.sum(p**2, axis=1, keepdims=True)
         change = np.sqrt(np.sum((2 * p * (p - square)) ** 2, axis=1))
         return float(np.mean(change) / max(float(np.mean(1 - square)), 1e-12))
 
     def sharpest(self, phi: Floats) -> float:
-        """The same at most: p (1 - p) falls no faster than exp(-|eta|)."""
+        """An upper bound on it: p (1 - p) falls no faster than exp(-|eta|)."""
         return 1.0
 
     def typical_size(self, phi: Floats, dispersion: float) -> float:
-        """The root mean square of the greatest |p - e_k| over the classes k."""
+        """The root mean square of max_k |p - e_k| over the classes k."""
         return math.sqrt(float(np.mean(self._typical(phi).largest ** 2)))
 
     def kept(self, phi: Floats, bound: float, dispersion: float) -> float:
-        """The part of the curvature that a bound on scores leaves, for rows of typical length."""
+        """The part of the curvature that a bound on scores keeps, for rows of typical length."""
         typical = self._typical(phi)
         weight = 1 - np.sum(typical.p**2, axis=1)
         part = np.minimum(1.0, bound / typical.largest)
@@ -85,14 +87,16 @@ class ClassForesight(Foresight):
         return float(np.mean(np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 1e-12))))
 
     def solve(self, phi: Floats, gradient: Floats, label_variance: float) -> Floats:
-        """Where the optimum is if the mean score at phi is this gradient, however far off."""
+        """The optimum if the mean score at phi is this gradient, however far away."""
         psi = self._psi(phi)
         return self.explaining(self._typical(phi).moments() - self._psi(gradient), psi)
 
     def explaining(self, moments: Floats, start: Floats) -> Floats:
-        """Phi under which the mean of z p^T in contrasts is this, as nearly as slopes of sensible length can have it.
+        """The phi for which the mean of z p^T in contrasts is closest to this, with
+        slopes of limited length.
 
-        For normal z slopes lie along the moments' own columns, so Newton's method runs in few dimensions.
+        For normal z the slopes are in the span of the moments' columns, so Newton's
+        method needs few dimensions.
         """
         first = int(self.constant)
         left, values, right = np.linalg.svd(moments[first:], full_matrices=False)
@@ -109,7 +113,7 @@ class ClassForesight(Foresight):
         return np.vstack([psi[:first], left @ psi[first:]]).reshape(-1)
 
     def constants_for(self, shares: Floats, phi: Floats) -> Floats:
-        """The constants that give these mean probabilities beside phi's slopes."""
+        """The constants that give these mean probabilities with phi's slopes."""
         slopes, turn = self._psi(phi).copy(), contrasts(self.classes)
         constants = slopes[0].copy()
         slopes[0] = 0.0
@@ -125,7 +129,9 @@ class ClassForesight(Foresight):
 
 @dataclass(frozen=True, eq=False)
 class _Typical:
-    """Normal rows (1, z) along the slopes, their contrasts' predictors, and an orthonormal basis of where they lie."""
+    """Normal rows (1, z) along the slopes, their predictors in contrasts, and an
+    orthonormal basis of the slopes.
+    """
 
     rows: Floats
     eta: Floats
@@ -133,7 +139,7 @@ class _Typical:
 
     @classmethod
     def of(cls, psi: Floats, constant: bool, *, inside: bool = False) -> _Typical:
-        """``inside``: psi has few rows, and rows are normal in all of its coordinates."""
+        """``inside``: psi is given in few coordinates, and rows are normal in all of them."""
         first = int(constant)
         slopes = psi[first:]
         if inside:
@@ -156,7 +162,7 @@ class _Typical:
 
     @property
     def largest(self) -> Floats:
-        """The greatest |p - e_k| over the classes."""
+        """max_k |p - e_k| over the classes."""
         return np.asarray(np.sqrt(np.maximum(1 - 2 * np.min(self.p, axis=1) + np.sum(self.p**2, axis=1), 1e-12)))
 
     def moments(self) -> Floats:
@@ -171,7 +177,7 @@ class _Typical:
         return np.asarray(spread - means[:, :, np.newaxis] * means[:, np.newaxis, :])
 
     def across(self) -> Floats:
-        """The curvature of every direction across the slopes."""
+        """The curvature of every direction orthogonal to the slopes."""
         mean = np.mean(self._covariances, axis=0)
         return np.asarray(mean + self._floor(mean) * np.eye(len(mean)))
 
@@ -189,7 +195,9 @@ class _Typical:
 
 @lru_cache(maxsize=8)
 def _curvature(phi: bytes, free: int, constant: bool) -> Floats:
-    """The expected second derivative of a row's loss; a descent asks for that at the same point many times."""
+    """The expected second derivative of a row's loss; cached, because a descent uses
+    the same point many times.
+    """
     typical = _Typical.of(np.frombuffer(phi).reshape(-1, free), constant)
     along, across = typical.along(), typical.across()
     outside = np.eye(len(typical.basis)) - typical.basis @ typical.basis.T
@@ -200,14 +208,16 @@ def _curvature(phi: bytes, free: int, constant: bool) -> Floats:
 
 
 def _no_longer(slopes: Floats) -> Floats:
-    """Slopes cut to the longest that are sought, each of their directions by itself."""
+    """Slopes with singular values limited to the longest length."""
     left, values, right = np.linalg.svd(slopes, full_matrices=False)
     return np.asarray((left * np.minimum(values, _LONGEST)) @ right)
 
 
 @lru_cache(maxsize=32)
 def _lattice(dimensions: int) -> Floats:
-    """Normal quantiles of an additive recurrence (Roberts' R sequence), turned to unit second moments."""
+    """Normal quantiles of an additive recurrence (Roberts' R sequence),
+    scaled to unit second moments.
+    """
     root = 2.0
     for _ in range(64):
         root = (1 + root) ** (1 / (dimensions + 1))

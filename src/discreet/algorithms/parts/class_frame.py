@@ -1,4 +1,4 @@
-"""A multinomial model in whitened coordinates, and the questions that a descent asks about it there."""
+"""A multinomial model in whitened coordinates, and the queries of a descent about it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from discreet.rows.class_scores import (
 )
 from discreet.rows.gradient import SizeHistogram
 
-# Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor; and what the rise of
-# a row's loss is cut to there.
+# Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor,
+# and the clip of a row's derivative there.
 LENGTHS = np.array([0.4, 0.8, 1.2, 1.8, 2.7, 4, 6, 9])
 _PROFILE_BOUND = 2.0
-# Noise that moves the eigenvalues of the curvature of all coefficients by this part of them hides it.
+# Noise that moves the eigenvalues of the full curvature by this part of them hides it.
 _HIDDEN = 1.0
-# Of zz^T, so many entries a row are held for a block of 16,384 rows: 270 MB.
+# The largest number of entries of zz^T per row: 270 MB for a block of 16,384 rows.
 _MOST_ENTRIES = 2100
 
 
@@ -52,13 +52,16 @@ class ClassFrame(Frame):
 
     @property
     def turn(self) -> Floats:
-        """From phi to the coefficients of (1, x), class by class."""
+        """The matrix from phi to the coefficients of (1, x), class by class."""
         matrix = self.coordinates.matrix
         wide = np.einsum("ka,ji->kija", contrasts(self.model.classes), matrix)
         return np.asarray(wide.reshape(self.model.classes * matrix.shape[1], self.size))
 
     def weight(self, phi: Floats) -> float:
-        """The same, weighed by what noise costs there: tr H^-1 / tr H^-2. Rare classes have far less than others."""
+        """The curvature weighted by the cost of noise: tr H^-1 / tr H^-2.
+
+        It is far smaller for rare classes.
+        """
         values = np.linalg.eigvalsh(self.foresight.curvature(phi))
         return float(np.sum(1 / values) / np.sum(1 / values**2))
 
@@ -85,7 +88,9 @@ class ClassFrame(Frame):
         return ClassScores(self._map(phi), self.model.labels, self.model.classes, top, bottom, label)
 
     def profile(self, unit: Floats, points: Sequence[Floats]) -> ClassProfile:
-        """How the loss rises along the slopes ``unit``, at points that differ from them in length and constants."""
+        """The derivative of the loss along the slopes ``unit``, at points with
+        other lengths and constants.
+        """
         turn, free = contrasts(self.model.classes), self.predictors
         matrix = turn @ unit.reshape(-1, free).T @ self.coordinates.matrix
         first = self.constants
@@ -101,7 +106,9 @@ class ClassFrame(Frame):
     def curvature_question(
         self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
     ) -> tuple[Query, float]:
-        """The curvature; or its trace over the classes, where noise would hide the whole, or memory not hold it."""
+        """The curvature, or its trace over the classes if noise would hide it or
+        memory could not hold it.
+        """
         weight = float(np.trace(self.foresight.curvature(phi))) / self.size
         coordinates, both = self.coordinates.size, (self._map(phi), self.model.labels, self.model.classes, clip)
         full = ClassCurvature(*both, coordinates * longest * self.foresight.class_norm(phi))
@@ -118,7 +125,9 @@ class ClassFrame(Frame):
         return isinstance(query, ClassWeightedMoment)
 
     def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
-        """A trace over the classes tells how rows lie, and the classes' part stays as it was expected."""
+        """The curvature from an answer; a trace over the classes changes only the rows'
+        part of the expected one.
+        """
         if len(answer.value) == self.size:
             return super().see_curvature(answer, expected)
         size, free = self.coordinates.size, self.predictors

@@ -1,7 +1,7 @@
-"""What a model would show on rows whose coordinates are standard normal: free of charge, from coefficients alone.
+"""Properties of a model on rows with standard normal coordinates: free, from coefficients alone.
 
-In whitened coordinates the linear predictor is a sum of many parts, so it is about normal. Curvature, mean label and
-the sizes of scores are then integrals over one dimension, along the slopes.
+In whitened coordinates the linear predictor is a sum of many terms, so it is about normal.
+Curvature, mean label and the sizes of scores are then one-dimensional integrals along the slopes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from discreet.rows import Floats
 
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(40)
 _MASSES = _MASSES / _MASSES.sum()
-# Where the start's slopes are sought: lengths in standard deviations of eta. Noise may ask for any: beyond the last,
-# labels are all but certain, and scores say little of how far to go back. A line search goes farther where it must.
+# Lengths among which the start's slopes are searched, in standard deviations of eta. With
+# longer slopes labels are almost certain, and scores hardly determine the length. A line
+# search can go farther.
 _LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 3.0, 80)])
 _HALVINGS = 60
 _FARTHEST_ETA = 50.0
@@ -26,7 +27,9 @@ _FARTHEST_ETA = 50.0
 
 @dataclass(frozen=True, eq=False)
 class Foresight:
-    """``offset`` is what exposure adds to a typical predictor; ``constant`` says whether phi starts with one."""
+    """``offset`` is the effect of exposure on a typical predictor; ``constant``: whether
+    phi starts with a constant.
+    """
 
     model: GlmModel
     constant: bool
@@ -40,7 +43,9 @@ class Foresight:
         return middle + self.offset + float(np.linalg.norm(slopes)) * _NODES
 
     def curvature(self, phi: Floats) -> Floats:
-        """The expected second derivative of a row's loss: different along the slopes from across them."""
+        """The expected second derivative of a row's loss, which differs
+        along and across the slopes.
+        """
         weight = self._weight(self._eta(phi))
         flat, tilt, along = (float(_MASSES @ (weight * _NODES**power)) for power in range(3))
         _, slopes = self._split(phi)
@@ -51,39 +56,35 @@ class Foresight:
             matrix[0, 1:] = matrix[1:, 0] = tilt * way
         return matrix
 
-    def bend(self, phi: Floats) -> float:
-        """How fast the mean weight changes with the constant, relative to itself."""
-        eta = self._eta(phi)
-        here, there = (float(_MASSES @ self._weight(eta + shift)) for shift in (-0.01, 0.01))
-        return (there - here) / (0.01 * (there + here))
-
     def sharpness(self, phi: Floats) -> float:
-        """How fast a row's weight changes with its predictor, relative to itself."""
+        """The relative rate of change of a row's weight with its predictor."""
         eta = self._eta(phi)
         here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
         return float(_MASSES @ np.abs(there - here)) / (0.01 * float(_MASSES @ (there + here)))
 
     def sharpest(self, phi: Floats) -> float:
-        """The same at most."""
+        """The largest such rate over the nodes."""
         eta = self._eta(phi)
         here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
         return float(np.max(np.abs(there - here) / np.maximum(0.01 * (there + here), 1e-300)))
 
     def typical_size(self, phi: Floats, dispersion: float) -> float:
-        """The root mean square of what a bound on scores is compared with."""
+        """The root mean square of the score sizes that a bound is compared with."""
         size = self.model.family.typical_size(self._eta(phi), self.model.link, dispersion)
         return max(math.sqrt(float(_MASSES @ size**2)), 1e-30)
 
     def kept(self, phi: Floats, bound: float, dispersion: float) -> float:
-        """The part of the curvature that a bound on scores leaves, for rows of typical length."""
+        """The part of the curvature that a bound on scores keeps, for rows of typical length."""
         part = self.model.family.typical_kept(self._eta(phi), self.model.link, dispersion, bound)
         return max(float(_MASSES @ part), 0.05)
 
     def start(self, mean: float, cross: Floats, label_variance: float) -> Floats:
-        """Coefficients whose mean label and covariances with the coordinates are these (Stein's lemma).
+        """Coefficients with this mean label and these covariances of labels and
+        coordinates (Stein's lemma).
 
-        E[z y] = E[mean'(eta)] slopes for normal z, so slopes lie along ``cross``; how long they are and the constant
-        solve two equations in one dimension each. Means cannot vary more than labels do, which bounds the length.
+        E[z y] = E[mean'(eta)] slopes for normal z, so the slopes are parallel to ``cross``. Their
+        length and the constant solve one equation each. Means cannot vary more than labels do,
+        which bounds the length.
         """
         link, length = self.model.link, float(np.linalg.norm(cross))
         middle = self._middle(mean) if self.constant else np.zeros(len(_LENGTHS))
@@ -103,7 +104,7 @@ class Foresight:
         return np.concatenate([[constant], slopes]) if self.constant else slopes
 
     def slope(self, phi: Floats) -> float:
-        """How fast the mean label changes with the linear predictor."""
+        """The derivative of the mean label in the linear predictor."""
         return float(_MASSES @ self.model.link.slope(self._eta(phi)))
 
     def moments(self, phi: Floats) -> tuple[float, Floats]:
@@ -113,9 +114,10 @@ class Foresight:
         return float(_MASSES @ self.model.link.mean(eta)), float(_MASSES @ self.model.link.slope(eta)) * slopes
 
     def solve(self, phi: Floats, gradient: Floats, label_variance: float) -> Floats:
-        """Where the optimum is if the mean score of a canonical link at phi is this gradient, however far off.
+        """The optimum if the mean score of a canonical link at phi is this
+        gradient, however far away.
 
-        The gradient is what the moments under phi exceed those of the labels by.
+        The gradient is the difference between the moments under phi and those of the labels.
         """
         mean, cross = self.moments(phi)
         first = int(self.constant)
@@ -130,13 +132,13 @@ class Foresight:
         return np.concatenate([[float(at.sum())], along]) if self.constant else along
 
     def constant_for(self, mean: float, slopes: Floats) -> float:
-        """The constant that gives this mean label beside these slopes."""
+        """The constant that gives this mean label with these slopes."""
         if self.model.link.is_identity:
             return mean
         return float(self._middles(mean, np.array([float(np.linalg.norm(slopes))]))[0])
 
     def _middle(self, mean: float) -> Floats:
-        """For each length of the slopes, the constant that gives this mean label."""
+        """The constant that gives this mean label, for each length of the slopes."""
         return self._middles(mean, _LENGTHS)
 
     def _middles(self, mean: float, lengths: Floats) -> Floats:

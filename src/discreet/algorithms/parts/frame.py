@@ -1,4 +1,4 @@
-"""A model in whitened coordinates, and the questions that a descent asks about it there."""
+"""A model in whitened coordinates, and the queries of a descent about it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query, Source, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 
-# Squared residuals are cut at this many times the dispersion, or where noise is this part of it: with a large budget
-# nothing is cut, and the dispersion is the plain one whatever the tails.
+# Squared residuals are clipped at this many times the dispersion, or where the noise is this part
+# of it. With a large budget nothing is clipped, and the dispersion is the plain one for any tails.
 _SQUARES, _MOST_SQUARES, _SQUARES_NOISE = 9.0, 1e6, 0.01
 _HALVINGS = 50
 _FARTHEST = 3.0
@@ -30,7 +30,9 @@ _LEAST_NORM, _MOST_NORM = 1e-60, 1e60
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Coordinates, the (noisy) number of rows, and the dispersion of labels as far as it is known."""
+    """Coordinates, the (noisy) number of rows, and the dispersion of labels as
+    far as it is known.
+    """
 
     source: Source
     model: GlmModel
@@ -41,17 +43,17 @@ class Frame:
 
     @property
     def predictors(self) -> int:
-        """How many linear predictors a row has."""
+        """The number of linear predictors per row."""
         return 1
 
     @property
     def size(self) -> int:
-        """How many coefficients there are."""
+        """The number of coefficients."""
         return self.coordinates.size * self.predictors
 
     @property
     def constants(self) -> int:
-        """How many of them, the first ones, are constants."""
+        """The number of constants, which are the first coefficients."""
         return int(self.coordinates.constant) * self.predictors
 
     @property
@@ -61,9 +63,10 @@ class Frame:
 
     @property
     def farthest(self) -> float:
-        """How far slopes may lie from where they are looked for, in standard deviations of the linear predictor.
+        """The largest distance of slopes from the current point, in standard deviations
+        of the linear predictor.
 
-        A direction whose noise is larger than that tells nothing.
+        A direction whose noise is larger than that carries no information.
         """
         return math.inf if self.model.link.is_identity else _FARTHEST
 
@@ -72,17 +75,17 @@ class Frame:
         return 0.0 if self.model.link.is_identity else _FARTHEST**2
 
     def length(self, step: Floats, phi: Floats) -> float:
-        """How far a step goes, in typical directions: flat ones count less."""
+        """The length of a step, relative to typical directions: flat ones count less."""
         return math.sqrt(max(float(step @ self.foresight.curvature(phi) @ step) / self.weight(phi), 0.0))
 
     @property
     def turn(self) -> Floats:
-        """From phi to the coefficients of (1, x)."""
+        """The matrix from phi to the coefficients of (1, x)."""
         return self.coordinates.matrix.T
 
     @property
     def penalty(self) -> Floats:
-        """The second derivative of the user's penalty, per row."""
+        """The Hessian of the user's penalty, per row."""
         matrix = self.coordinates.matrix[:, 1:]
         return np.asarray((matrix * self.model.penalty) @ matrix.T / self.count)
 
@@ -91,11 +94,13 @@ class Frame:
         return self.source.sums(questions)
 
     def typical_norm(self, phi: Floats) -> float:
-        """The root mean square of the norms of scores; a number that squares, whatever noise has made of the labels."""
+        """The root mean square of the norms of scores, limited so that its square
+        is finite for any noise.
+        """
         return min(max(self.foresight.typical_size(phi, self.dispersion) * self.root_size, _LEAST_NORM), _MOST_NORM)
 
     def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> GradientSum:
-        """The sum of scores clipped at ``top``, less that of scores clipped at ``bottom``."""
+        """The sum of scores clipped at ``top``, minus that of scores clipped at ``bottom``."""
         rows = self._clipped_rows(phi)
 
         def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
@@ -106,7 +111,9 @@ class Frame:
         return GradientSum(self.coordinates.map(phi), self.model.labels, weight, top - bottom, self.root_size, label)
 
     def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
-        """How large the norms of scores are, in cells of ``EDGES`` units; rows that have no weight are in none."""
+        """The histogram of the norms of scores, in cells of ``EDGES`` units,
+        without rows of weight 0.
+        """
         score, family, link = self._score, self.model.family, self.model.link
 
         def size(y: Floats, eta: Floats, length: Floats) -> Floats:
@@ -115,8 +122,9 @@ class Frame:
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, size, EDGES)
 
     def lengths(self, phi: Floats) -> SizeHistogram:
-        """How long rows are, in typical lengths."""
-        typical = self.root_size  # alone: a function that held this frame would take the source along to a cluster
+        """The histogram of row lengths, in typical lengths."""
+        # A local: a function that held this frame would send the source to a cluster.
+        typical = self.root_size
         return SizeHistogram(
             self.coordinates.map(phi),
             self.model.labels,
@@ -132,9 +140,11 @@ class Frame:
     def curvature_question(
         self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
     ) -> tuple[Query, float]:
-        """How the gradient of clipped scores responds to a change of phi, and how much of it noise will hide.
+        """The query for the derivative of the gradient of clipped scores in
+        phi, and its relative noise.
 
-        ``longest``: what rows are cut to, in squares of their typical length; ``kept``: what the clip norm leaves.
+        ``longest``: the clip of rows, in squares of their typical length; ``kept``:
+        what the clip norm keeps.
         """
         weight = float(np.trace(self.foresight.curvature(phi))) / self.size
         query = self.curvature(phi, clip, math.sqrt(self.size * weight * longest))
@@ -142,11 +152,11 @@ class Frame:
         return query, relative_edge(noise_std, self.size, weight * kept)
 
     def rough(self, phi: Floats, clip: float, longest: float, cost: GDP, sizes: Sizes) -> bool:
-        """Whether only a part of the curvature can be asked for."""
+        """Whether only a part of the curvature can be released."""
         return False
 
     def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
-        """The curvature by an answer and by what was expected of it, and what was seen."""
+        """The curvature from an answer and its expectation, and the released curvature."""
         return corrected(answer, self.count, expected), Seen(answer.value / self.count, answer.noise_std / self.count)
 
     def whitening_moment(self, white: Whitening, phi: Floats) -> Seen:
@@ -154,7 +164,7 @@ class Frame:
         return Seen(white.moment, white.noise_std)
 
     def curvature(self, phi: Floats, clip: float, norm: float) -> WeightedMoment:
-        """How the gradient of clipped scores responds to a change of phi."""
+        """The derivative of the gradient of clipped scores in phi."""
         rows = self._clipped_rows(phi)
         return WeightedMoment(
             self.coordinates.map(phi),
@@ -164,7 +174,7 @@ class Frame:
         )
 
     def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
-        """The second moment of clipped scores: the meat of the sandwich."""
+        """The second moment of clipped scores: the middle of the sandwich covariance."""
         rows = self._clipped_rows(phi)
         return WeightedMoment(
             self.coordinates.map(phi),
@@ -176,7 +186,7 @@ class Frame:
         )
 
     def squares(self, phi: Floats, cost: GDP) -> tuple[BoundedSum, GDP]:
-        """Squared residuals, each over the variance function, cut where they tell nothing of the dispersion."""
+        """Squared residuals divided by the variance function, clipped where they are too noisy."""
         family, link = self.model.family, self.model.link
 
         def value(y: Floats, eta: Floats, length: Floats) -> Floats:
@@ -187,7 +197,9 @@ class Frame:
         return replace(query, bound=min(max(affordable, _SQUARES), _MOST_SQUARES) * self.dispersion), cost
 
     def with_squares(self, question: tuple[Query, GDP], answer: Answer) -> Frame:
-        """The dispersion under which cut squares have the mean that was seen, as far as the noise lets it be seen."""
+        """The frame with the dispersion that explains the mean of clipped squares, as
+        far as the noise allows.
+        """
         bound = 2 * question[0].left_norm  # squares are summed about the middle of their range
         mean, noise = float(answer.value[0, 0]) / self.count + bound / 2, answer.noise_std / self.count
         low, high = 0.02 * self.dispersion, 20 * self.dispersion
@@ -200,17 +212,22 @@ class Frame:
         return replace(self, dispersion=max(mixed, _LEAST_DISPERSION))
 
     def shift(self, phi: Floats, clip: float, dispersion: float) -> Floats:
-        """The mean of clipped scores at the optimum, if the dispersion is not what this frame takes it to be."""
+        """The mean of clipped scores at the optimum, if the dispersion differs
+        from this frame's.
+        """
         bound = np.array([clip / self.root_size])
         return self.foresight.mean_of(phi, lambda eta: self._score.shift(eta, bound, dispersion))
 
     def _clipped_rows(self, phi: Floats) -> Callable[[float, Floats, Floats, Floats], ClippedRows]:
-        """From a clip norm and rows to what is clipped of them, computed once for all questions of a pass."""
+        """A function from a clip norm and rows to their clipped scores, computed once
+        for all queries of a pass.
+        """
         score, through = self._score, self.coordinates.map(phi).key
         law = score.family, score.link, score.y_low, score.y_high, score.dispersion
 
         def rows(clip: float, y: Floats, eta: Floats, length: Floats) -> ClippedRows:
-            # A copy of eta: what is shared is used later, when others may have written to its memory.
+            # A copy of eta: the shared result is used later, when its memory may
+            # have been overwritten.
             found: ClippedRows = shared((through, law, clip), lambda: score.at(y, np.array(eta), clip / length))
             return found
 

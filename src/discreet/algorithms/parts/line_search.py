@@ -1,9 +1,9 @@
-"""How far along its direction a start should lie: a small histogram instead of an assumption.
+"""The length of a start along its direction, from a small histogram instead of an assumption.
 
-The start (parts/start.py) takes rows to be normal in white coordinates. Where they are skewed or heavy-tailed its
-direction is still useful but its length is not: for two classes it may lie where all probabilities are near 0 or 1. One
-noisy histogram of the labels along that direction, whatever the number of columns, tells how they depend on it. Length
-and constant are then those of a model with one column.
+The start (parts/start.py) assumes normal rows in white coordinates. If they are skewed or
+heavy-tailed its direction is still useful but its length is not: for two classes all probabilities
+may be near 0 or 1 there. One noisy histogram of the labels along that direction, for any number of
+columns, shows how they depend on it. Length and constant are then those of a model with one column.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from discreet.algorithms.steps.whitening import LabelScale
 from discreet.rows import Answer, Floats, LinearMap
 from discreet.rows.gradient import LabelProfile
 
-# Places along the direction, in standard deviations of rows; the outermost cells are open.
+# Positions along the direction, in standard deviations of rows; the outermost cells are open.
 _EDGES = np.array([-16, -8, -5, -3.5, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3.5, 5, 8, 16], dtype=float)
 _MIDDLES = np.concatenate([[-20.0], (_EDGES[1:] + _EDGES[:-1]) / 2, [20.0]])
-# Labels are cut so many of their standard deviations below and above their mean.
+# Labels are clipped at this many standard deviations below and above their mean.
 _BELOW, _ABOVE = 4.0, 6.0
-# The slope of labels is known up to so many standard deviations of noise and chance.
+# The slope of labels is known up to this many standard deviations of noise and chance.
 _MARGIN = 1.0
 _LONGEST, _FARTHEST_ETA, _HALVINGS = 10.0, 50.0, 50
 
 
 def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
-    """The question: labels along the slopes of phi."""
+    """The query: labels along the slopes of phi."""
     first, labels = int(frame.coordinates.constant), frame.model.labels
     slopes = phi[first:] / max(float(np.linalg.norm(phi[first:])), 1e-300)
     matrix = slopes @ frame.coordinates.matrix[first:]
@@ -43,19 +43,19 @@ def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
 
 
 def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Floats) -> float:
-    """The noise of the length that the answer would tell, in standard deviations of eta."""
+    """The noise of the resulting length, in standard deviations of eta."""
     slope = abs(float(frame.foresight.slope(phi))) * frame.count
     return noise_std * (query.high - query.low) * math.sqrt(len(_EDGES)) / max(slope, 1e-300)
 
 
 def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Floats:
-    """Phi with the length and constant that the profile tells: mean labels and their slope along it are those seen.
+    """Phi with the length and constant that reproduce the mean label and its slope in the profile.
 
-    For two classes the length is the shortest one that noise and chance leave possible: where a group has only one
-    class, all long ones are.
+    For two classes it is the shortest length that noise and chance allow: if a group has only one
+    class, all long ones are possible.
     """
     first, link = int(frame.coordinates.constant), frame.model.link
-    # A cell that noise alone may have filled would lie far out as often as near.
+    # A cell filled by noise alone may be anywhere.
     seen = answer.value[:, 0] > 3 * answer.noise_std
     if not np.any(seen):
         return phi
@@ -66,8 +66,9 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
     family, margin = frame.model.family, _MARGIN if frame.model.family.label_free else 0.0
 
     def excess(length: float) -> tuple[float, float]:
-        """The constant that gives the mean label at this length, and the slope of labels that it leaves unexplained, by
-        more than noise and chance make.
+        """The constant for the mean label at this length, and the unexplained slope
+        of labels beyond noise and
+        chance.
         """
         low, high = -_FARTHEST_ETA, _FARTHEST_ETA if first else -_FARTHEST_ETA
         for _ in range(_HALVINGS):

@@ -1,4 +1,4 @@
-"""Gradients as measurements of the optimum, and how several of them make one estimate."""
+"""Gradients as measurements of the optimum, and their combination to one estimate."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from discreet.algorithms.parts.sizes import Sizes
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query
 
-# Of a gradient's cost, what the levels above the clip norm get where there are any.
+# The share of a gradient's cost for the levels above the clip norm, if there are any.
 LEVEL_SHARE = 0.3
-# The response to a change of phi is taken to be off by this part of itself, besides what is known of its error.
+# The assumed relative error of the response to a change of phi, besides its known error.
 DOUBT = 0.1
-# ... and along a step no less than this part of what was expected.
+# The smallest response along a step, relative to the expected one.
 _LEAST_RESPONSE = 0.2
-# A step says how the gradient responds if the response that was expected is this many times its noise.
+# A step tells the response of the gradient if the expected response is this many times its noise.
 _TELLING = 2.0
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A clip norm, and octaves above it whose gradients are asked for on their own (bottom, top)."""
+    """A clip norm, and levels (bottom, top) above it whose gradients are released separately."""
 
     clip: float
     levels: tuple[tuple[float, float], ...]
@@ -36,7 +36,7 @@ class Bounds:
         return Bounds(self.clip * factor, tuple((low * factor, top * factor) for low, top in self.levels))
 
     def costs(self, cost: GDP) -> list[GDP]:
-        """The clip norm's gradient and each level's."""
+        """The costs of the gradient at the clip norm and of each level."""
         if not self.levels:
             return [cost]
         level = GDP(cost.mu * math.sqrt(LEVEL_SHARE / len(self.levels)))
@@ -45,7 +45,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Mean scores at a point: below the clip norm, and what each level above it adds."""
+    """Mean scores at a point: below the clip norm, and the addition of each level above it."""
 
     frame: Frame
     phi: Floats
@@ -54,14 +54,14 @@ class Measurement:
     levels: tuple[Answer, ...]
 
     def gradient(self, keeps: Sequence[float]) -> tuple[Floats, float]:
-        """The mean score with as much of each level, and the noise in every entry of it."""
+        """The mean score with these parts of each level, and the noise in each entry."""
         both = list(zip(keeps, self.levels, strict=True))
         value = self.base.value[:, 0] + sum((keep * level.value[:, 0] for keep, level in both), np.zeros(len(self.phi)))
         variance = self.base.noise_std**2 + sum((keep * level.noise_std) ** 2 for keep, level in both)
         return value / self.frame.count, math.sqrt(variance) / self.frame.count
 
     def with_dispersion(self, dispersion: float) -> Measurement:
-        """The same, as if this dispersion had been known: clipped scores would have been centred by it."""
+        """The measurement as if this dispersion had been known when clipped scores were centred."""
         count, bounds = self.frame.count, self.bounds
         shifts = [self.frame.shift(self.phi, c, dispersion) for c in (bounds.clip, *(top for _, top in bounds.levels))]
         bottoms = [self.frame.shift(self.phi, low, dispersion) for low, _ in bounds.levels]
@@ -73,7 +73,7 @@ class Measurement:
         return replace(self, base=base, levels=levels)
 
     def optimum(self, response: Floats, keeps: Sequence[float]) -> Said:
-        """Where the optimum is, if the gradient responds in this way: one Newton step."""
+        """The optimum if the gradient has this response: one Newton step."""
         penalty = self.frame.penalty
         gradient, noise_std = self.gradient(keeps)
         back, unseen = damped_inverse(response + penalty, noise_std / self.frame.farthest)
@@ -83,7 +83,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """Where a measurement says that the optimum is, and the covariance of the noise in that."""
+    """A measurement's optimum, with the covariance of its noise."""
 
     phi: Floats
     noise: Floats
@@ -91,16 +91,16 @@ class Said:
 
     @property
     def variance(self) -> float:
-        """The noise in a coordinate, on average."""
+        """The mean noise variance of a coordinate."""
         return float(np.trace(self.noise)) / len(self.phi)
 
 
 def measure(
     frame: Frame, phi: Floats, bounds: Bounds, cost: GDP, *more: tuple[Query, GDP]
 ) -> tuple[Measurement, Sequence[Answer]]:
-    """A measurement at a point, and the answers to ``more`` questions from the same pass.
+    """A measurement at a point, and the answers to ``more`` queries from the same pass.
 
-    Privacy: sums whose costs together are ``cost`` and those of ``more``.
+    Privacy: sums with joint cost ``cost``, and those of ``more``.
     """
     queries = [frame.gradient(phi, bounds.clip), *(frame.gradient(phi, top, low) for low, top in bounds.levels)]
     answers = frame.ask(*zip(queries, bounds.costs(cost), strict=True), *more)
@@ -109,21 +109,22 @@ def measure(
 
 
 def level_keeps(measurements: Sequence[Measurement]) -> list[float]:
-    """How much of each level stands clear of its noise, by all measurements together."""
+    """The part of each level that is clear of its noise, from all measurements together."""
     levels = zip(*(one.levels for one in measurements), strict=True)
     return [clear(level.value[:, 0], level.noise_std**2) for level in map(_mean, levels)]
 
 
 def level_curvature(sizes: Sizes, bounds: Bounds, keeps: Sequence[float]) -> float:
-    """The part of the curvature that the levels kept add to that below the clip norm."""
+    """The curvature that the kept levels add to that below the clip norm, as a share."""
     return sum(keep * sizes.share(low, top) for keep, (low, top) in zip(keeps, bounds.levels, strict=True))
 
 
 def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Sequence[float]) -> Floats:
-    """The response, corrected by how the gradient changed between two points where that is clear of the noise.
+    """The response, corrected by the change of the gradient between two points if
+    it is clear of the noise.
 
-    Powell's damped BFGS update, which stays positive definite. It mends a response that is wrong just where it matters,
-    along the way from the start to the optimum.
+    Powell's damped BFGS update, which stays positive definite. It corrects the response along the
+    way from the start to the optimum, where errors matter most.
     """
     step = later.phi - earlier.phi
     (before, first_noise), (after, second_noise) = earlier.gradient(keeps), later.gradient(keeps)
@@ -145,7 +146,9 @@ def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Se
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The optimum by all measurements: their weights, the noise's covariance, that of what else is wrong."""
+    """The combined estimate of the optimum: weights, noise covariance, and
+    covariance of other errors.
+    """
 
     phi: Floats
     weights: tuple[float, ...]
@@ -156,11 +159,12 @@ class Estimate:
 def together(
     said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats
 ) -> Estimate:
-    """The best mean of several measurements.
+    """The best weighted mean of several measurements.
 
-    Each is off by its noise, by the part of the response that is ``wrong`` times how far its point lies from the
-    optimum, which the last measurement knows best, and by what was ``cut`` off its step. All are counted by the loss
-    they cost, which a typical ``curve`` tells: flat directions are known less well, and matter less.
+    The error of each consists of its noise, of the relative error of the response (``wrong``) times
+    the distance of its point from the optimum, taken from the last measurement, and of what was
+    ``cut`` from its step. Errors are weighted by their effect on the loss, given by a typical
+    ``curve``: flat directions are known less well and matter less.
     """
     size, last = len(points[0]), said[-1].phi
 
@@ -178,7 +182,7 @@ def together(
 
 
 def _mean(answers: Sequence[Answer]) -> Answer:
-    """Several answers to about the same question, each weighed by its noise."""
+    """Several answers to about the same query, averaged with inverse noise variances."""
     trusts = [answer.noise_std**-2 for answer in answers]
     value = sum((trust * answer.value for trust, answer in zip(trusts, answers, strict=True)), 0 * answers[0].value)
     return Answer(value / sum(trusts), sum(trusts) ** -0.5)

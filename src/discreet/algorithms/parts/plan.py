@@ -1,8 +1,9 @@
-"""How a descent shares its budget: every constant of it, with its reason, in one table.
+"""The shares of a descent's budget: every constant, with its reason, in one table.
 
-What depends on the rows (clip norms, levels, the number of warm-up steps) is not here but predicted from released
-quantities, by the same functions that ``discreet plan`` asks (parts/sizes.py). The shares were chosen on simulated
-designs alone: normal, skewed and heavy-tailed columns, condition 1 to 10,000, rates of 2 to 50 %, 500 to 200,000 rows.
+Quantities that depend on the rows (clip norms, levels, the number of warm-up steps) are not here.
+They are predicted from released quantities, by the functions that ``discreet plan`` uses
+(parts/sizes.py). The shares were chosen on simulated designs alone: normal, skewed and heavy-tailed
+columns, condition 1 to 10,000, rates of 2 to 50 %, 500 to 200,000 rows.
 """
 
 from __future__ import annotations
@@ -12,40 +13,44 @@ from dataclasses import dataclass
 
 from discreet.privacy import GDP, Budget
 
-# Shares of mu^2, before those of questions that a model does not need go to the last gradients.
-LOOK = 0.05  # where x and y lie: errors of a tenth of a standard deviation are mended later
+# Shares of mu^2; shares of queries that a model does not need go to the last gradients.
+LOOK = 0.05  # location of x and y: errors of a tenth of a standard deviation are corrected later
 EXPOSURE = 0.01  # one number
 OCTAVES = 0.01  # a histogram of labels
-PUBLIC = 0.02  # whether public rows lie where private ones do, and whether their fit is nearer than the linear one
-WHITENING = 0.13  # noise here only makes coordinates less white; below a tenth it made starts too poor
-WARM_UP = 0.08  # steps towards a point where the curvature is the right one
-EARLY_DISPERSION = 0.02  # of that, for one number
+PUBLIC = 0.02  # whether public and private rows are alike, and which of their fits is better
+WHITENING = 0.13  # noise here makes coordinates less white; below 0.1 the starts were too poor
+WARM_UP = 0.08  # steps to a point with the right curvature
+EARLY_DISPERSION = 0.02  # part of WARM_UP, for one number
 HISTOGRAM = 0.015  # counts, whose noise is far below that of gradients
-LENGTHS = 0.005  # the same, and less depends on it
-LAST_DISPERSION = 0.01  # the same again, where the misfit of the start is gone
+LENGTHS = 0.005  # counts as well, and less depends on them
+LAST_DISPERSION = 0.01  # one number, without the misfit of the start
 DISPERSION = 0.02  # one number, on which the mean of clipped skewed scores depends
-CURVATURE = 0.04  # a matrix, which decides the last steps and the standard errors; twice where the link is curved
+CURVATURE = 0.04  # a matrix, for the last steps and standard errors; twice for a curved link
 MOMENT = 0.03  # a matrix, for the standard errors only
-FIRST = 1 / 4  # of what is left: the first of the last gradients, taken farther from the optimum than the others
-SECOND = 1 / 3  # of what is left then: the second one, where a third is needed
-# Gradients at the end: three keep a fit within eight passes. A budget of this mu protects nobody, and passes are spent
-# on exactness.
+FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
+SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
+# Gradients at the end: three keep a fit within eight passes. A budget above this mu protects
+# nobody, and more passes are spent on accuracy.
 _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
-# Where noise hides how classes make up the curvature, steps must be short, and there are more: number and shares.
+# If noise hides the classes' part of the curvature, steps must be short, and there are
+# more: number and shares.
 _ROUGH_STEPS = 10, 0.1, 0.15
-# Of the look, what a look at y and the number of rows alone gets.
+# The share of the look for y and the number of rows alone.
 LABEL_SHARE = 0.25
-# A mean label that the look leaves more uncertain than this, in standard deviations of labels, is looked at again, with
-# at most this share: scores of labels measured from a wrong centre are all clipped, and gradients see little of them.
+# If the noise in a mean label is larger than this, in standard deviations of labels, it is measured
+# again with at most this share: with labels measured from a wrong centre all scores are clipped,
+# and gradients are uninformative.
 _LABEL_NOISE, _LABELS = 0.25, 0.3
-# Rounds of whitening by their predicted noise, in units of the eigenvalues sought: more rounds reach flatter directions
-# but each has less budget.
+# Rounds of whitening by their predicted noise, relative to the eigenvalues: more rounds reach
+# flatter directions, but each has less budget.
 _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
-# Rows are shortened to this multiple of their typical length in second moments, and to more as noise falls.
+# Rows are clipped at this multiple of their typical length in second moments, and at
+# more as the noise falls.
 _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
-# Clip norm of warm-up gradients, in typical norms of scores.
+# The clip norm of warm-up gradients, in typical norms of scores.
 WARM_UP_CLIP = 1.2
-# A line search pays if the noise of the length it finds, in standard deviations of the linear predictor, is below this.
+# A line search pays if the noise of its length, in standard deviations of the linear
+# predictor, is below this.
 _LINE_SEARCH_NOISE = 0.1
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
@@ -53,7 +58,7 @@ _WARM_UP_NOISE = 0.5
 
 @dataclass(frozen=True)
 class Plan:
-    """Costs of every question, for a model of so many coefficients and a (noisy) number of rows."""
+    """The costs of all queries, for a number of coefficients and a (noisy) number of rows."""
 
     budget: Budget
     size: int
@@ -62,14 +67,15 @@ class Plan:
     exposure: bool
     octaves: bool
     public: bool
-    # How many linear predictors a row has; there are as many times ``size`` coefficients.
+    # The number of linear predictors per row; there are as many times ``size`` coefficients.
     predictors: int = 1
 
     def part(self, share: float) -> GDP:
         return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
 
     def last_steps(self, rough: bool) -> tuple[int, float, float]:
-        """How many gradients there are at the end at most, the first one's share, and of what is left the next ones'.
+        """The largest number of last gradients, the share of the first, and of the
+        rest those of the next ones.
 
         ``rough``: whether only a part of the curvature will be released.
         """
@@ -100,49 +106,57 @@ class Plan:
         return sum(share for share, needed in asked if needed)
 
     def labels(self, noise: float, relative_noise: float) -> float:
-        """The share of a second look at labels, whose mean the first leaves with this noise; 0 if it knows enough.
+        """The share of a second look at labels; 0 if the first look's noise is small enough.
 
-        ``noise``: of a look at labels that has the whole budget; ``relative_noise``: that of the first look. Both in
-        standard deviations of labels.
+        ``noise``: of a look at labels with the whole budget; ``relative_noise``: of the first look.
+        Both in standard deviations of labels.
         """
         if relative_noise <= _LABEL_NOISE:
             return 0.0
         return min((noise / _LABEL_NOISE) ** 2, _LABELS)
 
     def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
-        """The cost of a part of the last gradients, which get all that is left, and what earlier steps have saved."""
+        """The cost of a share of the last gradients, which get the rest of the
+        budget and what was saved.
+        """
         left = 1 - self.early + saved - (WARM_UP if warm_up_steps else 0.0)
         return self.part(share * left)
 
     def _noise(self, count: float, moved: float) -> float:
-        """The noise of a second moment of whole rows that has a fifth of the budget, in units of its eigenvalues."""
+        """The noise of a second moment of whole rows with a fifth of the budget,
+        relative to its eigenvalues.
+        """
         reach = math.sqrt(moved) * 2.25 * self.size
         return reach * math.sqrt(2 * self.size) / (math.sqrt(0.2) * self.budget.mu * count)
 
     def rounds(self, count: float, moved: float) -> int:
-        """Rounds of whitening; ``moved``: how far one person moves a sum of unit vectors."""
+        """Rounds of whitening; ``moved``: the sensitivity of a sum of unit vectors."""
         noise = self._noise(count, moved)
-        most = 2 if self.curved else 3  # a line search is a pass, too
+        most = 2 if self.curved else 3  # a line search is a pass as well
         return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else most
 
     def row_length(self, count: float, moved: float) -> float:
-        """What rows are shortened to in second moments."""
+        """The clip of rows in second moments."""
         growth = (self.budget.mu * count / (100 * self.size * moved)) ** _LENGTH_GROWTH
         return float(_LENGTH * min(_LONGEST, max(1.0, growth)) * math.sqrt(self.size))
 
     def searches(self, noise: float) -> bool:
-        """Whether a line search pays; ``noise``: of the length that it would find, in standard deviations of eta."""
+        """Whether a line search pays; ``noise``: of its length, in standard deviations of eta."""
         return noise <= _LINE_SEARCH_NOISE
 
     def warm_up_steps(self, rounds: int, step_noise: float) -> int:
-        """None where a step would be noise, after so many passes that eight are near, or where a linear fit is exact.
+        """0 if a step would be noise, if the number of passes is near eight, or if a
+        linear fit is exact; else 1.
 
-        ``step_noise``: of a step, in standard deviations of eta or, where the link is straight, of labels about it.
+        ``step_noise``: of a step, in standard deviations of eta or, for the
+        identity link, of the residuals.
         """
         exact = not self.curved and rounds == 1
         return int(step_noise <= _WARM_UP_NOISE and rounds < 3 and not exact)
 
     def curvature_edge(self, count: float, moved: float) -> float:
-        """How far noise moves a curvature's eigenvalues, relative to them, if rows are cut at their typical length."""
+        """How far noise moves a curvature's eigenvalues, relative to them, if rows are
+        clipped at typical length.
+        """
         edge = math.sqrt(moved) * self.size * math.sqrt(2 * self.size) / (self.curvature.mu * count)
         return self.predictors * edge

@@ -1,7 +1,9 @@
-"""How the gradient of clipped scores responds to a change of the coefficients: foreseen, then corrected.
+"""The derivative of the gradient of clipped scores in the coefficients (the response):
+foreseen, then corrected.
 
-The response decides every step, and its inverse the standard errors. What is released of it is noisy: second moments of
-rows when they were whitened, which say the same up to a factor, and the curvature at one or two points.
+The response decides every step, and its inverse the standard errors. Its releases are
+noisy: second moments of rows from whitening, which equal it up to a factor, and the
+curvature at one or two points.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from discreet.algorithms.parts.noisy_matrix import Seen, carried_over, no_flatte
 from discreet.algorithms.parts.uncertain import likely_inverses
 from discreet.rows import Floats
 
-# The least response in a direction, as a part of a typical one: in estimates, where noise hides the curvature and where
-# it does not, and in steps on the way.
+# The smallest response in a direction, relative to a typical one: in estimates, if noise hides the
+# curvature and if it does not, and in steps.
 _LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 1e-3, 1.0
-# A second moment of shortened rows is about that of the response, as if its noise were so many times as large.
+# A second moment of clipped rows approximates the response as if its noise were
+# this many times as large.
 _ROUGHLY = 1.5
-# Curvatures are sure but for so many standard deviations of their noise.
+# Curvatures are certain up to this many standard deviations of their noise.
 _SURE = 2.0
 
 
@@ -30,21 +33,22 @@ _SURE = 2.0
 class Response:
     """``below``: that of scores below the clip norm. ``full``: with the levels kept above it.
 
-    ``cautious`` is what steps are taken by, ``flatter`` what levels would make of it if they responded in proportion
-    to what lies below: where all rows are clipped there, few respond above.
+    ``cautious`` is used for steps. ``flatter`` is the response if levels responded in proportion to
+    what is below: if all rows are clipped there, few respond above.
     """
 
     below: Floats
     curvatures: list[Seen] = field(default_factory=list)
-    # Whether flat directions may be far steeper than they seem, as only a part of the curvature was released.
+    # Whether flat directions may be much steeper than they seem, because only a part of the
+    # curvature was released.
     rough: bool = False
-    # Whether rows have weights, as the link is curved.
+    # Whether rows have weights, because the link is curved.
     weighted: bool = False
     full: Floats = field(init=False)
     flatter: Floats = field(init=False)
     cautious: Floats = field(init=False)
-    # ... and ``seen`` by curvatures alone: the change of gradients between points tells the mean response on the way,
-    # which is more than that at its end where the curvature falls.
+    # The response from curvatures alone: the change of gradients between points gives the mean
+    # response on the way, which is larger than that at its end if the curvature falls.
     seen: Floats = field(init=False)
     likely: list[Floats] = field(init=False)
     typical: float = field(init=False)
@@ -53,26 +57,30 @@ class Response:
     def foreseen(
         cls, curve: Floats, kept: float, moment: Seen, rough: bool = False, weighted: bool = False
     ) -> Response:
-        """Before any curvature is released; the second moment that whitened the rows tells it up to a factor."""
+        """Before any curvature is released; the second moment from whitening
+        gives it up to a factor.
+        """
         below = curve * kept
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
         return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, weighted)
 
     def move(self, before: Floats, curve: Floats) -> None:
-        """To another point, where the foreseen curvature is another."""
+        """Move to another point, with another foreseen curvature."""
         self.below = carried_over(self.below, before, curve)
         self.curvatures = [
             replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
         ]
 
     def see(self, below: Floats, seen: Seen) -> None:
-        """A released curvature, and what it makes of the one that was expected."""
+        """Add a released curvature, and its combination with the expected one."""
         self.below = below
         self.curvatures.append(seen)
 
     def steepest(self, foreseen: Floats) -> Floats:
-        """A foreseen curvature, or what earlier points leave no doubt of, in every direction the larger of both."""
+        """A foreseen curvature, in every direction at least what earlier
+        points show with certainty.
+        """
         for one in self.curvatures[1:-1]:
             sure = one.curvature - _SURE * one.noise_std * np.eye(len(foreseen))
             foreseen = no_flatter(sure, foreseen, 1.0)
@@ -88,10 +96,12 @@ class Response:
         keeps: Sequence[float],
         nonlinearity: Callable[[Floats], float],
     ) -> None:
-        """With levels, of which ``above`` is kept of the curvature, and with how gradients changed between points.
+        """Add levels, which keep ``above`` of the curvature, and the change of
+        gradients between points.
 
-        Where all rows of a group are clipped the gradient hardly responds, until a step brings them back: no direction
-        is taken to be much flatter than foreseen, unless its curvature is seen.
+        If all rows of a group are clipped the gradient hardly responds, until a step
+        brings them back. So no direction is taken to be much flatter than foreseen, unless
+        its curvature is measured.
         """
         full = self.seen = self.below + above * curve
         for earlier, later in pairwise(measurements):
@@ -109,10 +119,11 @@ class Response:
             self.full = self.cautious
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
-        """Inverses of what the response may be, given all that was seen of it.
+        """Inverses of possible responses, given all releases.
 
-        Where rows have weights, the last curvature tells how far off the second moment of rows is, which does not know
-        them, and earlier curvatures, if weights have changed otherwise than foreseen.
+        If rows have weights, the last curvature shows the error of the second moment of
+        rows, which ignores weights, and of earlier curvatures, if weights have changed
+        differently than foreseen.
         """
         *earlier, last = self.curvatures
         seen = [*(one.beside(last) for one in earlier), last] if self.weighted else self.curvatures

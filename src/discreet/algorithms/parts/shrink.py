@@ -1,4 +1,4 @@
-"""How much of what was seen is more than noise."""
+"""Separating signal from noise: shrinkage and tests."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from scipy.linalg import cho_factor, cho_solve
 from discreet.rows import Floats, RowsUsed
 
 _LADDER = np.geomspace(1e-6, 1e4, 61)
-# No direction is drawn to a goal by more than so many standard deviations of its noise.
+# The largest shift towards a goal, in standard deviations of the noise in a direction.
 _FARTHEST = 1.0
-# "clear" from so many standard deviations of a chi-square beyond its mean, "faint" from so many.
+# "clear" and "faint" from this many standard deviations of a chi-square beyond its mean.
 _CLEAR, _FAINT = 6.0, 2.0
 
 
 def clear(vector: Floats, variance: float) -> float:
-    """The part of a vector that stands clear of noise of this variance in every entry.
+    """The part of a vector that is clear of noise of this variance in every entry.
 
-    James and Stein's rule with a margin: noise alone, whose squared length has the mean k and the standard deviation
-    sqrt(2 k) in units of its variance, is taken for a signal once in forty times.
+    James-Stein shrinkage with a margin. The squared length of noise alone has mean k and standard
+    deviation sqrt(2 k), in units of its variance; it passes for a signal about once in forty times.
     """
     size = len(vector)
     noise = (size + 2 * math.sqrt(2 * size)) * variance
@@ -28,12 +28,13 @@ def clear(vector: Floats, variance: float) -> float:
 
 
 def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
-    """The estimate drawn towards a goal as far as it is noise: the mean given what was seen (empirical Bayes).
+    """The estimate shrunk towards a goal by its noise: the posterior mean (empirical Bayes).
 
-    Entries from ``free`` on are expected to lie about the goal with one variance, the one that makes what was seen
-    likeliest; those before are not drawn but follow the others by their correlation with them. Nothing is drawn by more
-    than two standard deviations of its noise (Efron and Morris' limited translation): strong slopes lie along a few
-    directions, where the loss is flat and noise is large, and all others together would pull them to the goal.
+    Entries from ``free`` on have a prior centred at the goal with a common variance, which is
+    chosen by maximum likelihood. Those before are not shrunk but follow the others by their
+    correlation. No direction moves by more than one standard deviation of its noise (Efron and
+    Morris' limited translation): strong slopes lie along a few directions, where the loss is flat
+    and the noise large, and all others together would pull them to the goal.
     """
     away, size = (estimate - goal)[free:], len(estimate) - free
     if size == 0:
@@ -57,9 +58,10 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
 
 
 def signal(slopes: Floats, noise: Floats, used: RowsUsed | None = None) -> str:
-    """Whether slopes stand out of the privacy noise: "clear", "faint" or "drowned", from released quantities alone.
+    """Whether slopes are clear of the privacy noise: "clear", "faint" or "drowned", from
+    released quantities alone.
 
-    Where the count of rows used says that there was none, there is nothing that could stand out.
+    If the noisy count of rows used is consistent with none, the result is "drowned".
     """
     if used is not None and used.none:
         return "drowned"
@@ -72,7 +74,9 @@ def signal(slopes: Floats, noise: Floats, used: RowsUsed | None = None) -> str:
 
 
 def nearer(estimate: Floats, noise: Floats, one: Floats, other: Floats) -> bool:
-    """Whether the estimate is nearer to one model than to another by more than a standard deviation of the noise."""
+    """Whether the estimate is closer to one model than to another by more than a
+    standard deviation of the noise.
+    """
     precision = np.linalg.inv(noise)
 
     def distance(goal: Floats) -> float:

@@ -1,7 +1,7 @@
-"""How large scores are: a noisy histogram of their norms, and the clip norm that it makes best.
+"""Sizes of scores: a noisy histogram of their norms, and the best clip norm for it.
 
-A row's contribution to the gradient is score z, of norm size |z|. A smaller clip norm means less noise and more
-sampling error; the histogram predicts both for every clip norm, so that nothing needs to be guessed.
+A row's contribution to the gradient is score z, of norm size |z|. A smaller clip norm means less
+noise and more sampling error; the histogram predicts both for every clip norm.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from scipy.special import erf
 
 from discreet.rows import Floats
 
-# Cell edges in units of a typical norm: half octaves. Norms beyond the last edge are as good as never kept.
+# Cell edges in units of a typical norm: half octaves. Norms beyond the last edge are
+# practically never kept.
 EDGES = 2.0 ** np.arange(-4.0, 9.01, 0.5)
 _LOW = np.concatenate([[0.0], EDGES])
 _MIDDLES = np.concatenate([[EDGES[0] / 2], np.sqrt(EDGES[1:] * EDGES[:-1]), [EDGES[-1] * 1.2]])
-# Clip norms that are tried, in the same units.
+# The clip norms that are tried, in the same units.
 _CLIPS = 2.0 ** np.arange(-3.0, 9.01, 0.25)
-# A larger clip norm biases less where the model is wrong: the largest that costs no more than this part of the risk.
+# A larger clip norm has less bias if the model is wrong: the largest one that increases the
+# risk by at most this part.
 SLACK = 0.05
-# The least clip norm, in root mean squares: below it the noise falls no more, and the response is less well known.
+# The smallest clip norm, in root mean squares: below it the noise does not fall, and the
+# response is less certain.
 _LEAST = 0.7
-# What is lost of a curvature lies along few directions: it weighs as so many times its part of the trace.
+# What a curvature loses lies along few directions: it counts this many times its part of the trace.
 _LOST = 4.0
-# Cells count as empty unless they stand, alone or with neighbours, so many
-# standard deviations of the noise clear of 0.
+# Cells count as empty unless they are, alone or with neighbours, this many standard
+# deviations of the noise above 0.
 CLEAR, _CLEAR_ALONE, _GAP = 3.5, 6.0, 3
-# Of all that lies beyond a clip norm, at most this part is taken to point one way: skewed errors; or, where only the
-# weights of rows depend on it, what probabilities are wrong by. It matters from this part of the error on.
+# The largest part of what lies beyond a clip norm that is assumed to have one direction: for skewed
+# errors, or, if only the weights of rows depend on it, for errors of probabilities. It matters from
+# this part of the error on.
 _LOPSIDED, _LOPSIDED_WEIGHTS = 0.3, 0.05
 _MATTERS = 0.3
 
@@ -39,7 +43,8 @@ _MATTERS = 0.3
 class Sizes:
     """Shares of rows by the norm of their scores, in units of ``unit``.
 
-    ``label_free``: whether sizes are bounds that no label exceeds (two classes), rather than the sizes themselves.
+    ``label_free``: whether sizes are upper bounds over labels (two classes), rather
+    than the sizes themselves.
     """
 
     unit: float
@@ -49,12 +54,13 @@ class Sizes:
 
     @classmethod
     def read(cls, counts: Floats, noise_std: float, unit: float, label_free: bool) -> Sizes:
-        """From noisy counts; with so few rows that noise hides them, sizes are taken to be those of normal scores."""
+        """From noisy counts; if noise hides them, the sizes of normal scores are assumed."""
         expected = _expected(label_free)
-        seen = np.where(counts > noise_std, counts, 0.0)  # what noise adds to empty cells would not average out
+        seen = np.where(counts > noise_std, counts, 0.0)  # noise would not average out
         total = max(float(counts.sum()), noise_std)
         trust = total**2 / (total**2 + (3 * noise_std) ** 2 * len(counts))
-        # What noise makes of empty cells far out would pass for heavy tails: beyond the last clear cell there is none.
+        # Noise in empty far cells would look like heavy tails: cells beyond the last
+        # clear one count as empty.
         last = last_clear(counts, noise_std, int(np.searchsorted(EDGES, 1.0)))
         seen[last + 1 :] = 0.0
         seen /= max(float(seen.sum()), 1e-300)
@@ -64,16 +70,18 @@ class Sizes:
 
     @classmethod
     def of(cls, norms: Floats, label_free: bool) -> Sizes:
-        """The same of norms that are known."""
+        """The same from known norms."""
         unit = math.sqrt(float(np.mean(norms**2)))
         counts = np.bincount(np.searchsorted(EDGES, norms / unit), minlength=len(EDGES) + 1).astype(np.float64)
         return cls.read(counts, 1e-9, unit, label_free)
 
     def best_cut(self, edge: float) -> float:
-        """What rows are shortened to in a curvature, in squares of their typical length, if these are sizes of rows.
+        """The clip of rows in a curvature, in squares of their typical length, if
+        these are sizes of rows.
 
-        ``edge``: how far noise would move eigenvalues, relative to them, if rows were cut at their typical length. Rows
-        that are cut make the curvature too small in the directions where they lie, and steps too long.
+        ``edge``: how far noise would move eigenvalues, relative to them, if rows were
+        clipped at typical length. Clipped rows make the curvature too small in their
+        directions, and steps too long.
         """
         square = _MIDDLES**2 / max(float(self.shares @ _MIDDLES**2), 1e-300)
         caps = 2.0 ** np.arange(0.5, 8.01, 0.25)
@@ -81,7 +89,7 @@ class Sizes:
         return float(caps[int(np.argmin((_LOST * lost) ** 2 + (edge * caps) ** 2))])
 
     def scaled(self, factor: float) -> Sizes:
-        """The same of scores that are so many times as large."""
+        """The same for scores multiplied by this factor."""
         return replace(self, unit=self.unit * factor, top=self.top * factor)
 
     def mean_square(self, clip: float = math.inf) -> float:
@@ -89,7 +97,7 @@ class Sizes:
         return float(self.shares @ np.minimum(_MIDDLES, clip / self.unit) ** 2) * self.unit**2
 
     def kept(self, clip: float) -> float:
-        """The part of the curvature that the clip norm leaves."""
+        """The part of the curvature that the clip norm keeps."""
         c = clip / self.unit
         if self.label_free:
             square = float(self.shares @ _MIDDLES**2)
@@ -98,29 +106,35 @@ class Sizes:
         return float(self.shares @ inside)
 
     def beyond(self, clip: float) -> float:
-        """The mean of what a clip norm takes off: E max(norm - clip, 0), an upper limit of the bias it leaves."""
+        """E max(norm - clip, 0), the mean of what a clip norm removes: an upper
+        bound on its bias.
+        """
         return float(self.shares @ np.maximum(_MIDDLES - clip / self.unit, 0.0)) * self.unit
 
     def risk(self, clip: float, noise_per_clip: float, variance: float, rows: float) -> float:
         """The predicted variance of a coordinate of the estimate, times the squared curvature.
 
-        ``noise_per_clip``: the noise's standard deviation in a mean of scores clipped at 1. ``variance``: that of a
-        coordinate of the score without a clip.
+        ``noise_per_clip``: the noise's standard deviation in a mean of scores clipped at 1.
+        ``variance``: that of a coordinate of the unclipped score.
         """
         kept = max(self.kept(clip), 0.02)
-        # A clip norm that estimates better than no clip at all (heavy tails) estimates something else.
+        # If clipping seems to reduce the sampling error (heavy tails), it estimates something else.
         sampling = max(self.mean_square(clip) / max(self.mean_square(), 1e-300) / kept**2, 1.0) * variance / rows
         return sampling + (noise_per_clip * clip / kept) ** 2
 
     def best_clip(self, noise_per_clip: float, variance: float, rows: float) -> float:
-        """The largest clip norm whose predicted risk is nearly the least, and no larger than the largest size."""
+        """The largest clip norm with nearly the smallest predicted risk, at most
+        the largest size.
+        """
         risks = np.array([self.risk(c * self.unit, noise_per_clip, variance, rows) for c in _CLIPS])
         good = np.flatnonzero((risks <= (1 + SLACK) * risks.min()) & (_CLIPS * self.unit <= self.top * (1 + 1e-9)))
         best = good[-1] if len(good) else int(np.argmin(risks))
         return max(float(_CLIPS[best]) * self.unit, _LEAST * math.sqrt(self.mean_square()))
 
     def score_variance_ratio(self, clip: float) -> float:
-        """The variance of clipped scores over their curvature, in units of that without a clip."""
+        """The variance of clipped scores divided by their curvature,
+        relative to that without a clip.
+        """
         if self.label_free:
             crossed = float(self.shares @ (_MIDDLES * np.minimum(_MIDDLES, clip / self.unit))) * self.unit**2
             return self.mean_square(clip) / max(crossed, 1e-300)
@@ -129,8 +143,9 @@ class Sizes:
     def levels(self, clip: float, noise_per_norm: float, variance: float, size: int) -> list[tuple[float, float]]:
         """Octaves above the clip norm whose bias could matter, as pairs (bottom, top).
 
-        It matters if it may exceed the noise with which it can be seen, and half of the error that there is anyway
-        (``variance``: that of a coordinate of the mean score, noise and sampling).
+        It matters if it may exceed the noise of its own release, and the part
+        ``_MATTERS`` of the existing error (``variance``: that of a coordinate of the mean score,
+        from noise and sampling).
         """
         found, bottom = [], clip
         while bottom < self.top * (1 - 1e-9):
@@ -142,14 +157,15 @@ class Sizes:
         return found
 
     def share(self, bottom: float, top: float) -> float:
-        """The part of the curvature that rows between two norms have."""
+        """The curvature of rows between two norms, as a share."""
         return max(self.kept(top) - self.kept(bottom), 0.0)
 
 
 def last_clear(counts: Floats, noise_std: float, otherwise: int) -> int:
-    """The uppermost cell of a histogram that holds more than noise, alone or with up to three below it.
+    """The uppermost cell of a histogram that is clear of noise, alone or with up
+    to three cells below it.
 
-    A cell apart from the others must stand out more: noise makes one somewhere, once in a few hundred histograms.
+    An isolated cell must be clearer: noise produces one somewhere once in a few hundred histograms.
     """
     last = -1
     for i, count in enumerate(counts):

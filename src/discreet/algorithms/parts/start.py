@@ -1,4 +1,4 @@
-"""Where a descent starts: coordinates in which rows are white, and a point from the linear fit that comes with them."""
+"""The start of a descent: white coordinates, and a point from the linear fit in them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from discreet.algorithms.steps.whitening import LabelScale, LinearStart
 from discreet.privacy import GDP
 from discreet.rows import Floats, LinearMap, MappedMoment, Source
 
-# Public rows lie elsewhere if private ones, shortened to this, keep less than this of their constants' squares; labels
-# weigh nothing there.
+# Public rows differ if private rows, clipped at this, keep less than this part of their constants'
+# squares; the weight of labels there is negligible.
 _LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
 
 
 def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
-    """Public rows' white coordinates, or each feature centred and all divided by one scale."""
+    """The public rows' white coordinates, or features that are centred and
+    divided by a common scale.
+    """
     if guess is not None and guess.coordinates is not None:
         return guess.coordinates
     if model.origin is None:
@@ -33,7 +35,9 @@ def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) ->
 def start(
     source: Source, model: GlmModel, label: LabelScale, linear: LinearStart, offset: float, count: float
 ) -> tuple[Frame, Floats]:
-    """The frame, and the coefficients that explain the linear fit of labels; ``offset``: log of the mean exposure."""
+    """The frame, and coefficients that correspond to the linear fit; ``offset``:
+    log of the mean exposure.
+    """
     coordinates = linear.white.coordinates
     constant = coordinates.constant
     foresight = Foresight(model, constant, offset)
@@ -54,14 +58,16 @@ def start(
 def lies_there(
     source: Source, cost: GDP, model: GlmModel, scaling: Scaling, label: LabelScale, guess: Guess | None
 ) -> bool:
-    """Whether the private rows lie about where the public ones do: of length sqrt(size) in coordinates that these gave.
+    """Whether private rows are like public ones: of length about sqrt(size) in the
+    coordinates of the public ones.
 
-    Beside a constant of 1 the row is given half its length over sqrt(size), and all is shortened to 1.25: a row as
-    expected keeps its constant, one that is three times too long keeps half of its square. The noise is that of a few
-    numbers, however many columns there are. In doubt they do: the share of rows that keep their constants must be known
-    well enough that it is not mistaken more than once in a hundred times.
+    Next to a constant of 1, a row gets half its length over sqrt(size), and the whole is clipped at
+    1.25. A row as expected keeps its constant, and one that is three times too long keeps half of
+    its square. The noise is that of a few numbers, for any number of columns. If in doubt the
+    answer is yes: the share of rows that keep their constants must be precise enough that a wrong
+    no has a probability of at most 1 in 100.
 
-    Privacy: asks the source for one sum, if the guess has coordinates.
+    Privacy: one sum, if the guess has coordinates.
     """
     if guess is None or guess.coordinates is None:
         return True

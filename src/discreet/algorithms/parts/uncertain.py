@@ -1,8 +1,9 @@
-"""What an estimate is off by because the response of the gradient was seen through noise.
+"""The error of an estimate due to noise in the gradient's response.
 
-A measurement says that the optimum is phi - response^-1 gradient. Where noise hides how flat a direction is, the step
-may be many times too short, and no linear formula says by how much. So the response is drawn from what it may be, given
-the noisy curvatures, and the spread of what the measurements then say is the answer. Nothing here asks the source.
+A measurement gives the optimum phi - response^-1 gradient. If noise hides how flat a direction is,
+the step may be many times too short, and no linear formula gives the error. So the response is
+drawn from its possible values, given the noisy curvatures, and the spread of the resulting optima
+is computed. Nothing here queries the source.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_direc
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
-# No direction of a drawn response is flatter or steeper than these multiples of the one that was estimated, on average;
-# the second where noise would let a flatter one be seen.
+# Bounds on the eigenvalues of a drawn response, relative to the mean estimated one; the second is
+# for directions that noise would allow to be seen.
 _FLATTEST, _FLATTEST_SEEN, _STEEPEST = 0.03, 1e-4, 4.0
-# Entries beside the diagonal may differ from what is estimated by what is seen of that, and so many standard errors.
+# Off-diagonal entries may differ from the estimate by their observed variance, plus this many
+# standard errors of it.
 _MORE = 1.0
-# A curvature is surely smaller than foreseen by this many standard deviations of its noise.
+# A curvature is certainly smaller than foreseen by this many standard deviations of its noise.
 _SURE = 2.0
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(15)
 _MASSES = _MASSES / _MASSES.sum()
@@ -31,7 +33,7 @@ _MASSES = _MASSES / _MASSES.sum()
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Covariances of an estimate: from noise, in gradients and in their response, and from sampling."""
+    """Covariances of an estimate: from noise in gradients and response, and from sampling."""
 
     noise: Floats
     sampling: Floats
@@ -44,7 +46,7 @@ def spread(
     inverses: Sequence[Floats],
     scores: Floats,
 ) -> Spread:
-    """How far the optimum may lie from the estimate, if the response's inverse is any of these.
+    """The error of the estimate, if the inverse response is any of these.
 
     ``scores``: the covariance of scores, per row.
     """
@@ -63,15 +65,17 @@ def spread(
 
 
 def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate: float, farthest: float) -> Spread:
-    """The covariances, wider along directions whose curvature fades beyond the last point.
+    """The covariances, wider along directions whose curvature decreases beyond the last point.
 
-    A Newton step takes the curvature to stay as it is. Rows whose weights fade along the step, as those of a group that
-    has only one class, respond less and less: if the curvature falls like exp(-rate t), a step of length s should be
-    -log(1 - rate s) / rate, and no step is long enough from rate s = 1 on (no maximum likelihood estimate exists).
-    Each direction is as uncertain as such a step is, given the noise and sampling error of s, up to ``farthest``.
+    A Newton step assumes a constant curvature. Rows whose weights decrease along the step, such as
+    those of a group with only one class, respond less and less. If the curvature falls like
+    exp(-rate t), a step of length s should be -log(1 - rate s) / rate, and no step is long enough
+    for rate s >= 1 (no maximum likelihood estimate exists). The uncertainty of each direction is
+    that of such a step, given the noise and sampling error of s, up to ``farthest``.
 
-    ``rate``: how fast the weight of the longest rows falls at most. The curvature falls as fast where it is far smaller
-    than foreseen for rows of all lengths: then few rows bear it, and their weights have begun to fade.
+    ``rate``: the largest rate at which the weight of the longest rows falls. The curvature falls as
+    fast if it is far smaller than foreseen for rows of all lengths: few rows then contribute to it,
+    and their weights are falling.
     """
     values, directions, coordinates = relative_directions(response.curvature, foreseen)
     scales = np.ones(len(values))
@@ -95,10 +99,12 @@ def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate:
 def likely_inverses(
     response: Floats, below: Floats, seen: Sequence[Seen], penalty: Floats, foreseen: float
 ) -> list[Floats]:
-    """Inverses of what the response may be; ``below``: its part below the clip norm, of which curvatures were seen.
+    """Inverses of possible responses; ``below``: the part below the clip norm, whose
+    curvatures were released.
 
-    Its diagonal is taken as it was seen, give or take the noise: every column may have a scale of its own. Entries
-    beside it are alike before they are seen, with a variance that all of them together tell (empirical Bayes).
+    The diagonal is taken as released, up to noise, because columns may have different
+    scales. Off-diagonal entries have a common prior variance, which is estimated from all
+    of them (empirical Bayes).
     """
     size = len(response)
     trusts = np.array([max(one.noise_std, 1e-300) ** -2 for one in seen])
@@ -106,18 +112,18 @@ def likely_inverses(
     released = sum((trust * one.curvature for trust, one in zip(trusts, seen, strict=True)), 0 * below) / trusts.sum()
     difference = (released + released.T) / 2 - below
     beside = ~np.eye(size, dtype=bool)
-    # The noise beside the diagonal has half the variance of that on it.
+    # Off-diagonal noise has half the variance of diagonal noise.
     count, variance = size * (size - 1) / 2, noise**2 / 2
     square = float(np.mean(difference[beside] ** 2)) if size > 1 else 0.0
     spread = max(square - variance, 0.0) + _MORE * variance * np.sqrt(2 / max(count, 1.0))
     trust = spread / max(spread + variance, 1e-300)
     centre = np.where(beside, trust * difference, difference)
     width = np.where(beside, np.sqrt(trust * variance), noise)
-    # Noise alone may make a response seem far steeper than foreseen; it may be as flat as that.
+    # Noise alone may make a response seem far steeper than foreseen; it may be as flat as foreseen.
     typical = max(min(float(np.trace(response)) / size, foreseen), 1e-300)
     steepest = float(np.linalg.eigvalsh(response)[-1])
     flattest = min(_FLATTEST * typical, max(noise, _FLATTEST_SEEN * typical))
-    random = np.random.default_rng(size)  # not noise for privacy: any fixed draws will do
+    random = np.random.default_rng(size)  # not noise for privacy: any fixed draws are fine
     draws = max(_LEAST_DRAWS, min(_DRAWS, _DRAWS_SIZE // size))
     result = []
     for _ in range(draws):
