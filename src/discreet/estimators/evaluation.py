@@ -19,7 +19,7 @@ from discreet.rows import RowsUsed
 
 
 class EvaluatedMethods(PrivateEstimator):
-    """``evaluate`` and ``evaluate_table`` of linear and generalized linear models."""
+    """``evaluate`` and ``evaluate_table``."""
 
     def evaluate(
         self,
@@ -68,9 +68,7 @@ class EvaluatedMethods(PrivateEstimator):
         check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
         budget = opener._check_parameters()
-        if opener.formula is None:
-            check_table(self, reduced(self._encoder, X), reset=False)
-        engine, encoder = opener._rows_engine(X, y, groups, exposure)
+        engine, encoder = opener._rows_engine(self._evaluated_columns(X), y, groups, exposure)
         return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
 
     def evaluate_table(
@@ -133,10 +131,18 @@ class EvaluatedMethods(PrivateEstimator):
         engine, encoder = opener._table_engine(table, name, features, groups, exposure)
         return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
 
+    def _evaluated_columns(self, X: Any) -> Any:
+        """The columns that the model reads; refuses rows of other columns than those of the fit."""
+        if self.formula is None:
+            check_table(self, reduced(self._encoder, X), reset=False)
+        return X
+
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
         """An unfitted model with the same declarations, which opens rows and learns nothing."""
         opener = clone(self)
-        opener.set_params(epsilon=epsilon, delta=delta, ledger=None, public=None, random_state=None)
+        opener.set_params(epsilon=epsilon, delta=delta, ledger=None, random_state=None)
+        if "public" in opener.get_params():
+            opener.set_params(public=None)
         if neighbours is not None:
             opener.set_params(neighbours=neighbours)
         if rows_per_person is not None:

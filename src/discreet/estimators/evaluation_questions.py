@@ -214,6 +214,8 @@ class _Means(_Questions):
         target, room = self.target, 1e-6 * (self.target.high - self.target.low)
         if isinstance(self.family, Gaussian) and self.link.is_identity:
             return target.low, target.high
+        if isinstance(self.family, Gaussian):  # a single index: its means are where labels and the link's values are
+            return max(target.low, self.link.least_mean + room), min(target.high, self.link.greatest_mean - room)
         least, most = (1.0, 1.0) if self.exposures is None else self.exposures
         low, high = max(target.low, 0.0) + room, target.high
         if self.link.name not in ("log", "softplus", "identity"):
@@ -297,6 +299,8 @@ class _Means(_Questions):
 def encoded_models(fitted: Any, encoder: Encoder) -> Floats:
     """Coefficients of (1, encoded x), one line per linear predictor."""
     coef = np.atleast_2d(fitted.coef_)
+    if hasattr(fitted, "support_"):  # a sparse model reads its chosen columns alone
+        coef = coef[:, fitted.support_]
     constants = np.broadcast_to(np.ravel(fitted.intercept_), (len(coef),))
     turn = units(encoder, with_intercept=True)
     plain = np.column_stack([constants, coef])
@@ -306,4 +310,6 @@ def encoded_models(fitted: Any, encoder: Encoder) -> Floats:
 def _link(fitted: Any) -> Any:
     from discreet.glm import link
 
-    return fitted._family()[1] if hasattr(fitted, "_family") else link("identity")
+    if hasattr(fitted, "_family"):
+        return fitted._family()[1]
+    return fitted._link() if hasattr(fitted, "_link") else link("identity")

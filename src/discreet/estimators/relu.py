@@ -19,7 +19,8 @@ from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
-from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.base import check_choice
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
@@ -53,7 +54,7 @@ _MOST_COLUMNS = 3
 _NO_ERRORS_OF_MANY = f"standard errors of this model are too small with more than {_MOST_COLUMNS} columns"
 
 
-class _IndexRegressor(LinearResultMethods, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
     solver: str

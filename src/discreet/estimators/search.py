@@ -20,6 +20,7 @@ from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
 from discreet.estimators.doc_link import LinkedToDocs
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.formula import formula_rows
 from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
@@ -30,8 +31,10 @@ from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
 from discreet.parameters import is_number, is_whole
 from discreet.privacy import Budget, Guarantee, joint, picks_within
+from discreet.report.evaluation import Evaluation
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
+from discreet.results.shared import documented_as
 from discreet.rows.loss_ranking import LossRanking
 
 # Parameters that determine the rows' encoding or the costs; these are the same for all candidates.
@@ -377,6 +380,53 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))
+
+    @documented_as(EvaluatedMethods.evaluate)
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        epsilon: float,
+        delta: float,
+        ledger: Any = None,
+        exposure: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        check_is_fitted(self, "best_estimator_")
+        asked = {"ledger": ledger, "exposure": exposure, "neighbours": neighbours, "rows_per_person": rows_per_person}
+        more = {"alpha": alpha, "random_state": random_state}
+        found: Evaluation = self.best_estimator_.evaluate(X, y, groups, epsilon=epsilon, delta=delta, **asked, **more)
+        return found
+
+    @documented_as(EvaluatedMethods.evaluate_table)
+    def evaluate_table(
+        self,
+        table: Any,
+        *,
+        epsilon: float,
+        delta: float,
+        target: str | None = None,
+        groups: str | None = None,
+        exposure: str | None = None,
+        ledger: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        check_is_fitted(self, "best_estimator_")
+        names = {"target": target, "groups": groups, "exposure": exposure}
+        asked = {"ledger": ledger, "neighbours": neighbours, "rows_per_person": rows_per_person}
+        more = {"alpha": alpha, "random_state": random_state}
+        found: Evaluation = self.best_estimator_.evaluate_table(
+            table, epsilon=epsilon, delta=delta, **names, **asked, **more
+        )
+        return found
 
     def score(self, X: Any, y: Any) -> float:
         """The score of the refitted model; not private on private rows.

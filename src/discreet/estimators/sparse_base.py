@@ -22,7 +22,8 @@ from discreet.curator import Curator
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import Arrays, Layout, open_engine, open_table
 from discreet.errors import DomainError
-from discreet.estimators.base import PrivateEstimator, check_choice
+from discreet.estimators.base import check_choice
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
@@ -55,7 +56,7 @@ _SELECTED = (
 _CELLS_OF_A_TABLE = 2**40
 
 
-class SparseModel(GlmResultMethods, PrivateEstimator):
+class SparseModel(GlmResultMethods, EvaluatedMethods):
     """Checks parameters, builds a curator over a wide table, calls one
     algorithm and stores the result.
 
@@ -67,6 +68,8 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
     public = None
     bounds_y: Any = None
     sparsity: Any
+    # The declared columns that were chosen, in a model that opens rows for their evaluation.
+    _evaluated_domain: Domain | None = None
     solver: str
     max_iter: int | None
     radius: float | None
@@ -229,6 +232,26 @@ class SparseModel(GlmResultMethods, PrivateEstimator):
             facts=(("Family", f"{family.name}, {link.name} link{spread}"), ("Columns", columns)),
             notes=(_SELECTED,) if released.covariance is not None else (),
         )
+
+    def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
+        """Of the chosen columns alone, as a table of that many columns; which they are was released by the fit."""
+        opener = super()._opener(epsilon, delta, neighbours, rows_per_person)
+        opener._evaluated_domain = self._encoder.domain
+        return opener
+
+    def _make_encoder(
+        self,
+        names: Sequence[str],
+        target: Numeric | None,
+        exposure: Numeric | None,
+        weight: Numeric | None = None,
+    ) -> Encoder:
+        if self._evaluated_domain is not None:
+            return Encoder(self._evaluated_domain, target, exposure, weight)
+        return super()._make_encoder(names, target, exposure, weight)
+
+    def _evaluated_columns(self, X: Any) -> Any:
+        return columns_of(check_wide(self, X, reset=False), self.support_)
 
     def _flat_coefficients(self, with_intercept: bool = True) -> np.ndarray:
         return np.append(np.ravel(self.intercept_)[:1], np.ravel(self.coef_)[self.support_])

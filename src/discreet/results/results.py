@@ -337,6 +337,7 @@ class Results:
     @property
     def noise_std_errors(self) -> Floats:
         """``noise_bse`` as an array."""
+        self._known()
         if self.noise_covariance is None:
             raise NoErrorsError("the privacy noise's part of these standard errors is not known apart")
         return np.sqrt(np.maximum(np.diag(self.noise_covariance), 0.0))

@@ -12,8 +12,8 @@ from discreet.results.wald import WaldTest
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _as(method: Callable[..., Any]) -> Callable[[Method], Method]:
-    """Document a method as the one of ``Results`` that it calls."""
+def documented_as(method: Callable[..., Any]) -> Callable[[Method], Method]:
+    """Give a method the docstring of the one that it calls."""
 
     def documented(own: Method) -> Method:
         own.__doc__ = method.__doc__
@@ -45,30 +45,30 @@ class NamedMethods(ResultMethods):
         """Two-sided p-values, by name."""
         return self._fitted_results().pvalues
 
-    @_as(Results.conf_int)
+    @documented_as(Results.conf_int)
     def conf_int(self, alpha: float = 0.05) -> Any:
         return self._fitted_results().conf_int(alpha)
 
-    @_as(Results.noise_int)
+    @documented_as(Results.noise_int)
     def noise_int(self, alpha: float = 0.05) -> Any:
         return self._fitted_results().noise_int(alpha)
 
-    @_as(Results.cov_params)
+    @documented_as(Results.cov_params)
     def cov_params(self) -> Any:
         return self._fitted_results().cov_params()
 
-    @_as(Results.wald_test)
+    @documented_as(Results.wald_test)
     def wald_test(self, hypothesis: Any, values: Any = 0.0) -> WaldTest:
         return self._fitted_results().wald_test(hypothesis, values)
 
-    @_as(Results.odds_ratios)
+    @documented_as(Results.odds_ratios)
     def odds_ratios(self, alpha: float = 0.05) -> Any:
         return self._fitted_results().odds_ratios(alpha)
 
-    @_as(Results.rate_ratios)
+    @documented_as(Results.rate_ratios)
     def rate_ratios(self, alpha: float = 0.05) -> Any:
         return self._fitted_results().rate_ratios(alpha)
 
-    @_as(Results.to_frame)
+    @documented_as(Results.to_frame)
     def to_frame(self, alpha: float = 0.05) -> Any:
         return self._fitted_results().to_frame(alpha)

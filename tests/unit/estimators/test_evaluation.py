@@ -8,12 +8,26 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from scipy.stats import binom
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from discreet import BudgetError, Ledger, LinearRegression, LogisticRegression, PoissonRegressor, UnusableRowsWarning
+from discreet import (
+    BudgetError,
+    Domain,
+    Ledger,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    PrivateGridSearchCV,
+    ReLURegressor,
+    Ridge,
+    SparseLinearRegression,
+    UnusableRowsWarning,
+)
 from discreet.audit import replay
 from discreet.audit.functions import EvaluatedClasses, EvaluatedMeans, known_model
+from discreet.domain import Encoder
 from discreet.glm import Poisson
 from discreet.inference.evaluation import area_under_curve, equal_groups, ratio_interval
 
@@ -74,6 +88,24 @@ def test_intervals_cover_what_is_there_without_noise(kind, rows):
             assert found.measures[name].low <= found.measures[name].value <= found.measures[name].high
             missed[name] += not found.measures[name].low <= value <= found.measures[name].high
     assert max(missed.values()) <= binom.isf(1e-6, times, 0.125), missed
+
+
+def test_index_and_sparse_models_and_searches_are_evaluated(rows):
+    """With little noise, the measures are those that scikit-learn computes."""
+    X, much = rows["X"], {"epsilon": 50.0, "delta": 1e-6}
+    relu = known_model(ReLURegressor(**DECLARED, bounds_y=(-6, 6)), 3)
+    sparse = sparse_model((-1, 1), (-6, 6))
+    search = PrivateGridSearchCV(Ridge(**DECLARED, bounds_y=(-6, 6)), {"alpha": [0.1, 1.0]}).fit(X, rows["linear"])
+    for model in (relu, sparse, search):
+        found = model.evaluate(X, rows["linear"], **much)
+        truth = r2_score(rows["linear"], model.predict(X))
+        assert found.r2.value == pytest.approx(truth, abs=0.02)
+        assert len(found.calibration) > 3
+    assert sparse.evaluate(csr_matrix(X), rows["linear"], **much).r2.value == pytest.approx(
+        r2_score(rows["linear"], sparse.predict(X)), abs=0.02
+    )
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"]).assign(y=rows["linear"])
+    assert search.evaluate_table(frame, target="y", **much).r2.value > 0.3
 
 
 def test_a_large_budget_tells_the_plain_measures_and_a_calibrated_table(rows):
@@ -164,16 +196,46 @@ def test_three_classes_and_persons(rows):
     assert persons.rows == pytest.approx(ROWS, rel=0.1)
 
 
+class EvaluatedIndex(EvaluatedMeans):
+    """``evaluate`` of a ReLU model that is known beforehand."""
+
+    def fit(self, X, y):
+        declared = {"epsilon": 1.0, "delta": 1e-6, "bounds_X": self.bounds_X, "bounds_y": self.bounds_y}
+        return self._ask(known_model(ReLURegressor(**declared), X.shape[1]), X, y)
+
+    def _ask(self, model, X, y):
+        asked = {name: getattr(self, name) for name in ("epsilon", "delta", "neighbours", "ledger")}
+        self.privacy_ = model.evaluate(X, y, **asked).privacy
+        return self
+
+
+class EvaluatedSparse(EvaluatedIndex):
+    """``evaluate`` of a sparse model, whose columns and coefficients are known beforehand."""
+
+    def fit(self, X, y):
+        return self._ask(sparse_model(self.bounds_X, self.bounds_y), X, y)
+
+
+def sparse_model(bounds_X, bounds_y):
+    common = {"epsilon": 1.0, "delta": 1e-6, "bounds_X": bounds_X, "bounds_y": bounds_y}
+    model = known_model(SparseLinearRegression(**common, sparsity=2), 3)
+    model.support_ = np.array([0, 2])
+    model._encoder = Encoder(Domain(tuple(model._encoder.domain.columns[i] for i in (0, 2))), model._encoder.target)
+    model.coef_, model.coef_names_ = np.array([0.8, 0.0, -0.4]), model._encoder.names
+    return model
+
+
+MEANS = {"linear": EvaluatedMeans, "index": EvaluatedIndex, "sparse": EvaluatedSparse}
 CORNERS = {"opposite": (-1.0, "low"), "missing": (np.nan, "high"), "endless": (np.inf, "high"), "no label": (1.0, None)}
 
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 @pytest.mark.parametrize("other", list(CORNERS))
-@pytest.mark.parametrize("kind", ["binary", "linear"])
+@pytest.mark.parametrize("kind", ["binary", "linear", "index", "sparse"])
 def test_no_more_is_lost_than_claimed(kind, other, neighbours, rows):
     low, high = (0, 1) if kind == "binary" else (-6.0, 6.0)
     cell, label = CORNERS[other]
-    X, y = rows["X"].copy(), rows[kind].astype(float)
+    X, y = rows["X"].copy(), rows["binary" if kind == "binary" else "linear"].astype(float)
     X[7], y[7] = 1.0, low
     X_other, y_other = X.copy(), y.copy()
     X_other[7], y_other[7] = cell, {"low": low, "high": high, None: np.nan}[label]
@@ -181,7 +243,7 @@ def test_no_more_is_lost_than_claimed(kind, other, neighbours, rows):
         X_other, y_other = np.delete(X, 7, axis=0), np.delete(y, 7)
     common = {**DECLARED, "neighbours": neighbours}
     audited = EvaluatedClasses(**common, classes=(0, 1)) if kind == "binary" else None
-    audited = audited or EvaluatedMeans(**common, bounds_y=(-6, 6))
+    audited = audited or MEANS[kind](**common, bounds_y=(-6, 6))
     report = replay(audited, (X, y), (X_other, y_other))
     assert report.passed, str(report)
     assert max(report.release_efficiencies) <= 1 + 1e-9
