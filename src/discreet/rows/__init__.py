@@ -22,8 +22,9 @@ from discreet.rows.kernels import (
     scratch,
     whole_numbers,
 )
-from discreet.rows.linear_map import LinearMap, shared
+from discreet.rows.linear_map import LinearMap
 from discreet.rows.logistic_loss import LogisticLoss
+from discreet.rows.look import shared
 from discreet.rows.queries import CrossMoment, PowerSums, SecondMoment
 from discreet.rows.query import Block, Floats, Geometry, Query, WholeBlock, reach, weight_of
 from discreet.rows.ranking import (

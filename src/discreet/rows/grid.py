@@ -24,10 +24,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum, shifted
-from discreet.rows.kernels import TILE_ROWS, column_norms, place, scratch, square_sums
-from discreet.rows.linear_map import one_look
+from discreet.rows.kernels import (
+    TILE_ROWS,
+    column_norms,
+    count_cells,
+    place,
+    place_weighted,
+    placed_sums,
+    scratch,
+    square_sums,
+)
+from discreet.rows.look import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
-from discreet.rows.query import Block, Floats, Query, WeightedRows, is_ones, weight_of
+from discreet.rows.query import Block, Floats, Query, SummedRows, WeightedRows, is_ones, weight_of
 from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such
@@ -113,6 +122,8 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     square = query.geometry in ("square", "printed_square")
     if isinstance(query, WeightedRows) and weight is None:
         return _square_parts(query, *query.weighted_rows(block), used)
+    if isinstance(query, SummedRows) and weight is None:
+        return _summed_parts(query, *query.summed_rows(block), used)
     left, right = query.factors(block)
     if query.geometry == "cells":
         return _counted_parts(query, left, block.records, used, weight)
@@ -129,16 +140,15 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
         weigh(query, left, weight)
     if square:
         return _square_parts(query, left, np.ones(block.records), None, used)
+    if of_ones[1] or (of_ones[0] and weight is None):
+        factor = left if of_ones[1] else right
+        return _summed_parts(query, factor, factor[:0], used, left=of_ones[1])
     left_seed = _finite(column_norms(left)) * (math.sqrt(3) / query.left_norm)
     right_norms = _on_grid(right, query.right_norm, right_grid(query)[0], left_seed)
     right_seed = right_norms * (math.sqrt(3) / query.right_norm)
     _on_grid(left, query.left_norm, left_grid(query)[0], right_seed)
     if used is not None:
-        (right if of_ones[0] else left)[:, ~used] = 0.0
-    if of_ones[1]:
-        return _sums(left, right, right_grid(query)[0])[:, :, np.newaxis]
-    if of_ones[0] and weight is None:
-        return _sums(right, left, left_grid(query)[0])[:, np.newaxis, :]
+        left[:, ~used] = 0.0
     return _product_of_halves(left, right)
 
 
@@ -153,29 +163,35 @@ def _square_parts(
     for start in range(0, len(weight), TILE_ROWS):
         some = slice(start, start + TILE_ROWS)
         tile = scratch("square tile", (entries, len(weight[some])))
-        np.multiply(rows[:, some], weight[some], out=tile[: len(rows)])
-        if last is not None:
-            tile[-1] = last[some]
-        place(tile, query.left_norm, scale, np.zeros(tile.shape[1]))
+        place_weighted(rows, weight, last, start, query.left_norm, scale, tile)
         if used is not None:
             tile[:, ~used[some]] = 0.0
-        total += _product_of_halves(tile, tile)
+        if grid_bits(entries) > HALF_BITS or not square_sums(tile, total):
+            total += _product_of_halves(tile, tile)
     return total
 
 
-def _sums(factor: Floats, one: Floats, grid: float) -> Parts:
-    """``_product_of_halves`` of a factor and a factor of ones: the grid's 1 is a power of two.
+def _summed_parts(
+    query: Query, head: Floats, body: Floats, used: NDArray[np.bool_] | None, *, left: bool = False
+) -> Parts:
+    """Sums of one factor's records, ``head`` above ``body``, where the other one (the left, or the right) is 1.
 
-    Dithering rounds it to one unit more in a few records, which are multiplied separately.
+    The grid's 1 is a power of two; its dither makes it one unit more in a few records, which are multiplied.
     """
-    odd = np.flatnonzero(one[0] != grid)
-    # Whole numbers of 22 bits: float64 is exact up to 2^30 records, in any order.
-    sums, rest = _halves(factor).sum(axis=1), _halves(factor[:, odd]) @ (one[0, odd] - grid)
-    whole, more = (part.astype(np.int64).reshape(-1, len(factor)) for part in (sums, rest))
-    nothing = np.zeros((1, len(factor)), dtype=np.int64)
-    high = [shifted(half, int(math.log2(grid)) - HALF_BITS) for half in (*whole, *nothing)]
-    low = [shifted(half, 0) for half in (*nothing, *more)]
-    return np.concatenate([one + other for one, other in zip(high, low, strict=True)])
+    entries, norms = len(head) + len(body), (query.left_norm, query.right_norm)
+    if entries != query.shape[not left] or query.shape[left] != 1:
+        raise TypeError(f"query {query.label!r} gives other factors than it declares")
+    seeds, scales = [math.sqrt(3) / norm for norm in norms], (left_grid(query)[0], right_grid(query)[0])
+    own, one = (0, 1) if left else (1, 0)
+    grid, grid_of_one = (norms[own], scales[own], seeds[one]), (norms[one], scales[one], seeds[own])
+    halves = grid_bits(entries) > HALF_BITS
+    head, body = np.ascontiguousarray(head), np.ascontiguousarray(body)
+    sums, rest = placed_sums(head, body, grid, grid_of_one, used, HALF_BITS if halves else None)
+    nothing = np.zeros((1, entries), dtype=np.int64)
+    high = [shifted(half, int(math.log2(scales[one])) - HALF_BITS) for half in (*sums, *nothing)]
+    low = [shifted(half, 0) for half in (*nothing, *rest)]
+    parts = np.concatenate([one + other for one, other in zip(high, low, strict=True)])
+    return parts[:, :, np.newaxis] if left else parts[:, np.newaxis, :]
 
 
 def _own(factor: Floats) -> Floats:
@@ -220,12 +236,11 @@ def _counted_parts(
     cells, columns = query.shape
     if cell.dtype != np.int64 or cell.shape != (1, records) or columns != 1 or query.right_norm != 1.0:
         raise TypeError(f"query {query.label!r} must give one cell per record")
-    counted = (cell[0] >= 0) & (cell[0] < cells)
-    if used is not None:
-        counted &= used
     if weight is None:
-        counts = np.bincount(cell[0][counted], minlength=cells).astype(np.float64)
-    else:  # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
+        counts = count_cells(cell[0], cells, used).astype(np.float64)
+    else:
+        counted = (cell[0] >= 0) & (cell[0] < cells) & (True if used is None else used)
+        # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
         whole = np.bincount(cell[0][counted], whole_weights(weight)[counted], minlength=cells)
         counts = np.asarray(whole * 2.0**-COUNT_BITS, dtype=np.float64)
     high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
@@ -316,8 +331,7 @@ def _exact_product(left: Floats, right: Floats) -> Parts:
 
     Each run is split before runs are added, so that a block of any size fits.
     """
-    squares = square_sums(left) if left is right else None
-    if squares is not None:
+    if left is right and square_sums(left, squares := np.zeros((2, len(left), len(left)), dtype=np.int64)):
         return squares
     rows = left.shape[1]
     whole_runs = rows // _EXACT_ROWS * _EXACT_ROWS

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import cells_between, column_norms
+from discreet.rows.kernels import cells_between
 from discreet.rows.linear_map import LinearMap
-from discreet.rows.query import Block, Floats, Geometry, ones, silence
+from discreet.rows.query import Block, Floats, Geometry, encoded_x, ones, silence
 from discreet.rows.scores import Labels
 
 Function = Callable[[Floats], Floats]
@@ -75,9 +75,7 @@ class Look:
             one_hot(labels, self.y_edges, row[:cells])
             silent += 0.0 * labels
         if self._cells[1]:
-            x = np.empty((self.width, block.records))
-            block.write_x(x)
-            one_hot(column_norms(x), self.norm_edges, row[cells:])
+            one_hot(encoded_x(block, self.width)[1], self.norm_edges, row[cells:])
         row += silent
         return row, ones(block.records)
 

@@ -97,6 +97,106 @@ def place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -
                 factor[:, start + i] = 0.0
 
 
+def place_weighted(rows: Any, weight: Any, last: Any, start: int, norm_bound: float, scale: float, out: Any) -> None:
+    clip, dither, norms = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    size = len(rows)
+    for begin in range(0, out.shape[1], _TILE):
+        weights = weight[start + begin : start + min(begin + _TILE, out.shape[1])]
+        squares = norms[: len(weights)]
+        squares[:] = 0.0
+        for entry in range(size):
+            values, target = rows[entry, start + begin : start + begin + len(weights)], out[entry, begin:]
+            for i in range(len(weights)):
+                value = values[i] * weights[i]
+                target[i] = value
+                squares[i] += value * value
+        if len(last):
+            values, target = last[start + begin : start + begin + len(weights)], out[size, begin:]
+            for i in range(len(weights)):
+                target[i] = values[i]
+                squares[i] += values[i] * values[i]
+        for i in range(len(squares)):
+            norm = np.sqrt(squares[i])
+            squares[i] = norm
+            low_bits = (norm / norm_bound + 0.0) * 268435456.0
+            dither[i] = low_bits - np.floor(low_bits)
+            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+        for entry in range(out.shape[0]):
+            target = out[entry, begin : begin + len(weights)]
+            for i in range(len(target)):
+                target[i] = np.floor(target[i] * clip[i] + dither[i])
+        for i in range(len(squares)):
+            if not np.isfinite(squares[i]):
+                out[:, begin + i] = 0.0
+
+
+def placed_sums(
+    head: Any,
+    body: Any,
+    norm_bound: float,
+    scale: float,
+    seed: float,
+    one_bound: float,
+    one_scale: float,
+    one_seed: float,
+    used: Any,
+    half: float,
+    sums: Any,
+    rest: Any,
+) -> None:
+    clip, dither, norms, more = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    one_clip = one_bound / (one_bound if one_bound > 1.0 else 1.0) * one_scale
+    for start in range(0, len(used), _TILE):
+        some = used[start : start + _TILE]
+        squares, beyond = norms[: len(some)], more[: len(some)]
+        squares[:] = 0.0
+        for entry in range(len(head)):
+            values = head[entry, start : start + _TILE]
+            for i in range(len(values)):
+                squares[i] += values[i] * values[i]
+        for entry in range(len(body)):
+            values = body[entry, start : start + _TILE]
+            for i in range(len(values)):
+                squares[i] += values[i] * values[i]
+        odd = 0
+        for i in range(len(squares)):
+            norm = np.sqrt(squares[i])
+            low_bits = (norm / norm_bound + seed) * 268435456.0
+            dither[i] = low_bits - np.floor(low_bits)
+            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+            finite = np.isfinite(norm)
+            low_bits = (1.0 / one_bound + (norm if finite else 0.0) * one_seed) * 268435456.0
+            beyond[i] = np.floor(one_clip + (low_bits - np.floor(low_bits))) - one_scale
+            squares[i] = 1.0 if finite and some[i] else 0.0
+            odd += beyond[i] != 0.0
+        for entry in range(len(head) + len(body)):
+            if entry < len(head):
+                values = head[entry, start : start + _TILE]
+            else:
+                values = body[entry - len(head), start : start + _TILE]
+            high = low = np.int64(0)
+            for i in range(len(squares)):
+                value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
+                above = np.floor(value * (1 / half))
+                high += np.int64(above)
+                low += np.int64(value - above * half)
+            sums[0, entry] += high
+            if len(sums) == 2:
+                sums[1, entry] += low
+            for i in range(len(squares) if odd else 0):
+                value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
+                above = np.floor(value * (1 / half))
+                rest[0, entry] += np.int64(above * beyond[i])
+                if len(sums) == 2:
+                    rest[1, entry] += np.int64((value - above * half) * beyond[i])
+
+
+def count_cells(cells: Any, used: Any, counts: Any) -> None:
+    for i in range(len(cells)):
+        if used[i] and 0 <= cells[i] < len(counts):
+            counts[cells[i]] += 1
+
+
 def weight_digits(
     weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, digits: Any
 ) -> None:

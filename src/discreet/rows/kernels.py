@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.rows import kernel_arrays
+
 Floats = NDArray[np.float64]
 
+_NO_LINE = np.empty(0)
 # This many records with a few dozen entries stay in a core's own cache from one step to the next.
 TILE_ROWS = 2048
 
@@ -99,15 +102,51 @@ def weighted_sum(
     return total
 
 
-def square_sums(factor: Floats) -> NDArray[np.int64] | None:
-    """factor @ factor.T of whole numbers of 22 bits, in the form of ``carried``;
-    None where BLAS is faster.
+def place_weighted(
+    rows: Floats, weight: Floats, last: Floats | None, start: int, norm_bound: float, scale: float, out: Floats
+) -> None:
+    """``place`` of weighted records from ``start`` on, with a last line below them, into ``out``; seeds are 0."""
+    rows = rows.view()
+    rows.flags.writeable = False  # always, so that one compiled loop serves
+    _kernels.place_weighted(
+        rows, np.ascontiguousarray(weight), _NO_LINE if last is None else last, start, norm_bound, scale, out
+    )
+
+
+def placed_sums(
+    head: Floats,
+    body: Floats,
+    grid: tuple[float, float, float],
+    grid_of_one: tuple[float, float, float],
+    used: NDArray[np.bool_] | None,
+    half_bits: int | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sums of records that are placed on a grid beside a factor which is 1 in every record.
+
+    A record is ``head`` above ``body``, neither of which is written to. A grid is the bound of a factor's norm, its
+    scale and its seed: ``place`` gets the seed of the records as it is, and that of the 1 times the record's norm.
+    Returns the sums, and those of products with what the 1 became beyond its scale, which is 0 in most records; each
+    with a line for high and low halves of so many bits, or one line. Numbers of 22 bits are summed exactly.
     """
+    used = np.ones(head.shape[1], dtype=np.bool_) if used is None else used
+    sums, rest = np.zeros((2, 1 if half_bits is None else 2, len(head) + len(body)), dtype=np.int64)
+    _kernels.placed_sums(head, body, *grid, *grid_of_one, used, 2.0 ** (half_bits or 0), sums, rest)
+    return sums, rest
+
+
+def square_sums(factor: Floats, sums: NDArray[np.int64]) -> bool:
+    """Add factor @ factor.T of whole numbers of 22 bits in the form of ``carried``; False where BLAS is faster."""
     if _kernels is _NUMPY or len(factor) < 4:
-        return None
-    sums = np.zeros((2, len(factor), len(factor)), dtype=np.int64)
+        return False
     _kernels.square_sums(factor, sums[0], sums[1])
-    return sums
+    return True
+
+
+def count_cells(cells: NDArray[np.int64], number: int, used: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """How many of the records that are used are in each cell; one out of range is in none."""
+    counts = np.zeros(number, dtype=np.int64)
+    _kernels.count_cells(cells, np.ones(len(cells), dtype=np.bool_) if used is None else used, counts)
+    return counts
 
 
 def cells_between(values: Floats, edges: Floats) -> NDArray[np.int64]:
@@ -173,117 +212,22 @@ def compile_kernels() -> None:
         _kernels = _compiled(numba)
 
 
-def _encode_table(
-    table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, whole: bool, out: Any
-) -> None:
-    with np.errstate(invalid="ignore"):  # a signalling NaN (R's missing value) would warn
-        np.clip(table.T, low[:, np.newaxis], high[:, np.newaxis], out=out)
-        out -= centre[:, np.newaxis]
-        out *= per_unit[:, np.newaxis]
-        if whole:
-            whole_numbers(out, scale)
-
-
-def _encode_column(
-    cells: Any, low: float, high: float, centre: float, per_unit: float, scale: float, whole: bool, out: Any
-) -> None:
-    with np.errstate(invalid="ignore"):
-        np.clip(cells, low, high, out=out)
-        out -= centre
-        out *= per_unit
-        if whole:
-            whole_numbers(out, scale)
-
-
-def _shorten(x: Any, centre: Any, per_unit: float, radius: float, shrink: Any) -> None:
-    x -= centre[:, np.newaxis]
-    x *= per_unit
-    shrink[:] = column_norms(x)
-    np.maximum(shrink, radius, out=shrink)
-    np.divide(radius, shrink, out=shrink)
-    x *= shrink
-
-
-def _place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -> None:
-    norms[:] = column_norms(factor)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        low_bits = (norms / norm_bound + seed) * 268435456.0
-        factor *= norm_bound / np.maximum(norms, norm_bound) * scale
-        factor += low_bits - np.floor(low_bits)
-        np.floor(factor, out=factor)
-    factor[:, ~np.isfinite(norms)] = 0.0
-
-
-def _weight_digits(
-    weight: Any, length: Any, bound: float, shortest: float, scale: float, digit: float, digits: Any
-) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        most = bound / np.maximum(length, shortest)
-        whole = np.trunc(np.clip(weight, -most, most) * scale)
-        whole[~(np.isfinite(whole) & np.isfinite(length))] = 0.0
-    above = np.floor(whole * (1 / digit))
-    digits[0] = np.floor(above * (1 / digit))
-    digits[1] = above - digits[0] * digit
-    digits[2] = whole - above * digit
-
-
-def _digit_sums(lines: Any, digits: Any, total: Any) -> None:
-    sums = digits @ lines.T
-    if np.isnan(sums).any():  # NaN times 0 is NaN
-        numbers = ~np.isnan(lines).any(axis=0)
-        sums = digits[:, numbers] @ lines[:, numbers].T
-    total += sums
-
-
-def _cells_between(values: Any, edges: Any, cells: Any) -> None:
-    cells[:] = np.searchsorted(edges, values, side="left")
-    cells[np.isnan(values)] = -1
-
-
-def _column_norms(factor: Any, start: int, norms: Any) -> None:
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        square = np.empty_like(norms)
-        for entry in factor[:, start : start + len(norms)]:
-            np.multiply(entry, entry, out=square)
-            np.add(norms, square, out=norms)
-        np.sqrt(norms, out=norms)
-
-
-# Constants of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a cell affects
-# every bit of the hash.
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
-
-
-def _fold_floats(state: Any, words: Any) -> None:
-    for line in words:
-        cells = line.view(np.float64)
-        with np.errstate(invalid="ignore"):  # a signalling NaN would cause a warning
-            folded = (cells + 0.0).view(np.uint64)  # -0 becomes 0
-        folded[np.isnan(cells)] = _NOT_A_NUMBER
-        _fold_words(state, folded)
-
-
-def _fold_words(state: Any, words: Any) -> None:
-    state ^= words
-    state *= _FIRST
-    state ^= state >> np.uint64(29)
-    state *= _SECOND
-    state ^= state >> np.uint64(32)
-
-
-_NUMPY = SimpleNamespace(
-    encode_table=_encode_table,
-    encode_column=_encode_column,
-    shorten=_shorten,
-    place=_place,
-    weight_digits=_weight_digits,
-    digit_sums=_digit_sums,
-    column_norms=_column_norms,
-    cells_between=_cells_between,
-    fold_floats=_fold_floats,
-    fold_words=_fold_words,
+_NAMES = (
+    "encode_table",
+    "encode_column",
+    "shorten",
+    "place",
+    "place_weighted",
+    "placed_sums",
+    "weight_digits",
+    "digit_sums",
+    "column_norms",
+    "cells_between",
+    "count_cells",
+    "fold_floats",
+    "fold_words",
 )
+_NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in _NAMES})
 _kernels = _NUMPY
 
 
@@ -300,4 +244,4 @@ def _compiled(numba: Any) -> SimpleNamespace:
         except RuntimeError:  # no folder for the compiled code: compile again in each process
             return numba.njit(**options)(getattr(kernel_loops, name))
 
-    return SimpleNamespace(**{name: jit(name) for name in (*vars(_NUMPY), "square_sums")})
+    return SimpleNamespace(**{name: jit(name) for name in (*_NAMES, "square_sums")})

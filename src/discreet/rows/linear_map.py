@@ -10,17 +10,14 @@ cannot change the result.
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows.kernels import TILE_ROWS, norms_from, scratch, whole_numbers
+from discreet.rows.look import look
 from discreet.rows.query import Block, Floats, WholeBlock
 
 _EXACT_BITS = 53
@@ -88,7 +85,7 @@ class LinearMap:
 
     def with_norms(self, block: Block, skipped: int = 0) -> tuple[Floats, Floats]:
         """The same, with the norm of each record's outputs without the first ``skipped`` ones."""
-        _look.mapped = None
+        look.mapped = None
         lines = self._whole_lines(block)
         out, norms = scratch("mapped", (self.outputs, block.records)), np.zeros(block.records)
         for start in range(0, block.records, TILE_ROWS):
@@ -108,12 +105,12 @@ class LinearMap:
             return already
         mapped, length = self.with_norms(block, skipped=skipped)
         mapped.flags.writeable = False
-        if _look.block is block:
-            _look.mapped = (self.key, skipped), mapped, length
+        if look.block is block:
+            look.mapped = (self.key, skipped), mapped, length
         return mapped, length
 
     def _mapped_already(self, block: Block, skipped: int = 1) -> tuple[Floats, Floats] | None:
-        known = _look.mapped if _look.block is block else None
+        known = look.mapped if look.block is block else None
         return None if known is None or known[0] != (self.key, skipped) else known[1:]
 
     def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
@@ -168,60 +165,17 @@ class LinearMap:
     def _whole_lines(self, block: Block) -> Floats:
         """The records (1, x), one per column."""
         lines, scale = scratch("rows in whole numbers", (self.matrix.shape[1], block.records)), 2.0**self.row_bits
-        if _look.block is block and _look.rows == scale:
+        if look.block is block and look.rows == scale:
             return lines
-        _look.rows = None
+        look.rows = None
         if isinstance(block, WholeBlock):
             block.write_whole(lines, scale)
         else:
             lines[0] = scale
             block.write_x(lines[1:])
             whole_numbers(lines[1:], scale)
-        _look.rows = scale if _look.block is block else None
+        look.rows = scale if look.block is block else None
         return lines
-
-
-class _Look(threading.local):
-    """The block that queries share, and what this thread's scratch memory holds of it."""
-
-    block: Any = None
-    # The scale at which its rows are stored in whole numbers.
-    rows: float | None = None
-    # The map (with the number of skipped outputs) whose outputs and norms are stored.
-    mapped: tuple[tuple[bytes, int], Floats, Floats] | None = None
-    # Stored results of functions of its rows.
-    found: dict[Hashable, Any] | None = None
-
-
-_look = _Look()
-
-
-@contextmanager
-def one_look(block: Block) -> Iterator[None]:
-    """Within this context the block's rows do not change, so work that queries
-    share is done once.
-    """
-    if _look.block is block:  # already open, for several queries
-        yield
-        return
-    outer = _look.block
-    _look.block, _look.rows, _look.mapped, _look.found = block, None, None, {}
-    try:
-        yield
-    finally:
-        _look.block, _look.rows, _look.mapped, _look.found = outer, None, None, None
-
-
-def shared(key: Hashable, compute: Callable[[], Any]) -> Any:
-    """The result of ``compute``, computed once per block; the key identifies
-    everything but the block.
-    """
-    found = _look.found
-    if found is None:
-        return compute()
-    if key not in found:
-        found[key] = compute()
-    return found[key]
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:

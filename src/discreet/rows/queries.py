@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.rows.kernels import column_norms, scratch, shorten
-from discreet.rows.query import Block, Floats, Geometry, ones, silence
+from discreet.rows.kernels import scratch, shorten
+from discreet.rows.query import Block, Floats, Geometry, SummedRows, encoded_x, silence
 
 
 @dataclass(frozen=True)
-class PowerSums:
+class PowerSums(SummedRows):
     """Sums of 1, y, y^2, x and |x|^2, enough to centre and scale; without x if public rows give it.
 
     Squares are summed about the middle of their range. With t = |x|^2 / x_radius^2 in [0, 1],
@@ -37,18 +37,19 @@ class PowerSums:
     def right_norm(self) -> float:
         return math.sqrt(self.count_weight**2 + 1.25 + 1.25 * self.x_radius**2 * self.with_x)
 
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        right = scratch("factor", (self.shape[1], block.records))
-        right[0] = self.count_weight
-        right[1] = block.y
-        np.multiply(block.y, block.y, out=right[2])
-        right[2] -= 0.5
+    def summed_rows(self, block: Block) -> tuple[Floats, Floats]:
+        own = scratch("power sums", (3 + self.with_x, block.records))
+        own[0] = self.count_weight
+        own[1] = block.y
+        np.multiply(block.y, block.y, out=own[2])
+        own[2] -= 0.5
+        x = np.empty((0, block.records))
         if self.with_x:
-            block.write_x(right[4:])
-            right[3] = column_norms(right[4:]) ** 2 / self.x_radius - self.x_radius / 2
+            x, norms = encoded_x(block, self.width)
+            own[3] = norms**2 / self.x_radius - self.x_radius / 2
         if not self.with_x or block.offset is not None:
-            right[0] += silence(block, self.width)
-        return ones(block.records), right
+            own[0] += silence(block, self.width)
+        return own, x
 
     def read(self, sums: Floats, noise_std: float, public_rows: int | None = None) -> PowerMeans:
         """Means from the released sums; a count below the noise is replaced by the noise.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
 from discreet.rows.kernels import column_norms, scratch
+from discreet.rows.look import shared_of
 
 Floats = NDArray[np.float64]
 
@@ -58,15 +59,25 @@ class Block(Protocol):
         ...
 
 
+def encoded_x(block: Block, width: int) -> tuple[Floats, Floats]:
+    """The features and each record's norm, only to be read; queries of one pass share them."""
+
+    def compute() -> tuple[Floats, Floats]:
+        x = scratch("encoded x", (width, block.records))
+        block.write_x(x)
+        return x, column_norms(x)
+
+    found: tuple[Floats, Floats] = shared_of(block, ("encoded x", width), compute)
+    return found
+
+
 def silence(block: Block, width: int) -> Floats:
     """0 for a record without missing features or exposure, else NaN; adding it
     drops incomplete records.
 
     A query that needs only a part of each row must use the same rows as the queries beside it.
     """
-    x = scratch("silence", (width, block.records))
-    block.write_x(x)
-    silent = 0.0 * column_norms(x)  # encoded numbers lie in [-1, 1], or are NaN
+    silent = 0.0 * encoded_x(block, width)[1]  # encoded numbers lie in [-1, 1], or are NaN
     return silent if block.offset is None else silent + 0.0 * block.offset
 
 
@@ -145,6 +156,17 @@ class WeightedRows(ABC):
         rows, weight, last = self.weighted_rows(block)
         factor = rows * weight if last is None else np.vstack([rows * weight, last])
         return factor, factor
+
+
+class SummedRows(ABC):
+    """A query that sums vectors: its left factor is 1, its right one has its own lines above lines that are shared."""
+
+    @abstractmethod
+    def summed_rows(self, block: Block) -> tuple[Floats, Floats]:
+        """Its own lines, and those below them, one column per record; nobody writes to them."""
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        return ones(block.records), np.vstack(self.summed_rows(block))
 
 
 def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1) -> float:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tables import ArrayBlock, blocks
 
 from discreet.rows import LinearMap
-from discreet.rows.linear_map import one_look, shared
+from discreet.rows.look import one_look, shared
 
 
 def rows(rng: np.random.Generator, width: int, records: int) -> ArrayBlock:
