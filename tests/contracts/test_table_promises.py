@@ -340,6 +340,24 @@ def test_a_reader_is_left_in_the_middle():
     assert not any(thread.name == "discreet reader" for thread in threading.enumerate())
 
 
+def test_the_next_row_groups_of_a_file_are_asked_for_before_they_are_summed(monkeypatch, tmp_path):
+    from discreet.engines import parquet
+
+    monkeypatch.setattr(kept, "MOST_BYTES", 0)
+    path = tmp_path / "rows.parquet"
+    pq.write_table(ROWS, path, row_group_size=37)
+    engine, expected = engine_of(LINEAR, path), engine_of(LINEAR, ROWS).sum_rows(_count).tolist()
+    asked = []
+    monkeypatch.setattr(parquet.os, "posix_fadvise", lambda _, *facts: asked.append(facts[:2]), raising=False)
+    assert engine.sum_rows(_count).tolist() == expected
+    groups = -(-ROWS.num_rows // 37)
+    read = len(engine._layout.read)
+    assert len(asked) == len(set(asked)) == groups * read
+    assert all(start + size <= path.stat().st_size for start, size in asked)
+    monkeypatch.delattr(parquet.os, "posix_fadvise")  # as on macOS
+    assert engine.sum_rows(_count).tolist() == expected
+
+
 @pytest.mark.parametrize("rows", [1, 400])
 def test_progress_says_the_same_for_any_number_of_rows(rows, monkeypatch, tmp_path):
     from discreet.engines.progress import listener

@@ -29,8 +29,8 @@ from discreet.rows import Parts, Residues
 
 # Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
 _BATCH_ROWS = 32768
-# The batches of all workers together have no more cells than this, where rows are wide or workers many; each worker
-# has about three of them at a time: one that it sums, one that waits, and one that is being read.
+# The batches of all workers together have no more cells than this, where rows are wide or workers many; where a
+# thread reads ahead there are about three for each worker: one that it sums, one that waits, one that is being read.
 _BATCH_CELLS = 1 << 22
 
 
@@ -38,7 +38,7 @@ _BATCH_CELLS = 1 << 22
 class Piece:
     """Consecutive rows for one worker: the position of the first, where rows have one, and their batches.
 
-    A tuple of batches has been read already; others are read by the worker's own reader.
+    A tuple of batches has been read already; others are read by the worker itself.
     """
 
     first_row: int
@@ -148,7 +148,7 @@ class StreamEngine:
             total: PassSum | None = None
             position = piece.first_row
             read = isinstance(piece.batches, tuple)
-            for batch in piece.batches if read else ahead(read_on(self._batches.what, piece.batches)):
+            for batch in piece.batches if read else read_on(self._batches.what, piece.batches):
                 rows = batch if part is None else batch.take(part.positions(batch.num_rows, position))
                 position += batch.num_rows
                 if self._batches.rows_ahead is None:

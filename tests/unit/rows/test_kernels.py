@@ -51,6 +51,27 @@ def test_both_kernels_place_rows_on_the_same_grid_points(seed, width, n, norm_bo
 
 
 @settings(max_examples=60, deadline=None)
+@given(seeds, widths, records, st.floats(1e-3, 1e3), st.booleans())
+def test_both_kernels_place_weighted_rows_and_sum_them_alike(seed, width, n, bound, halves):
+    rows, weight, last = values(seed, (width, n)), values(seed + 1, (1, n))[0], values(seed + 2, (1, n))[0]
+    rows.flags.writeable = False
+    used = np.random.default_rng(seed).random(n) < 0.9
+    results = []
+    for kernel in (NUMPY, COMPILED):
+        tile = np.empty((width + 1, n))
+        with np.errstate(all="ignore"):
+            kernel.place_weighted(rows, weight, last, 0, bound, 2.0**20, tile)
+            sums = np.zeros((2, 1 + halves, width + 1), dtype=np.int64)
+            half = 2.0**22 if halves else 1.0
+            kernel.placed_sums(last[np.newaxis], rows, bound, 2.0**10, 0.2, 1.0, 2.0**43, 0.7, used, half, *sums)
+        counts = np.zeros(5, dtype=np.int64)
+        kernel.count_cells(np.arange(n) % 9 - 2, used, counts)
+        results.append((tile + 0.0, sums.tolist(), counts.tolist()))
+    assert same_bits(results[0][0], results[1][0])
+    assert results[0][1:] == results[1][1:]
+
+
+@settings(max_examples=60, deadline=None)
 @given(seeds, widths, records, st.floats(0.1, 10), st.floats(0.1, 10))
 def test_both_kernels_shorten_rows_alike(seed, width, n, per_unit, radius):
     results = []

@@ -38,6 +38,47 @@ def bounds(width: int) -> tuple[np.ndarray, ...]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("records", RECORDS)
+@pytest.mark.parametrize("with_last", [False, True])
+def test_loop_that_places_weighted_records(records, with_last):
+    rows, weight = values(records, (3, records + 5)), values(records + 1, (records + 5,))
+    last = values(7, (records + 5,)) if with_last else np.empty(0)
+    found, expected = np.empty((2, 3 + with_last, records))
+    kernel_loops.place_weighted(rows, weight, last, 5, 2.0, 2.0**20, found)
+    NUMPY.place_weighted(rows, weight, last, 5, 2.0, 2.0**20, expected)
+    same(found, expected)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("records", RECORDS)
+@pytest.mark.parametrize(("lines", "half"), [(1, 1.0), (2, 2.0**22)])
+@pytest.mark.parametrize("one_bound", [1.0, 3.0])
+def test_loop_that_sums_placed_records(records, lines, half, one_bound):
+    head, body = values(records, (2, records), 0.02), values(records + 1, (3, records), 0.02)
+    used = np.arange(records) % 7 != 3
+    # So coarse a grid of the 1 that its dither often makes it one unit more.
+    grids = (2.0, 2.0**20, 0.3, one_bound, 2.0**51, 0.7)
+    for first, second in ((head, body), (head, body[:0])):
+        found, expected = np.zeros((2, 2, lines, len(first) + len(second)), dtype=np.int64)
+        kernel_loops.placed_sums(first, second, *grids, used, half, *found)
+        NUMPY.placed_sums(first, second, *grids, used, half, *expected)
+        assert found.tolist() == expected.tolist()
+        assert found.any() == (records > 0)
+        if records > 100:
+            assert found[1].any()
+
+
+def test_loop_that_counts_cells():
+    cells = np.array([0, 2, 2, -1, 3, 1, 2], dtype=np.int64)
+    used = np.array([True, True, False, True, True, True, True])
+    for kernel in (kernel_loops, NUMPY):
+        counts = np.zeros(3, dtype=np.int64)
+        kernel.count_cells(cells, used, counts)
+        assert counts.tolist() == [1, 1, 2]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("records", RECORDS)
 @pytest.mark.parametrize(("scale", "whole"), [(1.0, False), (2.0**23, True)])
 def test_encoding_loops(records, scale, whole):
     width = 3
