@@ -185,7 +185,7 @@ def test_solvers_by_position_are_refused_where_rows_have_none(given, tmp_path):
     ledger = Ledger.create(tmp_path / "budget.ledger", epsilon=5, delta=1e-5)
     for solver in ("minibatch", "tree", "sgd"):
         model = ReLURegressor(epsilon=1.0, delta=1e-5, domain=DOMAIN, solver=solver, ledger=ledger)
-        with pytest.raises(ValueError, match="positions"):
+        with pytest.raises(ValueError, match="by position"):
             model.fit_table(given, target="cost", features=["age", "bmi"])
     assert len(ledger.history) == 0
 
