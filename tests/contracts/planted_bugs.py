@@ -17,7 +17,7 @@ from unittest import mock
 
 import numpy as np
 
-import discreet.curator.door
+import discreet.curator.curator
 import discreet.curator.noise
 import discreet.rows.grid
 import discreet.rows.queries
@@ -178,7 +178,7 @@ def _same_seed():
 @contextmanager
 def seed_reuse() -> Iterator[None]:
     """Every curator starts from the same seed, as after a fork or with a constant."""
-    with mock.patch.object(discreet.curator.door, "SystemBits", _same_seed):
+    with mock.patch.object(discreet.curator.curator, "SystemBits", _same_seed):
         yield
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import discreet.curator.door
+import discreet.curator.curator
 from discreet import Public, ReLURegressor, SingleIndexRegressor
 from discreet.audit import replay
 from discreet.privacy import GDP
@@ -32,7 +32,7 @@ def make(kind=ReLURegressor, **more):
 def fixed_order(monkeypatch):
     """Both fits of an audit must use one secret order: what is left is what the order hides nothing of."""
     monkeypatch.setattr(
-        discreet.curator.door, "random_order", lambda count, bits: np.random.default_rng(7).permutation(count)
+        discreet.curator.curator, "random_order", lambda count, bits: np.random.default_rng(7).permutation(count)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import discreet.curator.door
+import discreet.curator.curator
 import discreet.noise.ranking
 import discreet.rows.ranking
 from discreet import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
@@ -133,7 +133,7 @@ class TestPlantedBugs:
 
     def test_halved_reach(self, estimator, monkeypatch):
         real = discreet.rows.ranking.ranking_reach
-        monkeypatch.setattr(discreet.curator.door, "ranking_reach", lambda *arguments: real(*arguments) // 2)
+        monkeypatch.setattr(discreet.curator.curator, "ranking_reach", lambda *arguments: real(*arguments) // 2)
         report = self.audit(estimator)
         assert report.release_efficiencies[report.labels.index("selection")] > 1
         # The whole claim may hide it, as sums lose less than they may on this pair; the selection's own must not.
@@ -146,7 +146,7 @@ class TestPlantedBugs:
             indices, _ = real(query, sums)
             return indices, sums[indices]
 
-        monkeypatch.setattr(discreet.curator.door, "candidates", signed)
+        monkeypatch.setattr(discreet.curator.curator, "candidates", signed)
         report = self.audit(estimator)
         assert any("did not rank by what its query declares" in problem for problem in report.problems), str(report)
 

@@ -1,4 +1,4 @@
-"""Rules behind the door, one by one: noise of a release, who pays, parts of the rows, and the minimised objective."""
+"""Rules of the curator, one by one: noise of a release, who pays, parts of the rows, and the minimised objective."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.curator import Curator
-from discreet.curator.accountant import Accountant, Rehearsal, Rehearsed, _fits_into, telling
+from discreet.curator.accountant import Accountant, Rehearsal, Rehearsed, _fits_into, disclosure
 from discreet.curator.minimum import (
     COUPLING_FAILURE,
     MOST_PENALTY,
@@ -25,7 +25,7 @@ from discreet.curator.noise import GridNoise
 from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, listening
 from discreet.curator.walk import RowByRow, noise_of_rows, walk_noise, walk_scale
-from discreet.curator.watch import answered, passed, unheard, watching
+from discreet.curator.watch import answered, passed, watching, without_progress
 from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.engines.progress import listener
@@ -212,18 +212,18 @@ def test_a_weak_guarantee_is_doubted_once_by_the_whole():
 
 
 def test_costs_fit_into_what_covers_them():
-    assert telling(1e-9) == Approximate(1e-12, 1e-9)
+    assert disclosure(1e-9) == Approximate(1e-12, 1e-9)
     assert _fits_into([GDP(0.1)], Reservation([GDP(0.1)]))
     assert not _fits_into([GDP(0.11)], Reservation([GDP(0.1)]))
     cost = Approximate(0.2, 1e-9)
     assert not _fits_into([cost], Reservation([GDP(1.0)]))
-    assert _fits_into([cost], Reservation([GDP(1.0), telling(1e-8)]))
-    assert not _fits_into([cost], Reservation([GDP(0.1), telling(1e-8)]))
-    assert not _fits_into([cost], Reservation([GDP(1.0), telling(1e-10)]))
-    assert _fits_into([cost], Reservation([GDP(1.0), telling(0.6e-9), telling(0.6e-9)]))
+    assert _fits_into([cost], Reservation([GDP(1.0), disclosure(1e-8)]))
+    assert not _fits_into([cost], Reservation([GDP(0.1), disclosure(1e-8)]))
+    assert not _fits_into([cost], Reservation([GDP(1.0), disclosure(1e-10)]))
+    assert _fits_into([cost], Reservation([GDP(1.0), disclosure(0.6e-9), disclosure(0.6e-9)]))
 
 
-# The door
+# The curator
 
 
 def test_a_row_of_several_records_moves_sums_by_all_of_them():
@@ -402,7 +402,7 @@ def test_a_watch_hears_of_passes_and_answers_and_of_nothing_unheard():
     try:
         passed()
         answered()
-        with unheard():
+        with without_progress():
             assert listener.get() is None
         assert listener.get() is not None
     finally:

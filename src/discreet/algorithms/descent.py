@@ -285,7 +285,8 @@ class _Descent(Approach):
         ratio = sizes.score_variance_ratio(clip) * frame.dispersion
         self.expected_meat = self.response.below * ratio
         seen = corrected(answer, frame.count, self.expected_meat)
-        if not self.plan.dispersion:  # scores of a group with only one class seem to have no variance
+        # The scores of a group with only one class seem to have no variance.
+        if not self.plan.dispersion:
             typical = float(np.median(relative_directions(seen, self.expected_meat)[0]))
             seen = no_flatter(seen, self.expected_meat, _LEAST_VARIANCE * typical)
         levels = zip(self.keeps, self.bounds.levels, strict=True)
@@ -321,10 +322,10 @@ class _Descent(Approach):
         )
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
-        """The estimate drawn to its goal by noise, and by all it may be off by as far as
-        noise hides the curvature.
+        """The estimate, shrunk to its goal by its noise.
 
-        There the look's mean label knows the constant better than the gradients do.
+        As far as noise hides the curvature, other errors shrink it as well, and the mean label of
+        the look gives the constant more precisely than the gradients do.
         """
         hidden = min(1.0, (self.doubt / _HIDDEN) ** 2)
         # Other errors are upper bounds: simulated designs of many kinds showed about half of

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.ball import tell_if_at_the_edge, usual_radius
+from discreet.algorithms.steps.ball import usual_radius, warn_at_edge
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import XScaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
@@ -80,7 +80,7 @@ def printed_descend(
         gradient = source.sum(query(beta), each).value[:, 0] + penalty @ beta
         beta = projected(beta - pace * gradient / count, ball)
         path.append(units.coefficients(coordinates.coefficients(beta)))
-    tell_if_at_the_edge(beta, ball, "cost_gd")
+    warn_at_edge(beta, ball, "cost_gd")
     return without_errors(path[-1], count, len(path), path=path)
 
 

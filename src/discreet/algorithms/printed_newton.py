@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.algorithms.steps.ball import tell_if_at_the_edge, usual_radius
+from discreet.algorithms.steps.ball import usual_radius, warn_at_edge
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
@@ -63,7 +63,7 @@ def printed_newton(
         hessian = source.sum(printed.hessian(beta), hessian_cost).value / count + penalty / count
         beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], printed.ball)
         path.append(units.coefficients(printed.coordinates.coefficients(beta)))
-    tell_if_at_the_edge(beta, printed.ball, "newton")
+    warn_at_edge(beta, printed.ball, "newton")
     return without_errors(path[-1], count, len(path), path=path)
 
 

@@ -1,6 +1,6 @@
 """The replay audit: does a fit keep its promise on this pair of neighbouring data sets?
 
-Fit on D and record every release: the exact sum behind the door, the noise scale, the output. Then fit on the neighbour
+Fit on D and record every release: the exact sum, the noise scale, the output. Then fit on the neighbour
 D', hand out the recorded *outputs* instead of fresh ones, and look at the exact sums again. An algorithm that sees
 nothing but outputs must then do the same things: ask as often, with the same noise, and end with the same model, to
 the byte. What is left of the difference is the sums, and Gaussian noise of standard deviation s hides a difference of
@@ -44,7 +44,7 @@ Data = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Recorded:
-    """One release as it looked from behind the door."""
+    """One release with its exact sum."""
 
     release: Release
     scales: NDArray[np.float64]

@@ -23,7 +23,7 @@ from discreet.rows import Picked
 
 @dataclass(frozen=True)
 class RecordedChoice:
-    """One selection as it looked from behind the door."""
+    """One selection with its exact scores."""
 
     release: Release
     choice: Choice

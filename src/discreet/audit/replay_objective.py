@@ -27,7 +27,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class RecordedMinimum:
-    """One minimised objective as it looked from behind the door, at the point that was handed out."""
+    """One minimised objective with its exact values, at the point that was handed out."""
 
     release: Release
     minimum: Minimum

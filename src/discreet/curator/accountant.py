@@ -220,7 +220,7 @@ class Rehearsal(Accountant):
         raise Rehearsed
 
 
-def telling(slack: float) -> Approximate:
+def disclosure(slack: float) -> Approximate:
     """The cost of revealing everything with probability ``slack``, and nothing otherwise."""
     return Approximate(1e-12, slack)
 

@@ -9,7 +9,7 @@ from discreet.privacy import GDP, Spending, Split
 from discreet.rows import Answer, Query, Residues
 
 
-class Door(Protocol):
+class PartCurator(Protocol):
     """How a part reaches its curator: queries about pieces of the part, and public facts."""
 
     @property
@@ -25,8 +25,8 @@ class Door(Protocol):
 class Part:
     """A source over some of a curator's rows; the split that made it has paid for its answers."""
 
-    def __init__(self, door: Door, split: Split, number: int, rows: Residues) -> None:
-        self._door = door
+    def __init__(self, curator: PartCurator, split: Split, number: int, rows: Residues) -> None:
+        self._curator = curator
         self._split = split
         self._number = number
         self._rows = rows
@@ -34,11 +34,11 @@ class Part:
 
     @property
     def public_rows(self) -> int | None:
-        rows = self._door.public_rows
+        rows = self._curator.public_rows
         return None if rows is None else self._rows.count(rows)
 
     def noise_std(self, query: Query, cost: GDP) -> float:
-        return self._door.noise_std(query, cost)
+        return self._curator.noise_std(query, cost)
 
     def sum(self, query: Query, cost: GDP) -> Answer:
         """The query's sum over this part's rows, with noise such that it costs exactly ``cost``."""
@@ -53,4 +53,4 @@ class Part:
         """
         pieces = self._rows.cut(len(queries))
         cost = self._spending.spend(cost)
-        return self._door.ask_part(self._split, self._number, queries, pieces, cost)
+        return self._curator.ask_part(self._split, self._number, queries, pieces, cost)

@@ -43,7 +43,7 @@ def answered() -> None:
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def without_progress() -> Iterator[None]:
     """Passes over the rows whose number must stay private: no progress is reported."""
     token = listener.set(None)
     try:

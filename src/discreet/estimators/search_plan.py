@@ -19,7 +19,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from discreet.curator import Rehearsal, Rehearsed, telling
+from discreet.curator import Rehearsal, Rehearsed, disclosure
 from discreet.errors import GuaranteeError
 from discreet.estimators.held_out import Rows
 from discreet.estimators.table_parts import TableRows
@@ -116,7 +116,7 @@ class Planner:
             return SearchPlan(fits, choice, refits, refits[0].costs)
         covered = tuple(self._covered(one, refit, allowed) for one, allowed in zip(made, refits, strict=True))
         slack = max(gaussian_cover(allowed.costs).slack for allowed in covered)
-        return SearchPlan(fits, choice, covered, (refit, telling(slack)))
+        return SearchPlan(fits, choice, covered, (refit, disclosure(slack)))
 
     def _allowed(self, made: Any, rows: Rows | TableRows, cost: GDP) -> Allowance:
         """The fit at the epsilon of this mu, and what it would reserve; errors of

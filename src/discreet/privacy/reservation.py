@@ -38,7 +38,7 @@ U = TypeVar("U", bound=Unit)
 
 # How far a request may exceed what is left, relative to its own mu^2: far more than the rounding of
 # shares, and far less than is visible in the noise.
-_HAIR = Fraction(1, 10**9)
+_TOLERANCE = Fraction(1, 10**9)
 
 
 class Reservation:
@@ -75,7 +75,7 @@ class Reservation:
             square = Fraction(cost.mu) ** 2
             if square <= self._square:
                 return cost
-            if square * (1 - _HAIR) <= self._square:
+            if square * (1 - _TOLERANCE) <= self._square:
                 return _within(cost, self.left.mu)
         raise BudgetError(
             f"a release of mu {cost.mu:.6g} was asked for, but {self.left.mu:.6g} is left of what was reserved; "

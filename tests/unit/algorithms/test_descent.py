@@ -14,7 +14,7 @@ from plain_source import without_rounding
 from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
-from discreet.algorithms.parts.measure import Bounds, Said, together
+from discreet.algorithms.parts.measure import Bounds, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, damped_inverse, no_flatter, positive
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.response import Response
@@ -185,15 +185,15 @@ def test_the_signal_is_told_in_words():
 
 
 def test_measurements_are_weighed_by_what_is_known_of_each():
-    exact = Said(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
-    noisy = Said(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
+    exact = Optimum(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
+    noisy = Optimum(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
     found = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1], [np.zeros(2), np.zeros(2)], np.eye(2))
     assert found.phi == pytest.approx([1.0, 1.0], abs=1e-3)
     assert float(np.trace(found.noise)) < 1e-5
 
 
 def test_a_point_far_off_with_a_doubtful_response_weighs_little():
-    far, near = (Said(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
+    far, near = (Optimum(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
     none = [np.zeros(1), np.zeros(1)]
     found = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1], none, np.eye(1))
     assert found.phi[0] == pytest.approx(1.0, abs=0.01)
@@ -201,14 +201,14 @@ def test_a_point_far_off_with_a_doubtful_response_weighs_little():
 
 
 def test_what_was_cut_off_a_step_counts_as_an_error():
-    said = [Said(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1))]
+    said = [Optimum(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1))]
     assert together(said, [np.ones(1)], [0.1], [np.zeros(1)], np.eye(1)).unsure == 0
     assert together(said, [np.ones(1)], [0.1], [np.array([0.5])], np.eye(1)).unsure == pytest.approx(0.25)
 
 
 def test_what_is_wrong_is_counted_by_the_loss_it_costs():
     """An error that costs the same loss in every direction is larger where the loss is flat."""
-    said = [Said(np.ones(2), 1e-4 * np.eye(2), np.eye(2))]
+    said = [Optimum(np.ones(2), 1e-4 * np.eye(2), np.eye(2))]
     found = together(said, [np.ones(2)], [0.1], [np.array([0.5, 0.0])], np.diag([4.0, 1.0]))
     assert found.unsure == pytest.approx(np.diag([0.125, 0.5]))
 

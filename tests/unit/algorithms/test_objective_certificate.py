@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 
-import discreet.curator.door
+import discreet.curator.curator
 from discreet import LogisticRegression, Public
 from discreet.curator import minimum
 from discreet.curator.minimum import find_minimum
@@ -39,7 +39,7 @@ def test_the_gradient_is_within_tolerance_for_every_penalty(alpha, public, monke
         left.append(float(np.linalg.norm(gradient)) / noise.tolerance)
         return found
 
-    monkeypatch.setattr(discreet.curator.door, "find_minimum", watched)
+    monkeypatch.setattr(discreet.curator.curator, "find_minimum", watched)
     X, y = rows()
     model = LogisticRegression(
         epsilon=1, delta=1e-6, bounds_X=(-4, 4), solver="objective", alpha=alpha, public=public

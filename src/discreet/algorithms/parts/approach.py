@@ -18,7 +18,7 @@ from discreet.algorithms.parts.line_search import along, profile, relative_noise
 from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
-from discreet.algorithms.parts.start import first_coordinates, lies_there, start
+from discreet.algorithms.parts.start import first_coordinates, resembles_public, start
 from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
@@ -97,7 +97,7 @@ class Approach:
     def whiten(self) -> None:
         """White coordinates, and a start."""
         count, model = self.scaling.least_count, self.model
-        if self.guess is not None and not lies_there(
+        if self.guess is not None and not resembles_public(
             self.source, self.plan.part(shares.PUBLIC / 2), model, self.scaling, self.label, self.guess
         ):
             self.guess = None

@@ -72,17 +72,17 @@ class Measurement:
         )
         return replace(self, base=base, levels=levels)
 
-    def optimum(self, response: Floats, keeps: Sequence[float]) -> Said:
+    def optimum(self, response: Floats, keeps: Sequence[float]) -> Optimum:
         """The optimum if the gradient has this response: one Newton step."""
         penalty = self.frame.penalty
         gradient, noise_std = self.gradient(keeps)
         back, unseen = damped_inverse(response + penalty, noise_std / self.frame.farthest)
         noise = noise_std**2 * back @ back.T + self.frame.farthest_variance * unseen @ unseen.T
-        return Said(self.phi - back @ (gradient + penalty @ self.phi), noise, back)
+        return Optimum(self.phi - back @ (gradient + penalty @ self.phi), noise, back)
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class Optimum:
     """A measurement's optimum, with the covariance of its noise."""
 
     phi: Floats
@@ -157,7 +157,7 @@ class Estimate:
 
 
 def together(
-    said: Sequence[Said], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats
+    said: Sequence[Optimum], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats
 ) -> Estimate:
     """The best weighted mean of several measurements.
 

@@ -55,7 +55,7 @@ def start(
     return Frame(source, model, coordinates, foresight, count, dispersion), phi
 
 
-def lies_there(
+def resembles_public(
     source: Source, cost: GDP, model: GlmModel, scaling: Scaling, label: LabelScale, guess: Guess | None
 ) -> bool:
     """Whether private rows are like public ones: of length about sqrt(size) in the

@@ -22,7 +22,7 @@ def usual_radius(model: GlmModel) -> float:
     return _FAR if (model.family.name, model.link.name) == ("bernoulli", "logit") else _USUAL
 
 
-def tell_if_at_the_edge(beta: Floats, radius: float, solver: str) -> None:
+def warn_at_edge(beta: Floats, radius: float, solver: str) -> None:
     """Warn if the ball, not the data, determined the result; this uses the
     released coefficients alone.
     """

@@ -23,7 +23,7 @@ from discreet.curator.parts import Part
 from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, Codec, Hear, Held, listening
 from discreet.curator.walk import RowByRow
-from discreet.curator.watch import answered, passed, unheard
+from discreet.curator.watch import answered, passed, without_progress
 from discreet.engines.engine import Engine, Function
 from discreet.noise import Bits, SystemBits
 from discreet.noise.order import random_order
@@ -243,7 +243,7 @@ class Curator:
             return query.read(exact_sum(self._engine.sum_rows(partial(query.parts, theta))))
 
         def look() -> tuple[Integers, Hear[Integers]]:
-            with unheard():  # the number of passes is private
+            with without_progress():  # the number of passes is private
                 minimum = find_minimum(release, noise, gradient, self._bits)
             passed()
             whole = smoothed(minimum, self._bits)
