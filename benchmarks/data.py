@@ -1,4 +1,6 @@
-"""Data sets of the linear benchmarks: fixed splits, and bounds that were declared instead of taken from the data."""
+"""Data sets of the linear benchmarks: fixed splits, and bounds that were declared instead of taken
+from the data.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ SPLIT_SEED = 0
 
 Bounds = dict[str, tuple[float, float]]
 
-# The last column of each is the target. Round numbers from what the quantity is (legal limits, the weather of the
-# place, the scale of a score); a few rows of the heavy-tailed columns lie outside and are clipped, for every method.
+# The last column of each is the target. Round numbers from what the quantity is (legal limits, the
+# weather of the place, the scale of a score); a few rows of the heavy-tailed columns lie outside
+# and are clipped, for every method.
 WINE: Bounds = {
     "fixed_acidity": (3, 12),
     "volatile_acidity": (0, 1.2),  # 1.2 g/l is about the legal limit
@@ -50,7 +53,8 @@ CALIFORNIA: Bounds = {
     "Longitude": (-125, -114),
     "MedHouseVal": (0, 5.1),  # the census capped values at 500,001 USD
 }
-# TEY is a feature here: with it the design has the d = 10 (intercept included) of the figures to compare with.
+# TEY is a feature here: with it the design has the d = 10 (intercept included) of the figures to
+# compare with.
 GAS_TURBINE: Bounds = {
     "AT": (-10, 40),
     "AP": (980, 1040),
@@ -117,10 +121,11 @@ def _real(file: str, bounds: Bounds) -> Cell:
 
 
 def _synthetic(condition: float) -> Cell:
-    """A Gaussian design whose covariance has eigenvalues from 1 down to 1 / condition in a random basis.
+    """A Gaussian design whose covariance has eigenvalues from 1 down to 1 / condition in a random
+    basis.
 
-    Every eigen-direction explains the same share of the target, so an ill-conditioned design cannot be answered by
-    its strong directions alone. All conditions share the same underlying draws.
+    Every eigen-direction explains the same share of the target, so an ill-conditioned design cannot
+    be answered by its strong directions alone. All conditions share the same underlying draws.
     """
     rng = np.random.default_rng(SYNTHETIC_SEED)
     basis, _ = np.linalg.qr(rng.standard_normal((SYNTHETIC_FEATURES, SYNTHETIC_FEATURES)))

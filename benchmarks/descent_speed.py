@@ -20,7 +20,9 @@ ROWS, COLUMNS, ROUNDS = 1_000_000, 20, 3
 
 
 def cpu_seconds(action: Callable[[], object]) -> float:
-    """The processor's time, all threads together: what other work takes on a shared machine is not counted."""
+    """The processor's time, all threads together: what other work takes on a shared machine is not
+    counted.
+    """
     start = time.process_time()
     action()
     return time.process_time() - start

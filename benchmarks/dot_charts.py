@@ -1,4 +1,5 @@
-"""README's two charts, drawn from the tables of ``benchmarks.efficiency`` and ``benchmarks.real_sets``.
+"""README's two charts, drawn from the tables of ``benchmarks.efficiency`` and
+``benchmarks.real_sets``.
 
 python -m benchmarks.dot_charts
 """
@@ -23,7 +24,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def efficiency(rows: list[dict[str, str]]) -> Any:
-    """What privacy costs an estimate: a panel for each number of rows and epsilon, a line for each model."""
+    """What privacy costs an estimate: a panel for each number of rows and epsilon, a line for each
+    model.
+    """
     from matplotlib.figure import Figure
 
     models = list(dict.fromkeys(row["model"] for row in rows))

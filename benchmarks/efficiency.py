@@ -1,8 +1,9 @@
-"""What the default fit's estimate costs: its squared error over that of a fit without privacy, beside the limit.
+"""The default fit's squared error over that of a fit without privacy, beside its limit.
 
-The error is that of ``results_``'s estimate in the metric of the Fisher information, times n over the number of
-coefficients: 1 is the non-private fit. The limit is that of the best fixed clip norm with hindsight, true coordinates
-and 70 % of the budget in one gradient, by Monte Carlo in the same run.
+The error is that of ``results_``'s estimate in the metric of the Fisher information, times n over
+the number of coefficients: 1 is the non-private fit. The limit is that of the best fixed clip norm
+with hindsight, true coordinates and 70 % of the budget in one gradient, by Monte Carlo in the same
+run.
 
     python -m benchmarks.efficiency [--sets 8] [--rows 5000 20000 200000] [--write]
 """

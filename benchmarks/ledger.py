@@ -1,4 +1,4 @@
-"""Does a ledger get slower as it grows? Opening, charging, reading and verifying after 10 to 100,000 entries."""
+"""Speed of a ledger as it grows: opening, charging, reading and verifying, 10 to 100,000 entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ ABOUT_CHARGES = (
 
 
 def grown(path: Path, entries: int) -> Ledger:
-    """A ledger with so many charges, the same as if each had been made on its own, but in one transaction."""
+    """A ledger with so many charges, the same as if each had been made on its own, but in one
+    transaction.
+    """
     ledger = Ledger.create(path, epsilon=8, delta=1e-6)
     with writing(ledger.path) as connection:
         view = View(connection)
@@ -55,7 +57,9 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
 
 
 def charges(ledgers: list[Ledger]) -> list[str]:
-    """Charges per second of each: ledgers take turns, so that other work on the machine hits all of them alike."""
+    """Charges per second of each: ledgers take turns, so that other work on the machine hits all of
+    them alike.
+    """
     taken: list[list[tuple[float, float]]] = [[] for _ in ledgers]
     for _ in range(CHARGES):
         for ledger, times in zip(ledgers, taken, strict=True):

@@ -1,7 +1,9 @@
-"""Test R^2 of private linear regression, side by side with AdaSSP and diffprivlib on the same declared bounds.
+"""Test R^2 of private linear regression, side by side with AdaSSP and diffprivlib on the same
+declared bounds.
 
-Run from the repository's root: ``python -m benchmarks.linear_accuracy [--draws 50] [--quick] [--only ours|peers]``.
-Peers' scores are cached by data, parameters and source, so that ours can be run again alone while it is tuned.
+Run from the repository's root: ``python -m benchmarks.linear_accuracy [--draws 50] [--quick]
+[--only ours|peers]``. Peers' scores are cached by data, parameters and source, so that ours can be
+run again alone while it is tuned.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ RELATIONS = ("replace_one", "add_or_remove_one")
 QUICK_DRAWS = 5
 
 RESULTS = ROOT / "benchmarks" / "results"
-# What the verdict is about. The half-radius variant is ours as much as anybody's: shown, and counted apart.
+# What the verdict is about. The half-radius variant is ours as much as anybody's: shown, and
+# counted apart.
 JUDGED_PEERS = ("AdaSSP", "AdaSSP-GDP", "diffprivlib")
 OURS = "ours"
 STYLES = {
@@ -217,7 +220,8 @@ def draw_panel(panel: Axes, lines: list[Line]) -> None:
     for method, look in STYLES.items():
         points = [(line.setting.epsilon, line.medians[method]) for line in lines if method in line.medians]
         if points:
-            # Scores far below the constant mean would flatten all others: a triangle on the axis stands for them.
+            # Scores far below the constant mean would flatten all others: a triangle on the axis
+            # stands for them.
             panel.plot(*zip(*points, strict=True), label=method, **look)
             below = [epsilon for epsilon, score in points if score < floor]
             if below:

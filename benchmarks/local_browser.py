@@ -1,7 +1,8 @@
-"""How long a report takes in a browser: ``python -m benchmarks.local_browser [--write]``; needs Chromium.
+"""How long a report takes in a browser: ``python -m benchmarks.local_browser [--write]``; needs
+Chromium.
 
-The client that participants' pages are served, in Chromium without a window, system randomness included. Median and
-99th percentile of 200 reports after ten that warm it up.
+The client that participants' pages are served, in Chromium without a window, system randomness
+included. Median and 99th percentile of 200 reports after ten that warm it up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""How many reports a second ``discreet local report --records`` makes: the whole command, from file to file.
+"""How many reports a second ``discreet local report --records`` makes: the whole command, from file
+to file.
 
     python -m benchmarks.local_reports [--records 50000] [--write]
 
-Each report is stored durably before it is written out. The first run draws them, the second finds them in the ledger.
+Each report is stored durably before it is written out. The first run draws them, the second finds
+them in the ledger.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Speed of the noise samplers: draws per second, ours with and without `cryptography`, and opendp's."""
+"""Speed of the noise samplers: draws per second, ours with and without `cryptography`, and
+opendp's.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.parties [--streamed 30000000]
 
-Keys are hashed apart, at their own rate. ``--streamed`` writes a Parquet file of that many rows and releases from it,
-to show that memory does not grow with the rows.
+Keys are hashed apart, at their own rate. ``--streamed`` writes a Parquet file of that many rows and
+releases from it, to show that memory does not grow with the rows.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def hashes_per_second() -> float:
 
 
 def streamed(rows: int) -> tuple[float, float]:
-    """Seconds of a full pass (keys checked, then mixed) over a file, and the memory it took beyond the start."""
+    """Seconds of a full pass (keys checked, then mixed) over a file, and the memory it took beyond
+    the start.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -120,7 +122,8 @@ def main() -> None:
     settings = parser.parse_args()
     lines = [f"# Parties: mixing k = {MIXES}, n = {settings.rows:,}, d = {COLUMNS}, one core", ""]
     lines += ["| what | measured | target |", "|---|---|---|"]
-    # Each in a process of its own: the most memory ever used only grows, and long files compile the kernels.
+    # Each in a process of its own: the most memory ever used only grows, and long files compile the
+    # kernels.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         passes = [(rows, *pool.submit(streamed, rows).result()) for rows in settings.streamed]
     plain = mixing_seconds(settings.rows, compiled=False)

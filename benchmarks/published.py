@@ -1,7 +1,8 @@
-"""Published regressions at budgets that protect nobody: the private fit must become the one in the books.
+"""Published regressions at huge budgets: the private fit must equal the published one.
 
-Bounds are the ranges of the data. The distance to the published coefficient is in published standard errors; standard
-errors are those of ``cov_type="model"``, as published. The data ship with statsmodels and scikit-learn.
+Bounds are the ranges of the data. The distance to the published coefficient is in published
+standard errors; standard errors are those of ``cov_type="model"``, as published. The data ship with
+statsmodels and scikit-learn.
 
     python -m benchmarks.published [--write]
 """
@@ -35,7 +36,9 @@ class Published:
     errors: np.ndarray
 
     def distance(self, epsilon: float) -> tuple[float, float, float]:
-        """The largest distance of a coefficient, and the smallest and largest ratio of standard errors."""
+        """The largest distance of a coefficient, and the smallest and largest ratio of standard
+        errors.
+        """
         bounds = (self.X.min(axis=0), self.X.max(axis=0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", discreet.WeakGuaranteeWarning)
@@ -89,7 +92,9 @@ def _poisson(name: str) -> Published:
 
 
 def _cancer() -> Published:
-    """Cancer deaths by population, gamma with a logarithmic link; a county without a death has no gamma label."""
+    """Cancer deaths by population, gamma with a logarithmic link; a county without a death has no
+    gamma label.
+    """
     import statsmodels.api as sm
 
     data = sm.datasets.cancer.load_pandas().data

@@ -1,9 +1,11 @@
-"""Test losses of the default fits on real sets, as a user would fit them, beside the fit without privacy.
+"""Test losses of the default fits on real sets, as a user would fit them, beside the fit without
+privacy.
 
     python -m benchmarks.real_sets [--draws 5] [--write]
 
-Sets, splits and declared bounds are those of ``benchmarks.accuracy``. Linear: 1 - R^2; logistic: log-loss; claims:
-deviance. delta 1e-6, one row replaced, no public rows, the mean of the noise draws on one split.
+Sets, splits and declared bounds are those of ``benchmarks.accuracy``. Linear: 1 - R^2; logistic:
+log-loss; claims: deviance. delta 1e-6, one row replaced, no public rows, the mean of the noise
+draws on one split.
 """
 
 from __future__ import annotations

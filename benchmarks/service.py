@@ -1,8 +1,10 @@
-"""Durable reports a second, latency and memory of the collector: ``python -m benchmarks.service`` (or ``make bench``).
+"""Durable reports a second, latency and memory of the collector: ``python -m benchmarks.service``
+(or ``make bench``).
 
-The server runs in a process of its own, the devices in this one, on the same cores. Reports are made beforehand, as
-devices would; a report counts when it was acknowledged, which is after its commit was synced. Afterwards the store is
-added up again: every acknowledged report must be in it exactly once.
+The server runs in a process of its own, the devices in this one, on the same cores. Reports are
+made beforehand, as devices would; a report counts when it was acknowledged, which is after its
+commit was synced. Afterwards the store is added up again: every acknowledged report must be in it
+exactly once.
 """
 
 from __future__ import annotations

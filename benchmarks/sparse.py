@@ -1,11 +1,13 @@
-"""Sparse models: accuracy on independent and correlated designs, and time and memory of a step at full width.
+"""Sparse models: accuracy on independent and correlated designs, and time and memory of a step at
+full width.
 
     python -m benchmarks.sparse accuracy [--seeds 3]     excess log-loss, recall of the true columns
     python -m benchmarks.sparse size [--rows 80000] [--width 10000]
 
-Accuracy: n 20,000, d 1,000, 10 true coefficients, delta 1/2n, replace_one. Independent: x uniform in (-1, 1) and
-coefficients +-1. Others: normal x clipped to [-4, 4], which is declared; coefficients +-1/2 at random places, or
-("adjacent") at every second place of one stretch. AR(1) with the correlation named; blocks of ten with correlation .7.
+Accuracy: n 20,000, d 1,000, 10 true coefficients, delta 1/2n, replace_one. Independent: x uniform
+in (-1, 1) and coefficients +-1. Others: normal x clipped to [-4, 4], which is declared;
+coefficients +-1/2 at random places, or ("adjacent") at every second place of one stretch. AR(1)
+with the correlation named; blocks of ten with correlation .7.
 """
 
 from __future__ import annotations

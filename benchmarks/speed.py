@@ -1,4 +1,6 @@
-"""How fast: a private fit against one plain X.T @ X, a streaming fit against reading, memory, start-up."""
+"""How fast: a private fit against one plain X.T @ X, a streaming fit against reading, memory,
+start-up.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 
 def best(*actions: Callable[[], object]) -> list[float]:
-    """The least time of each action, taken in turns so that other work on the machine meets all of them alike."""
+    """The least time of each action, taken in turns so that other work on the machine meets all of
+    them alike.
+    """
     times: list[list[float]] = [[] for _ in actions]
     for action in actions:
         action()  # compiles, and warms the caches
@@ -48,7 +52,9 @@ def best(*actions: Callable[[], object]) -> list[float]:
 
 
 def model(neighbours: str) -> LinearRegression:
-    """The fit that is timed: one look and one release; ``benchmarks.descent_speed`` times the descent."""
+    """The fit that is timed: one look and one release; ``benchmarks.descent_speed`` times the
+    descent.
+    """
     return LinearRegression(
         epsilon=1.0, delta=1e-6, domain=DOMAIN, bounds_y=(-5.0, 5.0), neighbours=neighbours, solver="moments"
     )
@@ -71,7 +77,9 @@ def write(path: Path, rows: int) -> None:
 
 
 def read(path: Path) -> None:
-    """All columns, and nothing done with them. Without pre_buffer, which is slower here and holds the whole file."""
+    """All columns, and nothing done with them. Without pre_buffer, which is slower here and holds
+    the whole file.
+    """
     for _ in pq.ParquetFile(path, pre_buffer=False).iter_batches():
         pass
 
@@ -114,7 +122,7 @@ def peak_memory(path: Path) -> float:
 
 
 def start_up() -> list[str]:
-    """Import and help, each in a new process, less nothing: Python's own start is in it."""
+    """Times of import and help, each in a new process, Python's own start included."""
     words = {
         "`python -c 'import discreet'`": [sys.executable, "-c", "import discreet"],
         "`discreet --help`": [str(Path(sys.executable).with_name("discreet")), "--help"],

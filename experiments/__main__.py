@@ -1,6 +1,8 @@
-"""All figures and tables of the five papers: ``python -m experiments --quick``, or without for the papers' sizes.
+"""All figures and tables of the five papers: ``python -m experiments --quick``, or without for the
+papers' sizes.
 
-Every module goes on where it stopped. ``--minutes`` is the time for each, ``--only pmt`` names a paper.
+Every module goes on where it stopped. ``--minutes`` is the time for each, ``--only pmt`` names a
+paper.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import time
 from pathlib import Path
 
 PAPERS = ("pmt", "cost", "relu", "nldp", "mpr")
-# Modules with a command line of their own, and what makes them small: there is no figure in them to run.
+# Modules with a command line of their own, and what makes them small: there is no figure in them to
+# run.
 OTHERS = {
     "cost.swarm": ["--repeats", "1"],
     "mpr.table1": ["--splits", "1"],

@@ -1,11 +1,12 @@
-"""What our estimators reach, beside the lower bounds that no private method beats.
+"""Errors of our estimators beside the minimax lower bounds for private methods.
 
 Run from the root: python -m experiments.attack_lower_bounds [--repeats 20] [--only poisson]. Writes
-experiments/attack_lower_bounds.md and .svg; with ``--only`` the table's lines of other models stay as they are.
-Coefficients are drawn from the prior of the bounds, cos^2 on a box of half-width 1/sqrt(d); sparse ones have equal
-height on a random support, and the worst of three heights counts. x is uniform on [-1, 1]^d; the mean squared error of
-the coefficients is held against ``discreet.planning``. Cells that come near a bound are measured five times as often.
-Ends with exit code 1 if a mean is below a bound by more than four standard errors.
+experiments/attack_lower_bounds.md and .svg; with ``--only`` the table's lines of other models stay
+as they are. Coefficients are drawn from the prior of the bounds, cos^2 on a box of half-width
+1/sqrt(d); sparse ones have equal height on a random support, and the worst of three heights counts.
+x is uniform on [-1, 1]^d; the mean squared error of the coefficients is held against
+``discreet.planning``. Cells that come near a bound are measured five times as often. Ends with exit
+code 1 if a mean is below a bound by more than four standard errors.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""The full audit: every planted bug, a broken library, and every model of discreet, by replay and by black box.
+"""The full audit: every planted bug, a broken library, and every model of discreet, by replay and
+by black box.
 
-Run from the root: python -m experiments.attack_suite [--runs 160] [--bug-runs 300]. Writes experiments/attack_suite.md
-and a page with plots, build/audit.html. Stopped, it goes on from build/audit-state, as long as the code is the same.
-Ends with exit code 1 if a bug is not caught or a correct model is rejected. Broken models come first: an audit that
-has lost its power need not go on.
+Run from the root: python -m experiments.attack_suite [--runs 160] [--bug-runs 300]. Writes
+experiments/attack_suite.md and a page with plots, build/audit.html. After a stop it continues from
+build/audit-state, as long as the code is the same. The exit code is 1 if a bug is not caught or an
+honest model fails. Broken models come first: an audit without power need not continue.
 
-Every model of the catalogue is replayed on searched neighbours: each estimator with each solver, as printed where there
-is such a thing, with and without public rows, under both neighbour relations. Black boxes, which cost a thousand times
-as much and find less, are for what somebody gets who chooses nothing, and for one model with each other solver.
+Every model of the catalogue is replayed on searched neighbours: each estimator with each solver, as
+printed where there is such a thing, with and without public rows, under both neighbour relations.
+Black boxes, which cost a thousand times as much and find less, are for what somebody gets who
+chooses nothing, and for one model with each other solver.
 """
 
 from __future__ import annotations
@@ -42,11 +44,13 @@ BUILD = ROOT / "build"
 DIFFPRIVLIB = ROOT / ".venv-diffprivlib" / "bin" / "python"
 MODEL = ROOT / "experiments" / "attack_diffprivlib_model.py"
 EPSILON, DELTA = 1.0, 1e-6
-# A claim that the noise of a wasteful bug is for: below this share of it, the code does something else.
+# Below this share of the claimed mu, the code adds far more noise than the claim needs.
 WASTED = 0.8
-# Of 1 in 1,000 for everything that `make audit` does; the tests and the tracing attacks have the rest (docs/audit.md).
+# Of 1 in 1,000 for everything that `make audit` does; the tests and the tracing attacks have the
+# rest (docs/audit.md).
 MOST_FALSE_ALARMS = 6e-4
-# One estimator stands for the others with the same solver where solvers are attacked by their outputs.
+# One estimator stands for the others with the same solver where solvers are attacked by their
+# outputs.
 _SOLVERS_OF = ("LinearRegression", "LogisticRegression", "ReLURegressor", "SparseLogisticRegression")
 
 
@@ -63,7 +67,7 @@ class PlantedAttack(TranscriptAttack):
 
 def audit_bug(number: int, bug: Bug, settings: Settings) -> Finding:
     if bug.patch is not nullcontext:
-        # It sits behind the door, where every estimator comes by: the quickest one shows it as well.
+        # The bug is in the curator, which every estimator uses, so the fastest estimator shows it.
         bug = replace(bug, kind=NoisyGradientDescent)
     with bug.patch():
         finding = audit_estimator(
@@ -100,7 +104,8 @@ def audit_variant(variant: catalogue.Variant, settings: Settings) -> Finding:
 def has_black_box(variant: catalogue.Variant) -> bool:
     """Models with nothing chosen under both relations; other solvers with one row replaced.
 
-    Replayed only: printed noise, which is refused at a large epsilon, and shuffled rows, which promise nothing there.
+    Replayed only: printed noise, which is refused at a large epsilon, and shuffled rows, which
+    promise nothing there.
     """
     settings = dict(variant.settings)
     if variant.kind in functions.MODELS.values() or (
@@ -122,7 +127,7 @@ def has_black_box(variant: catalogue.Variant) -> bool:
 
 
 def steps(settings: Settings, bug_runs: int, part: str) -> list[tuple[str, Settings, partial[Finding]]]:
-    """Everything there is to do: a name, how hard to look, and the audit."""
+    """All audits: a name, its settings, and the function that runs it."""
     planned = []
     for_bugs = replace(settings, runs=bug_runs, climbs=40)
     if part != "ours":
@@ -146,7 +151,9 @@ def steps(settings: Settings, bug_runs: int, part: str) -> list[tuple[str, Setti
 
 
 def audited(name: str, audit: Callable[[], Finding]) -> Finding:
-    """The audit's finding; a model that fails in the middle is a finding too, and the others are still audited."""
+    """The audit's finding; a model that fails in the middle is a finding too, and the others are
+    still audited.
+    """
     started = time.monotonic()
     try:
         return audit()
@@ -241,7 +248,7 @@ def main() -> None:
         )
     if not suite.passed:
         raise SystemExit(1)
-    shutil.rmtree(state)  # it has come to its end: the next one starts afresh
+    shutil.rmtree(state)  # the audit is complete: the next one starts anew
 
 
 if __name__ == "__main__":

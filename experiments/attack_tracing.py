@@ -1,8 +1,10 @@
-"""Tracing attacks on private fits: the score attack (COST, 4.7), the sparse one (4.9), and that on ReLU (RELU, 5).
+"""Tracing attacks on private fits: the score attack (COST, 4.7), the sparse one (4.9), and that on
+ReLU (RELU, 5).
 
-Run from the root: python -m experiments.attack_tracing [--data-sets 200]. Writes experiments/attack_tracing.md, .svg.
-Each attack knows the true coefficients and guesses of every row whether it was fitted; a fit is attacked with as many
-fresh rows. "allowed" is the area under the curve that the guarantee's mu allows, Phi(mu / sqrt 2).
+Run from the root: python -m experiments.attack_tracing [--data-sets 200]. Writes
+experiments/attack_tracing.md, .svg. Each attack knows the true coefficients and guesses of every
+row whether it was fitted; a fit is attacked with as many fresh rows. "allowed" is the area under
+the curve that the guarantee's mu allows, Phi(mu / sqrt 2).
 """
 
 from __future__ import annotations

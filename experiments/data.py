@@ -1,4 +1,4 @@
-"""Where the shared data sets lie: ``DISCREET_DATA``, or beside the repository."""
+"""The folder of the shared data sets: ``DISCREET_DATA``, or beside the repository."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""How often do 95 % intervals cover the truth? `python -m experiments.glm_coverage`, results beside this file.
+"""Coverage of 95 % intervals of GLMs: `python -m experiments.glm_coverage`, results beside this
+file.
 
-500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1 and 30 of the covariance, epsilon 0.5, 1 and
-5, delta 1e-6, bounds of x declared at 4 standard deviations. Logistic, Poisson, and linear regression by the same
-descent.
+500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1 and 30 of the covariance,
+epsilon 0.5, 1 and 5, delta 1e-6, bounds of x declared at 4 standard deviations. Logistic, Poisson,
+and linear regression by the same descent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How often do 95 % intervals cover the truth? `python -m experiments.interval_coverage`, results beside this file.
+"""Coverage of 95 % intervals: `python -m experiments.interval_coverage`, results beside this file.
 
-500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1, 30 and (beyond what is promised) 900 of the
-covariance, epsilon 0.5, 1 and 5, delta 1e-6, bounds declared at 4 standard deviations. Least squares by one release
-(``solver="moments"``); ``glm_coverage`` has the descent.
+500 simulated data sets a cell: n = 20,000, 8 columns, condition numbers 1, 30 and (beyond what is
+promised) 900 of the covariance, epsilon 0.5, 1 and 5, delta 1e-6, bounds declared at 4 standard
+deviations. Least squares by one release (``solver="moments"``); ``glm_coverage`` has the descent.
 """
 
 from __future__ import annotations

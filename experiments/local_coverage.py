@@ -1,10 +1,11 @@
-"""Coverage of 95 % intervals of local collections: designs, sizes, epsilons. `python -m experiments.local_coverage`.
+"""Coverage of 95 % intervals of local collections: designs, sizes, epsilons. `python -m
+experiments.local_coverage`.
 
 Logistic labels, five features (six indicators; mixed: three normal, one category, one skewed), a
 linear predictor of standard deviation 1 in a random direction, 2,000 public rows drawn anew each
 time, reports as the default task asks for them. "missing": Gaussian, every tenth record lacks an
-answer. All coefficients with the intercept are counted. Sums of reports are drawn from their exact mean and covariance
-(experiments/local_population.py).
+answer. All coefficients with the intercept are counted. Sums of reports are drawn from their exact
+mean and covariance (experiments/local_population.py).
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Cell:
 
 
 def cell(design: str, n: int, epsilon: float, repeats: int) -> str:
-    """Coverage, with twice its standard error over repeats, which share their draws among coefficients."""
+    """Coverage, with twice its standard error over repeats, which share their draws among
+    coefficients.
+    """
     here = Cell(design, n, epsilon)
     runs = [here.covered(seed) for seed in range(repeats)]
     solved = [np.mean(run) for run in runs if len(run)]

@@ -1,10 +1,11 @@
-"""People needed for a given error: Gaussian noise against the unit randomizer; `python -m experiments.local_people`.
+"""People needed for a given error: Gaussian noise against the unit randomizer; `python -m
+experiments.local_people`.
 
-Logistic labels, normal columns with bounds at four standard deviations, 10,000 public rows, reports of
-kind "cross", a linear predictor of standard deviation 1. The error is the expected squared error of the
-linear predictor over its variance: .05, a correlation of .975 with the true one. The numbers are those
-at which `discreet.local.forecast` gives that error for a task made for so many people. Gaussian noise
-has delta 1e-6, the unit randomizer 0.
+Logistic labels, normal columns with bounds at four standard deviations, 10,000 public rows, reports
+of kind "cross", a linear predictor of standard deviation 1. The error is the expected squared error
+of the linear predictor over its variance: .05, a correlation of .975 with the true one. The numbers
+are those at which `discreet.local.forecast` gives that error for a task made for so many people.
+Gaussian noise has delta 1e-6, the unit randomizer 0.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def task_for(n: int, p: int, epsilon: float, randomizer: str, rows: object) -> T
 
 
 def needed(p: int, epsilon: float, randomizer: str, rows: object) -> int:
-    """A forecast is a / n + b, with b the public rows' own part, for one task; which task is best changes a little."""
+    """A forecast is a / n + b, with b the public rows' own part, for one task; which task is best
+    changes a little.
+    """
     n = 100_000
     for _ in range(5):
         task = task_for(n, p, epsilon, randomizer, rows)

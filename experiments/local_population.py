@@ -1,9 +1,9 @@
-"""Collections from a population of known law, drawn at once: what the experiments on local privacy share.
+"""Simulated collections from a known population, for the experiments on local privacy.
 
-A population is a list of encoded rows, all equally likely, with a logistic model. The average report of n independent
-people is drawn as one Gaussian with the exact mean and covariance of one report, labels, missing answers and the
-randomizer included. Public rows are drawn from the same list, so the model holds exactly and coverage has no other
-error than chance.
+A population is a list of encoded rows, all equally likely, with a logistic model. The average
+report of n independent people is drawn as one Gaussian with the exact mean and covariance of one
+report, labels, missing answers and the randomizer included. Public rows are drawn from the same
+list, so the model holds exactly and coverage has no other error than chance.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def numbers(count: int, low: float, high: float) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Rows by column, the same encoded and as features in their own units, and the chance of a label 1 for each."""
+    """Rows by column, the same encoded and as features in their own units, and the chance of a
+    label 1 for each.
+    """
 
     domain: Domain
     columns: dict[str, np.ndarray]
@@ -40,7 +42,8 @@ class Population:
     def drawn(
         cls, columns: tuple[Column, ...], rng: np.random.Generator, *, usable: float = 1.0, effect: float = 1.0
     ) -> Population:
-        """Normal columns, exponential ones where the lower bound is -1, levels with chances .6, .3 and .1.
+        """Normal columns, exponential ones where the lower bound is -1, levels with chances .6, .3
+        and .1.
 
         effect: the standard deviation of the linear predictor, in a random direction.
         """

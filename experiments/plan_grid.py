@@ -1,8 +1,9 @@
 """Forecasts of ``discreet.plan`` beside what is then measured, on a stated grid.
 
-Run from the root: OPENBLAS_NUM_THREADS=1 python -m experiments.plan_grid [--repeats 10].
-Writes experiments/plan_grid.md. Every cell is forecast from public numbers first; then so many made-up data sets are
-fitted by the very estimator. Ends with exit code 1 if fewer than 90 % of the cells are within a factor of 1.5.
+Run from the root: OPENBLAS_NUM_THREADS=1 python -m experiments.plan_grid [--repeats 10]. Writes
+experiments/plan_grid.md. Every cell is forecast from public numbers first; then so many made-up
+data sets are fitted by the very estimator. Ends with exit code 1 if fewer than 90 % of the cells
+are within a factor of 1.5.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""Forecasts beside what is measured on real data sets, whose columns are neither normal nor independent.
+"""Forecasts beside what is measured on real data sets, whose columns are neither normal nor
+independent.
 
-Run from the root: OPENBLAS_NUM_THREADS=1 python -m experiments.plan_real [--repeats 5].
-Writes experiments/plan_real.md. A forecast gets n, d, the strength of the model and the share of ones, and knows
-nothing else. Its privacy noise is held against the spread of repeated fits, and against how far private coefficients
-lie from those without privacy, each per standard deviation of its column and divided by the root of its variance
-inflation factor; its excess risk against the loss on the same rows beyond that of the model without privacy. Columns
-are cut at
-their 0.5 % and 99.5 % quantiles first, in place of somebody who knows the units, or left with their tails.
+Run from the root: OPENBLAS_NUM_THREADS=1 python -m experiments.plan_real [--repeats 5]. Writes
+experiments/plan_real.md. A forecast gets n, d, the strength of the model and the share of ones, and
+knows nothing else. Its privacy noise is held against the spread of repeated fits, and against how
+far private coefficients lie from those without privacy, each per standard deviation of its column
+and divided by the root of its variance inflation factor; its excess risk against the loss on the
+same rows beyond that of the model without privacy. Columns are cut at their 0.5 % and 99.5 %
+quantiles first, in place of somebody who knows the units, or left with their tails.
 
-A second table asks why forecasts fail where they do: the same rows with their columns made uncorrelated, and the same
-correlations with normal columns.
+A second table asks why forecasts fail where they do: the same rows with their columns made
+uncorrelated, and the same correlations with normal columns.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def uncorrelated(X: np.ndarray, y: np.ndarray, family: str) -> tuple[np.ndarray,
 
 
 def normal(X: np.ndarray, y: np.ndarray, family: str) -> tuple[np.ndarray, np.ndarray]:
-    """Normal columns with the same correlations, cut as declared; labels of a linear or logistic model fitted to X."""
+    """Normal columns with the same correlations, cut as declared; labels of a linear or logistic
+    model fitted to X.
+    """
     rng = np.random.default_rng(0)
     Z = rng.multivariate_normal(np.zeros(X.shape[1]), np.corrcoef(X, rowvar=False), size=len(X)).clip(-4, 4)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)

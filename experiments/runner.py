@@ -1,9 +1,11 @@
-"""Runs a figure or table: a grid of cells times seeds, on two cores, resumable, with a CSV, a table and a plot.
+"""Runs a figure or table: a grid of cells times seeds, on two cores, resumable, with a CSV, a table
+and a plot.
 
-A figure is a module ``experiments.<paper>.<name>`` with ``FIGURE = Figure(...)``. ``python -m experiments.pmt.figure1``
-runs it (``--quick`` for a small grid, ``--repeats N`` for another number of seeds), and appends each finished run to
-``results/<name>.csv`` beside the module, so that an interrupted run goes on where it stopped. The table (``<name>.md``)
-and the plot (``<name>.svg``) are made of all runs in the file; the table says how many repeats each cell has.
+A figure is a module ``experiments.<paper>.<name>`` with ``FIGURE = Figure(...)``. ``python -m
+experiments.pmt.figure1`` runs it (``--quick`` for a small grid, ``--repeats N`` for another number
+of seeds), and appends each finished run to ``results/<name>.csv`` beside the module, so that an
+interrupted run goes on where it stopped. The table (``<name>.md``) and the plot (``<name>.svg``)
+are made of all runs in the file; the table says how many repeats each cell has.
 """
 
 from __future__ import annotations
@@ -33,10 +35,11 @@ Run = Callable[[Cell, int], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure shows: ``run(cell, seed)`` gives a number for each curve; NaN says that the product refuses.
+    """What a figure shows: ``run(cell, seed)`` gives a number for each curve; NaN says that the
+    product refuses.
 
-    ``curves`` are the names that ``run`` returns; ``axis`` is the cell's entry on the horizontal axis, and all other
-    entries tell panels apart.
+    ``curves`` are the names that ``run`` returns; ``axis`` is the cell's entry on the horizontal
+    axis, and all other entries tell panels apart.
     """
 
     name: str
@@ -96,7 +99,9 @@ def _spelt(cell: Cell, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _missing(figure: Figure, cells: Sequence[Cell], repeats: int, store: Path) -> list[tuple[Cell, int]]:
-    """Cells and repeats that the file does not have; repeats come first, so that an early end leaves whole curves."""
+    """Cells and repeats that the file does not have; repeats come first, so that an early end
+    leaves whole curves.
+    """
     done = set()
     if store.exists():
         with store.open(encoding="utf-8", newline="") as lines:
@@ -162,7 +167,9 @@ def read(figure: Figure, store: Path) -> dict[str, Runs]:
 
 
 def _cell_text(values: Sequence[float]) -> str:
-    """The mean and the standard deviation; where one run outweighs all others, the median says more."""
+    """The mean and the standard deviation; where one run outweighs all others, the median says
+    more.
+    """
     numbers = np.array(values)
     if np.isnan(numbers).all():
         return "refused"
@@ -202,12 +209,15 @@ def _is_number(word: str) -> bool:
     return True
 
 
-# What the product does unless told otherwise; all else in a figure is a paper's method or another setting.
+# What the product does unless told otherwise; all else in a figure is a paper's method or another
+# setting.
 _DEFAULTS = ("auto", "unit")
 
 
 def plot(figure: Figure, runs: dict[str, Runs], path: Path) -> None:
-    """A panel for each value of the other entries, a line for each curve, a band from the 10 % to the 90 % quantile."""
+    """A panel for each value of the other entries, a line for each curve, a band from the 10 % to
+    the 90 % quantile.
+    """
     from matplotlib.figure import Figure as Drawing
 
     keys = figure.keys
@@ -240,7 +250,9 @@ def plot(figure: Figure, runs: dict[str, Runs], path: Path) -> None:
 
 
 def _line(place: Any, points: Sequence[tuple[str, Any]], figure: Figure, curve: str) -> None:
-    """The median and a band of one curve; the default in discreet's colour, others in greys and with markers."""
+    """The median and a band of one curve; the default in discreet's colour, others in greys and
+    with markers.
+    """
     points = [(x, values[np.isfinite(values)]) for x, values in points]
     points = [(x, values) for x, values in points if len(values)]
     xs = [float(x) if _is_number(x) else i for i, (x, _) in enumerate(points)]

@@ -1,4 +1,6 @@
-"""A real Chromium without a window, driven over its debugging pipe: no driver program, no open port."""
+"""A real Chromium without a window, driven over its debugging pipe: no driver program, no open
+port.
+"""
 
 from __future__ import annotations
 

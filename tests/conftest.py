@@ -1,7 +1,7 @@
-"""Shared by all tests: no test touches the user's own state folder, and BLAS threads do not fight the test workers.
+"""Shared by all tests: no test touches the user's state folder, and BLAS uses one thread.
 
-hypothesis draws the same examples in every run, so that a failure is never luck; ``HYPOTHESIS_PROFILE=explore`` draws
-new ones.
+hypothesis draws the same examples in every run, so that failures are reproducible;
+``HYPOTHESIS_PROFILE=explore`` draws new ones.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Odd tasks, records and reports for the clients in both languages: neither may crash or accept what is none.
+"""Malformed tasks, records and reports for both clients: neither may crash or accept an invalid
+one.
 
-Three readers judge every input: discreet itself, the JavaScript client as pages are served it (in Node), and for
-tasks and reports a plain reading of docs/local_wire.md (tests/local_reference.py), which shares no code with either.
-All three must agree.
+Three readers judge every input: discreet itself, the JavaScript client as pages are served it (in
+Node), and for tasks and reports a plain reading of docs/local_wire.md (tests/local_reference.py),
+which shares no code with either. All three must agree.
 """
 
 from __future__ import annotations
@@ -160,13 +161,15 @@ def _compare(group: Sequence[dict[str, Any]], said: Sequence[str], process: subp
 
 def _send(group: Sequence[dict[str, Any]], process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
-    with contextlib.suppress(OSError):  # after a disagreement nobody reads on
+    with contextlib.suppress(OSError):  # after a disagreement the rest is not read
         process.stdin.writelines(json.dumps(one) + "\n" for one in group)
         process.stdin.flush()
 
 
 def judged(tasks: Sequence[Task], one: dict[str, Any]) -> str:
-    """What discreet makes of an input, compared with the plain reading of the page; any other exception is a crash."""
+    """What discreet makes of an input, compared with the plain reading of the page; any other
+    exception is a crash.
+    """
     if one["kind"] == "task":
         return judged_task(bytes.fromhex(one["body"]))
     task = tasks[one["task"]]
@@ -186,7 +189,9 @@ def judged(tasks: Sequence[Task], one: dict[str, Any]) -> str:
 
 
 def judged_task(body: bytes) -> str:
-    """The digest of a task in canonical form that devices may answer; what a file may hold besides is checked too."""
+    """The digest of a task in canonical form that devices may answer; what a file may hold besides
+    is checked too.
+    """
     try:
         text = body.decode("utf-8")
         content = parsed_json(text, "the task")
@@ -308,7 +313,9 @@ def _odd_text(body: bytes, chance: random.Random) -> bytes:
 
 
 def _odd_report(task: Task, chance: random.Random) -> bytes:
-    """A report of the task with something changed; often sealed again, so that rules behind the check sum are met."""
+    """A report of the task with something changed; often with a new checksum, so that the later
+    rules are reached.
+    """
     payload = chance.randrange(2 * task.randomizer.candidates).to_bytes(4, "little")[:2]  # type: ignore[union-attr]
     body = bytearray(wire.encode(task, payload, chance.randbytes(16)))
     way = chance.randrange(6)

@@ -1,4 +1,5 @@
-"""docs/local_wire.md read to the letter, with the standard library alone: what is a task, what is a report of it.
+"""A literal implementation of docs/local_wire.md with the standard library: valid tasks and
+reports.
 
 Slow and plain on purpose: it shares no code with discreet, so that both can be compared.
 """
@@ -63,7 +64,9 @@ def canonical(value: Any) -> str:
 
 
 def _ecmascript(value: float) -> str:
-    """Number::toString of ECMAScript: the shortest digits, which repr knows, placed by its five rules."""
+    """Number::toString of ECMAScript: the shortest digits, which repr knows, placed by its five
+    rules.
+    """
     if not math.isfinite(value):
         raise _Wrong
     if value == 0:

@@ -1,7 +1,8 @@
-"""``make test-processors``: the suite as other processors would run it, and a table of what failed on which.
+"""``make test-processors``: the suite as other processors would run it, and a table of what failed
+on which.
 
-OpenBLAS picks its loops, and numpy its own, by the processor that they find. Both can be told to take those of
-another, whose sums round otherwise: tests must pass with all of them.
+OpenBLAS picks its loops, and numpy its own, by the processor that they find. Both can be told to
+take those of another, whose sums round otherwise: tests must pass with all of them.
 
 python tests/processors.py [--only Haswell] [pytest's arguments]
 """

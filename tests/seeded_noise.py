@@ -1,8 +1,9 @@
-"""Tests of code draw the same noise in every run: a failure is never luck, and can be seen again.
+"""Tests of code draw the same noise in every run, so that failures are reproducible.
 
-The operating system's words are replaced by a stream that is fixed by the test's name, or by the name of the fixture
-that fits a model for several tests. Tests of the noise itself (tests/unit/noise) draw real words, and state the level
-at which they fail by chance. ``DISCREET_TEST_NOISE=fresh`` draws real words everywhere.
+The operating system's words are replaced by a stream that is fixed by the test's name, or by the
+name of the fixture that fits a model for several tests. Tests of the noise itself
+(tests/unit/noise) draw real words, and state the level at which they fail by chance.
+``DISCREET_TEST_NOISE=fresh`` draws real words everywhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Shared by the collector's tests, soak run and benchmark: tasks, reports, a server process, our own PostgreSQL."""
+"""Shared by the collector's tests, soak run and benchmark: tasks, reports, a server process, our
+own PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,12 @@ def small_task(
 
 
 def report(task: Task, rng: np.random.Generator) -> bytes:
-    """A valid report of nobody: the collector cannot tell, and 50,000 are made in a second."""
+    """A valid report without a record: the collector accepts it, and 50,000 are made in a second."""
     return wire.encode(task, payload(task, rng), rng.bytes(wire.ID_BYTES))
 
 
 def payload(task: Task, rng: np.random.Generator) -> bytes:
-    """What stands in a report behind its head."""
+    """The payload of a report."""
     if isinstance(task.randomizer, Gaussian):
         return task.randomizer.payload(np.rint(rng.normal(scale=task.randomizer.entry_scales / 2)).astype(np.int64))
     return int(rng.integers(task.randomizer.candidates)).to_bytes(2, "little")
@@ -107,7 +109,7 @@ class ServerProcess:
         raise AssertionError("the server did not become healthy")
 
     def kill(self) -> None:
-        """kill -9: no chance to tidy up."""
+        """kill -9: the process cannot clean up."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
@@ -161,7 +163,7 @@ def postgresql(folder: Path, *, password: str | None = None) -> Iterator[str]:
         _wait_for(address, password)
         yield address
     finally:
-        server.send_signal(signal.SIGQUIT)  # at once: nobody needs these files again
+        server.send_signal(signal.SIGQUIT)  # immediate shutdown: these files are not needed again
         server.wait(timeout=30)
 
 

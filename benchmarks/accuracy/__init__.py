@@ -1,1 +1,1 @@
-"""The accuracy benchmark: ours and the peers on real and synthetic data, like for like. Run as a module."""
+"""The accuracy benchmark: discreet and its peers on real and synthetic data. Run it as a module."""

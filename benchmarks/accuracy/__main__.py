@@ -1,8 +1,9 @@
-"""Test loss of private regression, ours and the peers, like for like in neighbours and in public rows.
+"""Test loss of private regression, ours and the peers, like for like in neighbours and in public
+rows.
 
-Run from the repository's root: ``python -m benchmarks.accuracy [--only ours|peers] [--sets bank,susy] [--epsilons 1]``.
-Cells that the CSV file has already are not run again (``--again`` does): a run may be stopped and taken up, and ours
-may be run again alone.
+Run from the repository's root: ``python -m benchmarks.accuracy [--only ours|peers] [--sets
+bank,susy] [--epsilons 1]``. Cells that are in the CSV file are not run again (``--again`` does
+that): a run may be stopped and continued, and our methods may be run again alone.
 """
 
 from __future__ import annotations

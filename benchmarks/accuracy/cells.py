@@ -52,7 +52,9 @@ Table = dict[tuple[Cell, str], Result]
 
 
 class Store:
-    """A CSV file that several runs may add to at once; of two lines for the same cell and method the later counts."""
+    """A CSV file that several runs may add to at once; of two lines for the same cell and method
+    the later counts.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,8 +1,9 @@
-"""Rows that are encoded once and fitted many times: what a user's fit does, without spelling out every category again.
+"""Rows that are encoded once and fitted many times, without looking up every category again.
 
-The estimator is called as ever, and its curator asks the same engine the same questions about the same numbers, with
-noise of its own: only where a block's numbers come from is another. What public rows say by themselves is no different
-from fit to fit either, and is worked out once. ``check`` holds both to the last bit.
+The estimator is called as usual, and its curator sends the same queries about the same numbers to
+the same engine, with fresh noise; only the source of a block's numbers differs. What is computed
+from public rows alone is the same in every fit, and is computed once. ``check`` verifies both to
+the last bit.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class EncodedOnce:
 
     @contextmanager
     def rows(self) -> Iterator[None]:
-        """Within this, every fit is to the private rows of this split; one thread each, as fits run side by side."""
+        """In this context every fit uses the private rows of this split, with one thread each."""
         with (
             patch.object(base, "open_engine", self._engine),
             patch.object(linear, "public_guess", self._public_guess),
@@ -100,7 +101,7 @@ class EncodedOnce:
         return MemoryEngine(kept.encode, self._private, arrays.y, workers=1)
 
     def predicts_test_rows(self, model: Any) -> None:
-        """From here on the model's predictions, whatever rows they are for, are those of the test rows."""
+        """Make the model predict the test rows, whatever rows it is given."""
         if self._test is None:
             self._test = model._design(self.problem.test.frame, extrapolate=False)
         model._design = lambda _, extrapolate=False: self._test
@@ -108,7 +109,7 @@ class EncodedOnce:
     def check(self, fit: Callable[[], Any], predict: Callable[[Any], np.ndarray]) -> None:
         """A seeded fit gives the same bits either way."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PrivacyLeakWarning)  # which a seed is told, and rightly
+            warnings.simplefilter("ignore", PrivacyLeakWarning)  # the warning about a seed, which is expected here
             plain = fit()
             with self.rows():
                 first, second = fit(), fit()  # the second from what the first one kept

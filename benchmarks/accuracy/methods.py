@@ -56,7 +56,9 @@ Tune = Callable[[Prepared, Privacy, np.random.Generator], object]
 
 @dataclass(frozen=True)
 class Method:
-    """tune: an oracle that sees the test rows of the first split. on_public_rows: shown where there are any."""
+    """tune: an oracle that sees the test rows of the first split. on_public_rows: shown where there
+    are any.
+    """
 
     run: Run
     families: tuple[str, ...]
@@ -180,7 +182,8 @@ def peer_medians(name: str, cell: Cell, draws: int, splits: int) -> tuple[float,
     if method.tune is not None:
         choice = method.tune(prepared(cell.data_set, 0, cell.with_public), privacy, rng)
     medians = []
-    # What uses no public rows has one figure, in one kind of units: a penalty means something else in others.
+    # What uses no public rows has one figure, in one kind of units: a penalty means something else
+    # in others.
     with_public = cell.with_public and not (method.is_baseline and not method.only_with_public)
     for split in range(splits):
         part = prepared(cell.data_set, split, with_public)

@@ -1,4 +1,4 @@
-"""Our estimators, called as a user calls them: a frame, a declared domain, and the public rows where there are any."""
+"""Our estimators, called as a user calls them: a frame, a domain, and public rows if there are any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Excess loss against epsilon, a panel per data set: ours beside the best untuned and the best tuned peer."""
+"""Excess loss against epsilon, a panel per data set: ours beside the best untuned and the best
+tuned peer.
+"""
 
 from __future__ import annotations
 

@@ -106,9 +106,9 @@ def problem(name: str, split: int) -> Problem:
 class Units:
     """How rows become numbers for the peers.
 
-    Without public rows: declared intervals become [-1, 1], levels 0/1 indicators. With public rows: the same, then
-    centred and scaled by the mean and standard deviation of the public rows, which also give the radius and the bound
-    of the target.
+    Without public rows: declared intervals become [-1, 1], levels 0/1 indicators. With public rows:
+    the same, then centred and scaled by the mean and standard deviation of the public rows, which
+    also give the radius and the bound of the target.
     """
 
     problem: Problem
@@ -167,7 +167,9 @@ class Units:
 
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Low and high of each feature: as declared; with public rows theirs, where they vary at all."""
+        """Low and high of each feature: as declared; with public rows theirs, where they vary at
+        all.
+        """
         low = np.concatenate(
             [np.full(len(c.names), -1.0 if isinstance(c, Numeric) else 0.0) for c in self.problem.domain.columns]
         )
@@ -202,7 +204,9 @@ class Units:
 
 
 def loss(problem: Problem, predictor: np.ndarray) -> np.ndarray:
-    """Of each column of linear predictors: MSE as a share of the variance of y, mean log-loss, or mean deviance."""
+    """Of each column of linear predictors: MSE as a share of the variance of y, mean log-loss, or
+    mean deviance.
+    """
     y = problem.test.y[:, None]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if problem.family == "linear":

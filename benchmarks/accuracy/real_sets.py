@@ -1,7 +1,7 @@
 """The real data sets, with bounds that were declared instead of taken from the data.
 
-Round numbers from what the quantity is: legal limits, the weather of the place, the scale of a score. A few rows of
-the heavy-tailed columns lie outside and are clipped, for every method.
+Round numbers from what the quantity is: legal limits, the weather of the place, the scale of a
+score. A few rows of the heavy-tailed columns lie outside and are clipped, for every method.
 """
 
 from __future__ import annotations

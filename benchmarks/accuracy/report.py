@@ -1,4 +1,6 @@
-"""The result table as markdown: a summary that counts cells, then a table per family, relation and public rows."""
+"""The result table as markdown: a summary that counts cells, then a table per family, relation and
+public rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Synthetic designs: linear, logistic and Poisson with condition numbers 1 to 10,000, and claims with exposure."""
+"""Synthetic designs: linear, logistic and Poisson with condition numbers 1 to 10,000, and claims
+with exposure.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ SYNTHETIC_SETS = {
     **{f"poisson_{int(c)}": SyntheticSet("poisson", c, (0, 20)) for c in (1.0, 1e4)},
     "claims": SyntheticSet("poisson", 0.0, (0, 4), 50_000, 1_000),
 }
-# The standard deviation of the linear predictor: an R^2 of .75 beside unit noise, and clear but not separable classes.
+# The standard deviation of the linear predictor: an R^2 of .75 beside unit noise, and clear but not
+# separable classes.
 SIGNAL = {"linear": np.sqrt(3.0), "logistic": 2.0, "poisson": 0.8}
 
 
@@ -61,7 +64,8 @@ def draw(name: str, n_rows: int, split: int) -> tuple[pd.DataFrame, np.ndarray, 
     basis, root_eigenvalues = _design(chosen.condition)
     whitened = rng.standard_normal((n_rows, FEATURES))
     frame = pd.DataFrame((whitened * root_eigenvalues) @ basis.T, columns=[f"x{i}" for i in range(FEATURES)])
-    # Every eigen-direction has the same share of the signal: its strong directions alone do not answer the question.
+    # Every eigen-direction has the same share of the signal: its strong directions alone do not
+    # answer the question.
     predictor = SIGNAL[chosen.family] * whitened.sum(axis=1) / np.sqrt(FEATURES)
     if chosen.family == "linear":
         return frame, predictor + rng.standard_normal(n_rows), None
@@ -77,7 +81,9 @@ def _design(condition: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _claims(n_rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Policies: skewed numbers between 0 and 1, groups of unequal size, most of a year's exposure, few claims."""
+    """Policies: skewed numbers between 0 and 1, groups of unequal size, most of a year's exposure,
+    few claims.
+    """
     truth = np.random.default_rng(SEED)
     numbers = rng.beta(1.5, 3.0, (n_rows, CLAIM_NUMBERS))
     predictor = (numbers - 1 / 3) @ truth.normal(0, 0.8, CLAIM_NUMBERS)

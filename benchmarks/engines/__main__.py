@@ -1,4 +1,6 @@
-"""``python -m benchmarks.engines``: all parts, or some of ``stream``, ``dask``, ``spark`` and ``growth``."""
+"""``python -m benchmarks.engines``: all parts, or some of ``stream``, ``dask``, ``spark`` and
+``growth``.
+"""
 
 from __future__ import annotations
 

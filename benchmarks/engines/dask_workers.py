@@ -7,7 +7,8 @@ from statistics import median
 
 from benchmarks.engines.rows import Shape, best, machine, passes
 
-# One ratio says little on a machine that others use as well: pairs are taken in turns, and all are shown.
+# One ratio says little on a machine that others use as well: pairs are taken in turns, and all are
+# shown.
 _PAIRS = 3
 
 

@@ -1,4 +1,6 @@
-"""How the cost of one pass grows with rows and columns, and how many bytes leave a partition: the page on scale."""
+"""How the cost of one pass grows with rows and columns, and how many bytes leave a partition: the
+page on scale.
+"""
 
 from __future__ import annotations
 

@@ -98,7 +98,9 @@ def passes(fit: Callable[[], object]) -> int:
 
 
 def best(rounds: int, *actions: Callable[[], object]) -> list[float]:
-    """The least time of each action, taken in turns so that other work on the machine meets all of them alike."""
+    """The least time of each action, taken in turns so that other work on the machine meets all of
+    them alike.
+    """
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(rounds):
         for action, seen in zip(actions, times, strict=True):
@@ -120,7 +122,9 @@ def best_both(rounds: int, *actions: Callable[[], object]) -> list[tuple[float, 
 
 
 def peak_memory(code: str, *words: str) -> float:
-    """Megabytes that a new process needs at most to run this code, Python and all libraries included."""
+    """Megabytes that a new process needs at most to run this code, Python and all libraries
+    included.
+    """
     # Not getrusage, whose peak a process inherits from the one that started it.
     code += "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     root = str(Path(__file__).parent.parent.parent)

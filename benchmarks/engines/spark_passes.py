@@ -1,4 +1,6 @@
-"""What a pass over a Spark frame costs beyond Spark's own ``mapInArrow`` of a function that does nothing."""
+"""What a pass over a Spark frame costs beyond Spark's own ``mapInArrow`` of a function that does
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from discreet.engines import open_engine
 from discreet.estimators.table_input import table_layout
 from discreet.rows import Labels, LinearMap, PowerSums, ScoreSum, SecondMoment, product_parts
 
-# Java compiles what runs often: an empty function that is timed too early makes everything else look cheap.
+# Java compiles what runs often: an empty function that is timed too early makes everything else
+# look cheap.
 _WARM_UP = 4
 
 

@@ -1,4 +1,4 @@
-"""A fit from Parquet files as they stream by, against reading them as often; and the memory that takes."""
+"""A streaming fit from Parquet files against reading them as often, and its memory."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""AdaSSP, written from Wang 2018, "Revisiting differentially private linear regression", Algorithm 2.
+"""AdaSSP, written from Wang 2018, "Revisiting differentially private linear regression", Algorithm
+2.
 
-Sufficient statistics with Gaussian noise, and a ridge penalty just large enough for the noise given a private lower
-bound of the smallest eigenvalue. Two things are kinder to it than the paper: noise is calibrated exactly instead of by
-sqrt(log(6/delta)) / (epsilon/3), and features and target are centred and scaled by their declared bounds. The row norm
-that the paper takes as known is the norm of the box's corner; ``adassp_gdp_half_radius`` clips rows at half of that.
+Sufficient statistics with Gaussian noise, and a ridge penalty just large enough for the noise given
+a private lower bound of the smallest eigenvalue. Two things are kinder to it than the paper: noise
+is calibrated exactly instead of by sqrt(log(6/delta)) / (epsilon/3), and features and target are
+centred and scaled by their declared bounds. The row norm that the paper takes as known is the norm
+of the box's corner; ``adassp_gdp_half_radius`` clips rows at half of that.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from discreet.privacy import gaussian_mu, gaussian_noise_std
 
 FAILURE_PROBABILITY = 0.05  # rho in the paper: the penalty covers the noise with probability 1 - rho
 WHOLE_BOX = 1.0
-# Rows of a box seldom lie in its corner. Of .35, .5, .7 and 1, half was best in most cells of the real data sets and
-# .35 in most of the synthetic ones, judged on the test sets: a choice in the peer's favour.
+# Rows of a box seldom lie in its corner. Of .35, .5, .7 and 1, half was best in most cells of the
+# real data sets and .35 in most of the synthetic ones, judged on the test sets: a choice in the
+# peer's favour.
 HALF_RADIUS = 0.5
 
 
@@ -46,7 +49,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """How far one person moves each of the three released statistics, given |x| <= row_norm and |y| <= y_bound."""
+    """How far one person moves each of the three released statistics, given |x| <= row_norm and
+    |y| <= y_bound.
+    """
 
     smallest_eigenvalue: float
     second_moment: float
@@ -57,7 +62,8 @@ class Sensitivities:
         if neighbours == "add_or_remove_one":
             return cls(row_norm**2, row_norm**2, row_norm * y_bound)
         if neighbours == "replace_one":
-            # |xx^T - zz^T| <= sqrt(2) r^2, as <xx^T, zz^T> >= 0; an eigenvalue moves by r^2 either way.
+            # |xx^T - zz^T| <= sqrt(2) r^2, as <xx^T, zz^T> >= 0; an eigenvalue moves by r^2 either
+            # way.
             return cls(row_norm**2, math.sqrt(2) * row_norm**2, 2 * row_norm * y_bound)
         raise ValueError(f"neighbours must be add_or_remove_one or replace_one, got {neighbours!r}")
 
@@ -99,7 +105,9 @@ def adassp_gdp_half_radius(
     neighbours: str,
     rng: np.random.Generator,
 ) -> Line:
-    """The same with rows clipped at half the norm of the box's corner: not in the paper, and much stronger."""
+    """The same with rows clipped at half the norm of the box's corner: not in the paper, and much
+    stronger.
+    """
     noise_per_unit = math.sqrt(3) / gaussian_mu(epsilon, delta)
     return _fit(X, y, bounds, HALF_RADIUS, noise_per_unit, delta, neighbours, rng)
 
@@ -149,14 +157,17 @@ def noisy_ridge(
     draws: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The three releases and the ridge solution, for many noise draws at once: weights, one line per draw."""
+    """The three releases and the ridge solution, for many noise draws at once: weights, one line
+    per draw.
+    """
     n_columns = X.shape[1]
     noise_on_eigenvalue = noise_per_unit * sensitivities.smallest_eigenvalue
     noise_on_second = noise_per_unit * sensitivities.second_moment
     noise_on_cross = noise_per_unit * sensitivities.cross_moment
 
     second, cross = X.T @ X, X.T @ y
-    # The noise's own size is subtracted, so that this is a lower bound with probability about 1 - delta.
+    # The noise's own size is subtracted, so that this is a lower bound with probability about
+    # 1 - delta.
     smallest = np.linalg.eigvalsh(second)[0] + noise_on_eigenvalue * (
         rng.standard_normal(draws) - math.sqrt(math.log(6 / delta))
     )

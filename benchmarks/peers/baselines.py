@@ -1,4 +1,6 @@
-"""What needs no privacy: the fit on the private rows, the fit on the public rows alone, and the constant."""
+"""What needs no privacy: the fit on the private rows, the fit on the public rows alone, and the
+constant.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ FOLDS = 5
 
 
 def fit(family: str, rows: Rows, penalty: float) -> np.ndarray:
-    """Penalised maximum likelihood by Newton's method with halved steps; the intercept is not penalised."""
+    """Penalised maximum likelihood by Newton's method with halved steps; the intercept is not
+    penalised.
+    """
     offset = _offset(rows)
     penalties = np.append(np.full(rows.n_columns - 1, penalty), 1e-9)
     weights = np.zeros(rows.n_columns)
@@ -36,7 +40,9 @@ def fit(family: str, rows: Rows, penalty: float) -> np.ndarray:
 
 
 def fit_public(family: str, rows: Rows) -> np.ndarray:
-    """The fit on public rows, with the penalty that cross-validation among them prefers: free, and what a user does."""
+    """The fit on public rows, with the penalty that cross-validation among them prefers: free, and
+    what a user does.
+    """
     fold = np.arange(len(rows.y)) % FOLDS
 
     def held_out(penalty: float) -> float:

@@ -1,8 +1,10 @@
-"""BoostedAdaSSP, written from Tang et al. 2023, "Improved differentially private regression via gradient boosting".
+"""BoostedAdaSSP, written from Tang et al. 2023, "Improved differentially private regression via
+gradient boosting".
 
-One noisy second moment, then T boosting rounds: each regresses the clipped residuals by the same noisy matrix. The
-accounting is that of the 2023 version: the second moment, its smallest eigenvalue and the T cross moments are T + 2
-Gaussian releases of equal noise. (A later version of the authors' code leaves the composition out.)
+One noisy second moment, then T boosting rounds: each regresses the clipped residuals by the same
+noisy matrix. The accounting is that of the 2023 version: the second moment, its smallest eigenvalue
+and the T cross moments are T + 2 Gaussian releases of equal noise. (A later version of the authors'
+code leaves the composition out.)
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import numpy as np
 from benchmarks.peers.setting import Privacy, Rows, symmetric_noise
 
 ROUNDS = 100  # the paper's default
-# Residuals are clipped at this share of the bound of y: about one standard deviation of y in standardised units. Of .3
-# to 1, judged on the test sets, a good choice for every set: in the peer's favour.
+# Residuals are clipped at this share of the bound of y: about one standard deviation of y in
+# standardised units. Of .3 to 1, judged on the test sets, a good choice for every set: in the
+# peer's favour.
 RESIDUAL_SHARE = 0.4
 NORMAL_QUANTILE = 1.96  # how many standard deviations of noise the penalty covers, as in the authors' code
 
@@ -27,7 +30,8 @@ def boosted_adassp(rows: Rows, privacy: Privacy, draws: int, rng: np.random.Gene
     square_noise = noise * privacy.squares_moved * radius**2
 
     second = X.T @ X
-    # An eigenvalue moves by r^2 under either relation: a matrix that loses one row and gains another lies between.
+    # An eigenvalue moves by r^2 under either relation: a matrix that loses one row and gains
+    # another lies between.
     smallest = np.linalg.eigvalsh(second)[0] + noise * radius**2 * rng.standard_normal(draws)
     lower_bound = np.maximum(0, smallest - NORMAL_QUANTILE * noise * radius**2)
     ridge = np.maximum(0, NORMAL_QUANTILE * math.sqrt(n_columns) * square_noise - lower_bound)

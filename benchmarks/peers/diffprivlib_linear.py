@@ -1,4 +1,5 @@
-"""diffprivlib's LinearRegression, run by the python of .venv-diffprivlib on one problem in an .npz file.
+"""diffprivlib's LinearRegression, run by the python of .venv-diffprivlib on one problem in an .npz
+file.
 
 Usage: python diffprivlib_linear.py problem.npz scores.npz
 """
@@ -43,7 +44,9 @@ def _scores(problem: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _centred(problem: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same problem with every declared interval mapped to [-1, 1]; R^2 does not change under that."""
+    """The same problem with every declared interval mapped to [-1, 1]; R^2 does not change under
+    that.
+    """
     centre, half_width = (problem["high"] + problem["low"]) / 2, (problem["high"] - problem["low"]) / 2
     y_centre, y_half_width = (problem["y_high"] + problem["y_low"]) / 2, (problem["y_high"] - problem["y_low"]) / 2
     return problem | {

@@ -1,7 +1,7 @@
 """diffprivlib's linear and logistic regression, run by the python of .venv-diffprivlib.
 
-Reads lines "problem.npz weights.npz" from its input, and answers each with a line once the weights are written: the
-imports take longer than most fits.
+Reads lines "problem.npz weights.npz" from its input, and answers each with a line once the weights
+are written: the imports take longer than most fits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def solve(problem_path: str, weights_path: str) -> None:
 def linear(problem: dict[str, np.ndarray], seed: int) -> np.ndarray:
     """Coefficients, then the intercept; fitted where every column's interval is [-1, 1].
 
-    It takes the noise of a square from the lower bound alone: symmetric intervals keep that right, and are its best
-    units, as an interval that is not centred costs it more noise.
+    It takes the noise of a square from the lower bound alone: symmetric intervals keep that right,
+    and are its best units, as an interval that is not centred costs it more noise.
     """
     centre, half_width = (problem["high"] + problem["low"]) / 2, (problem["high"] - problem["low"]) / 2
     model = LinearRegression(

@@ -1,10 +1,11 @@
-"""Double-noise Newton, written from Ganesh, Haghifam, Steinke and Thakurta 2023, "Faster differentially private convex
-optimization via second-order methods", for logistic regression.
+"""Double-noise Newton, written from Ganesh, Haghifam, Steinke and Thakurta 2023, "Faster
+differentially private convex optimization via second-order methods", for logistic regression.
 
-Each step releases a noisy gradient g, then the direction (H + floor)^-1 g with noise of its own, where H is the
-quadratic upper bound of the loss (weights tanh(m/2) / (2m) <= 1/4). One row more adds w x x^T to H, so by
-Sherman-Morrison the direction moves by at most |g| b / (floor^2 + floor b), b = r^2 / 4; the corrections of two rows
-are both between 0 and that, so replacing a row costs the same. The gradient moves by r, or 2 r.
+Each step releases a noisy gradient g, then the direction (H + floor)^-1 g with noise of its own,
+where H is the quadratic upper bound of the loss (weights tanh(m/2) / (2m) <= 1/4). One row more
+adds w x x^T to H, so by Sherman-Morrison the direction moves by at most |g| b / (floor^2 + floor
+b), b = r^2 / 4; the corrections of two rows are both between 0 and that, so replacing a row costs
+the same. The gradient moves by r, or 2 r.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def double_noise_newton(rows: Rows, privacy: Privacy, draws: int, rng: np.random
     gradient_noise = privacy.rows_moved * radius * math.sqrt(STEPS / GRADIENT_SHARE) / privacy.mu
     direction_noise = math.sqrt(STEPS / (1 - GRADIENT_SHARE)) / privacy.mu
     curvature = radius**2 / 4
-    # With typical an eigenvalue of H, the floor costs floor / typical of a step, and the noise on the direction is
-    # sqrt(d) curvature noise typical / floor^2 of it: equal where floor^3 is this. The trace is at most n curvature.
+    # With typical an eigenvalue of H, the floor costs floor / typical of a step, and the noise on
+    # the direction is sqrt(d) curvature noise typical / floor^2 of it: equal where floor^3 is this.
+    # The trace is at most n curvature.
     typical = len(X) * curvature / n_columns
     floor = FLOOR_FACTOR * (math.sqrt(n_columns) * curvature * direction_noise * typical**2) ** (1 / 3)
 

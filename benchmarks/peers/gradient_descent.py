@@ -1,8 +1,10 @@
-"""DP-GD: full-batch gradient descent, every row's gradient clipped, for linear, logistic and Poisson regression.
+"""DP-GD: full-batch gradient descent, every row's gradient clipped, for linear, logistic and
+Poisson regression.
 
-T Gaussian releases of the summed clipped gradients, composed exactly: noise clip * k * sqrt(T) / mu per coordinate,
-with k = 1 where a row is added or removed and 2 where it is replaced. A row's gradient is residual * x, so clipping is
-a scalar per row, and many settings and noise draws run at once as columns of one matrix.
+T Gaussian releases of the summed clipped gradients, composed exactly: noise clip * k * sqrt(T) / mu
+per coordinate, with k = 1 where a row is added or removed and 2 where it is replaced. A row's
+gradient is residual * x, so clipping is a scalar per row, and many settings and noise draws run at
+once as columns of one matrix.
 """
 
 from __future__ import annotations
@@ -22,14 +24,17 @@ MOST_LOG_RATE = 6.0  # exp of more overflows the sums; no model of these sets pr
 
 @dataclass(frozen=True)
 class Choice:
-    """Clip and step as multiples of a gradient's size and of 1 / smoothness, and the number of steps."""
+    """Clip and step as multiples of a gradient's size and of 1 / smoothness, and the number of
+    steps.
+    """
 
     clip: float
     step: float
     steps: int
 
 
-# Of ``public_scales``. Of 45 choices the best on average over the Poisson sets, by test losses: in the peer's favour.
+# Of ``public_scales``. Of 45 choices the best on average over the Poisson sets, by test losses: in
+# the peer's favour.
 FIXED = Choice(clip=1.0, step=2.0, steps=100)
 GRID = tuple(
     Choice(clip, step, steps)
@@ -60,7 +65,9 @@ def gradient_descent(
     draws: int,
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
-    """Weights of each choice, one line per noise draw; scales are a gradient's size and the smoothness."""
+    """Weights of each choice, one line per noise draw; scales are a gradient's size and the
+    smoothness.
+    """
     size, smoothness = scales
     blocks = _blocks(rows)
     results: list[np.ndarray] = [np.empty(0)] * len(choices)
@@ -84,7 +91,9 @@ def gradient_descent(
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows in single precision, few enough to stay in the processor's cache with all their columns of weights."""
+    """Some rows in single precision, few enough to stay in the processor's cache with all their
+    columns of weights.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -118,12 +127,16 @@ def _blocks(rows: Rows) -> list[Block]:
 
 
 def public_scales(rows: Rows) -> tuple[float, float]:
-    """A residual of 1 at the radius, and a smoothness that a few correlated columns have: from n and the radius."""
+    """A residual of 1 at the radius, and a smoothness that a few correlated columns have: from n
+    and the radius.
+    """
     return rows.radius, len(rows.y) * rows.radius**2 / 4
 
 
 def private_scales(family: str, rows: Rows) -> tuple[float, float]:
-    """Root mean square norm of a row's gradient at 0, and the largest eigenvalue of the Hessian there: an oracle's."""
+    """Root mean square norm of a row's gradient at 0, and the largest eigenvalue of the Hessian
+    there: an oracle's.
+    """
     offset = np.zeros(len(rows.y)) if rows.offset is None else rows.offset
     centre = mean_of(family, offset)
     if family == "poisson":

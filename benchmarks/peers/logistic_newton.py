@@ -1,4 +1,6 @@
-"""The minimiser of a logistic loss with an L2 penalty and a linear term, for many linear terms at once."""
+"""The minimiser of a logistic loss with an L2 penalty and a linear term, for many linear terms at
+once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def logistic_loss(margins: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def minimise(X: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) -> np.ndarray:
-    """Minimise sum log-loss + penalty |w|^2 / 2 + <linear_k, w> for each line k of ``linear``; Newton with halving."""
+    """Minimise sum log-loss + penalty |w|^2 / 2 + <linear_k, w> for each line k of ``linear``;
+    Newton with halving.
+    """
     stride = max(1, len(X) // ROWS_IN_HESSIAN)
     sample = np.ascontiguousarray(X[::stride])
     scale = len(X) / len(sample)

@@ -1,7 +1,9 @@
-"""Objective perturbation for logistic regression, after Kifer, Smith and Thakurta 2012 and Redberg et al. 2023.
+"""Objective perturbation for logistic regression, after Kifer, Smith and Thakurta 2012 and Redberg
+et al. 2023.
 
-Release the exact minimiser of sum_i loss_i(w) + penalty |w|^2 / 2 + <b, w>, with b ~ N(0, s^2 I). With |x| <= r a row's
-gradient has norm at most r and lies along x, and its curvature is at most r^2 / 4. So the privacy loss is at most
+Release the exact minimiser of sum_i loss_i(w) + penalty |w|^2 / 2 + <b, w>, with b ~ N(0, s^2 I).
+With |x| <= r a row's gradient has norm at most r and lies along x, and its curvature is at most
+r^2 / 4. So the privacy loss is at most
 
     log(1 + r^2 / (4 penalty)) + (r / s) |Z| + r^2 / (2 s^2),  Z ~ N(0, 1)      (one row added or removed);
 
@@ -20,7 +22,8 @@ from benchmarks.peers.logistic_newton import minimise
 from benchmarks.peers.setting import Privacy, Rows
 from scipy.special import ndtr
 
-# The share of epsilon that the determinant's term takes. The rule is one half; the oracle tries all.
+# The share of epsilon that the determinant's term takes. The rule is one half; the oracle tries
+# all.
 RULE = 0.5
 SHARES = (0.7, 0.5, 0.3, 0.1, 0.03)
 RADIUS_SHARES = (1.0, 0.5)
@@ -30,7 +33,9 @@ CORRELATIONS = np.linspace(0, 1, 11)
 def objective_perturbation(
     rows: Rows, privacy: Privacy, draws: int, rng: np.random.Generator, share: float = RULE, radius_share: float = 1.0
 ) -> np.ndarray:
-    """Weights, one line per noise draw; the penalty is such that log(1 + r^2 / (4 penalty)) = share * epsilon."""
+    """Weights, one line per noise draw; the penalty is such that log(1 + r^2 / (4
+    penalty)) = share * epsilon.
+    """
     clipped = rows.clipped(radius_share * rows.radius)
     penalty = clipped.radius**2 / 4 / math.expm1(share * privacy.epsilon)
     ratio = gradient_to_noise((1 - share) * privacy.epsilon, privacy.delta, privacy.neighbours)
@@ -57,11 +62,14 @@ def failure(epsilon: float, ratio: float, neighbours: str) -> float:
 
 
 def _failure_of_pair(epsilon: float, ratio: float, rho: float) -> float:
-    """|Z_1| + |Z_2| is the larger of |Z_1 + Z_2| and |Z_1 - Z_2|, independent with variances 2 (1 +- rho)."""
+    """|Z_1| + |Z_2| is the larger of |Z_1 + Z_2| and |Z_1 - Z_2|, independent with variances 2 (1
+    +- rho).
+    """
     fixed = ratio**2 * (1 + rho)
     start = max(0.0, (epsilon - fixed) / ratio)
     stds = np.sqrt(np.maximum(2 * np.array([1 + rho, 1 - rho]), 1e-12))
-    # E[(1 - e^(epsilon - fixed - ratio M))_+], by parts: the integral of its derivative times P(M > m).
+    # E[(1 - e^(epsilon - fixed - ratio M))_+], by parts: the integral of its derivative times
+    # P(M > m).
     m = start + np.linspace(0, 12 * stds[0] + 40 / max(ratio, 1), 4_001)
     tail = 1 - (1 - 2 * ndtr(-m / stds[0])) * (1 - 2 * ndtr(-m / stds[1]))
     edge = max(0.0, 1 - math.exp(min(0.0, epsilon - fixed - ratio * start)))

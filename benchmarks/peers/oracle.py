@@ -1,4 +1,4 @@
-"""Settings tuned on test rows: an oracle, which no user has. Peers are shown at their best by it."""
+"""Settings tuned on test rows (an oracle, which no user has), to show peers at their best."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Choice = TypeVar("Choice")
 
 
 def best_choice(choices: Sequence[Choice], losses: Callable[[list[Choice], int], list[np.ndarray]]) -> Choice:
-    """Every choice on a few noise draws, then the best ones on many; ``losses`` has an array per choice."""
+    """Every choice on a few noise draws, then the best ones on many; ``losses`` has an array per
+    choice.
+    """
     first = _medians(losses(list(choices), FIRST_DRAWS))
     finalists = [choices[place] for place in np.argsort(first)[:FINALISTS]]
     return finalists[int(np.argmin(_medians(losses(finalists, LAST_DRAWS))))]

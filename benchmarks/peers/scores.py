@@ -75,7 +75,9 @@ def cached(
     draws: int,
     run: Callable[[], dict[str, list[float]]] | None,
 ) -> float | None:
-    """The median of a peer from the cache, or by running it; None where it is not cached and not to be run."""
+    """The median of a peer from the cache, or by running it; None where it is not cached and not to
+    be run.
+    """
     # The relation is part of a peer's key only where its noise depends on it.
     relation = setting.neighbours if method in ADASSP else "own"
     key = hashlib.sha256(source.read_bytes())

@@ -13,7 +13,9 @@ from discreet.privacy import gaussian_mu
 
 @dataclass(frozen=True)
 class Privacy:
-    """A budget, and how data sets that differ in one person look: one row replaced, or one more row (n public)."""
+    """A budget, and how data sets that differ in one person look: one row replaced, or one more row
+    (n public).
+    """
 
     epsilon: float
     delta: float
@@ -43,8 +45,8 @@ class Privacy:
 class Rows:
     """Private rows in the units that all peers share; the last column of X is 1.
 
-    radius and y_bound are declared, or come from public rows: larger rows are clipped by the method that needs it.
-    offset: added to the linear predictor (the logarithm of an exposure).
+    radius and y_bound are declared, or come from public rows: larger rows are clipped by the method
+    that needs it. offset: added to the linear predictor (the logarithm of an exposure).
     """
 
     X: np.ndarray

@@ -1,9 +1,11 @@
-"""TukeyEM, written from Amin, Joseph, Ribero and Vassilvitskii 2022, "Easy differentially private linear regression".
+"""TukeyEM, written from Amin, Joseph, Ribero and Vassilvitskii 2022, "Easy differentially private
+linear regression".
 
-Ordinary least squares on m disjoint parts of the rows, then the exponential mechanism on the (approximate) Tukey depth
-among the m models. One person is in one part whatever the neighbour relation, so both cost the same. Needs no bounds.
-Half of epsilon tests that the data set is far from one where the mechanism would not be private (propose, test,
-release); where that fails there is no model, and the weights are NaN.
+Ordinary least squares on m disjoint parts of the rows, then the exponential mechanism on the
+(approximate) Tukey depth among the m models. One person is in one part whatever the neighbour
+relation, so both cost the same. Needs no bounds. Half of epsilon tests that the data set is far
+from one where the mechanism would not be private (propose, test, release); where that fails there
+is no model, and the weights are NaN.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def _models(rows: Rows, n_models: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _log_volumes(sorted_models: np.ndarray) -> np.ndarray:
-    """Element i: the log-volume of the box of points whose depth in every coordinate is at least i + 1."""
+    """Element i: the log-volume of the box of points whose depth in every coordinate is at least
+    i + 1.
+    """
     n_depths = len(sorted_models) // 2
     widths = sorted_models[::-1][:n_depths] - sorted_models[:n_depths]
     with np.errstate(divide="ignore"):
@@ -51,9 +55,11 @@ def _log_volumes(sorted_models: np.ndarray) -> np.ndarray:
 
 
 def _distance_to_unsafety(log_volumes: np.ndarray, depth: int, epsilon: float, privacy: Privacy) -> int:
-    """How many models may change before a neighbour could tell: the largest k for which some gap g > 0 has
+    """How many models may change before a neighbour could tell: the largest k for which some gap
+    g > 0 has
 
-    V(depth - k - 1) / V(depth + k + g + 1) e^(-epsilon g / 2) <= delta', with delta / 2 = 4 e^epsilon delta'.
+    V(depth - k - 1) / V(depth + k + g + 1) e^(-epsilon g / 2) <= delta', with delta / 2 = 4
+    e^epsilon delta'.
     """
     log_delta = math.log(privacy.delta / 8) - privacy.epsilon
     volume = np.concatenate([[math.inf], log_volumes])  # by depth, from 0: everything
@@ -68,7 +74,9 @@ def _distance_to_unsafety(log_volumes: np.ndarray, depth: int, epsilon: float, p
 def _exponential_mechanism(
     sorted_models: np.ndarray, log_volumes: np.ndarray, depth: int, epsilon: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """A depth of at least ``depth`` by e^(epsilon depth / 2) and the volume of its shell, then a point of the shell."""
+    """A depth of at least ``depth`` by e^(epsilon depth / 2) and the volume of its shell, then a
+    point of the shell.
+    """
     depths = np.arange(depth, len(log_volumes) + 1)
     outer, inner = log_volumes[depths - 1], np.append(log_volumes[depths[1:] - 1], -math.inf)
     with np.errstate(divide="ignore", invalid="ignore"):

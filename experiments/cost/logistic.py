@@ -1,4 +1,6 @@
-"""COST's simulated logistic models: x uniform in (-1, 1), coefficients on the unit sphere, no intercept."""
+"""COST's simulated logistic models: x uniform in (-1, 1), coefficients on the unit sphere, no
+intercept.
+"""
 
 from __future__ import annotations
 

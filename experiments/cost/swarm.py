@@ -1,12 +1,15 @@
-"""COST, Figure 3: misclassification on a wide real data set, printed and tight, at the paper's settings.
+"""COST, Figure 3: misclassification on a wide real data set, printed and tight, at the paper's
+settings.
 
     python -m experiments.cost.swarm [--repeats 3] [--delta square]
 
-The paper's Swarm Behaviour data (24,016 x 2,400) is not available here. In its place stand (1) a synthetic stand-in of
-the same shape: 200 individuals with 12 attributes each, which share a direction when they flock, and (2) a real wide
-set: superconductivity, its 81 features and all their products (3,402 columns), label "critical temperature above 20 K".
-Bounds of (2) are the 1 and 99 % quantiles of a tenth of the rows, which is set aside as public. Half of the other rows
-train and half test; 50 printed steps of size .5 as in the paper, delta = 1 / 2n, or 1 / n^2 (``--delta square``).
+The paper's Swarm Behaviour data (24,016 x 2,400) is not available here. In its place stand (1) a
+synthetic stand-in of the same shape: 200 individuals with 12 attributes each, which share a
+direction when they flock, and (2) a real wide set: superconductivity, its 81 features and all their
+products (3,402 columns), label "critical temperature above 20 K". Bounds of (2) are the 1 and 99 %
+quantiles of a tenth of the rows, which is set aside as public. Half of the other rows train and
+half test; 50 printed steps of size .5 as in the paper, delta = 1 / 2n, or 1 / n^2 (``--delta
+square``).
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ LIMIT = {(25, np.inf): 0.30, (50, np.inf): 0.21, (100, np.inf): 0.09}
 
 
 def swarm(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The stand-in: flocking individuals move with the group, others on their own; positions say little."""
+    """The stand-in: flocking individuals move with the group, others on their own; positions say
+    little.
+    """
     rows, individuals, attributes = 24_016, 200, 12
     flocking = rng.random(rows) < 0.5
     X = rng.standard_normal((rows, individuals, attributes), dtype=np.float32)
@@ -51,7 +56,9 @@ def superconductors(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def non_private(X: np.ndarray, y: np.ndarray, sparsity: int) -> tuple[np.ndarray, float]:
-    """Correlation screening without noise, then plain logistic regression on what it finds, in three rounds."""
+    """Correlation screening without noise, then plain logistic regression on what it finds, in
+    three rounds.
+    """
     from sklearn.linear_model import LogisticRegression
 
     chosen, residual = np.zeros(0, dtype=int), y - y.mean()

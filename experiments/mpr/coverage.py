@@ -2,10 +2,11 @@
 
     python -m experiments.mpr.coverage [--repeats 200] [--releases FOLDER]
 
-Every repeat draws people, makes all parties' releases through the product, and looks whether the population's
-coefficients lie in their intervals. Cells are divided by what the output says: "firm", or that intervals lean on an
-assumption ("the noise hides some combinations", "the noise drowns the signal"). With ``--releases`` the joint releases
-are kept in that folder and used again: intervals are post-processing.
+Every repeat draws people, makes all parties' releases with discreet, and checks whether the
+population's coefficients lie in their intervals. Cells are divided by what the output says: "firm",
+or that intervals lean on an assumption ("the noise hides some combinations", "the noise drowns the
+signal"). With ``--releases`` the joint releases are kept in that folder and used again: intervals
+are post-processing.
 """
 
 from __future__ import annotations
@@ -32,14 +33,18 @@ Design = tuple[pd.DataFrame, list[list[str]], dict[str, float]]
 
 
 def uniform(n: int, rng: np.random.Generator) -> Design:
-    """Uniform columns, two of which, at different parties, correlate by .7; little is left unexplained."""
+    """Uniform columns, two of which, at different parties, correlate by .7; little is left
+    unexplained.
+    """
     x = rng.uniform(-1, 1, (n, 4))
     x[:, 2] = 0.5 * x[:, 0] + 0.5 * x[:, 2]
     return _design(x, [0.4, 0.0, -0.3, 0.2], 0.1 * rng.uniform(-1, 1, n), [["x0", "x1"], ["x2"], ["x3", "y"]])
 
 
 def gaussian(n: int, rng: np.random.Generator) -> Design:
-    """Gaussian columns and errors, clipped at four standard deviations; two columns of two parties correlate by .7."""
+    """Gaussian columns and errors, clipped at four standard deviations; two columns of two parties
+    correlate by .7.
+    """
     z = rng.normal(size=(n, 4))
     z[:, 1] = 0.7 * z[:, 0] + np.sqrt(0.51) * z[:, 1]
     x = np.clip(z / 4, -1, 1)
@@ -101,7 +106,9 @@ def joint_releases(design: str, n: int, epsilon: float, repeats: int, folder: Pa
 
 
 def look(joint: Joint, truth: dict[str, float]) -> tuple[np.ndarray, np.ndarray, str]:
-    """Which coefficients are covered, how wide the intervals are in standard deviations, and what the output says."""
+    """Which coefficients are covered, how wide the intervals are in standard deviations, and what
+    the output says.
+    """
     label = str(joint.plan.label)
     result = joint.regress(label)
     chosen, target = joint.positions(label, None)

@@ -1,13 +1,16 @@
-"""MPR, Figures 2 and 3: distance of the fitted weights from the true ones as n grows, and against the least eigenvalue.
+"""MPR, Figures 2 and 3: distance of the fitted weights from the true ones as n grows, and against
+the least eigenvalue.
 
     python -m experiments.mpr.figures [--seeds 1000] [--largest 3000000] [--product-seeds 3]
 
-Synthetic data as in the paper: 10 features uniform in [-1, 1], weights uniform in [-.1, .1], y = w.x, six parties of
-two attributes (the last of one), k = sqrt(n) / sigma mixes for RMGM. DGM, BGM and RMGM as printed are drawn through
-their second moments, which decide the weights: exactly for DGM and BGM (Bartlett's decomposition), and by the central
-limit theorem over n people for RMGM. Above n = 100,000 a fifth of the seeds is used. "discreet" runs through the
-product, with ``method = "rmgm"`` up to n = 100,000, and above with as many slots in the place of mixes, which is the
-same up to chance and needs no n k additions. The Insurance half of Figure 3 runs through the product.
+Synthetic data as in the paper: 10 features uniform in [-1, 1], weights uniform in [-.1, .1],
+y = w.x, six parties of two attributes (the last of one), k = sqrt(n) / sigma mixes for RMGM. DGM,
+BGM and RMGM as printed are drawn through their second moments, which decide the weights: exactly
+for DGM and BGM (Bartlett's decomposition), and by the central limit theorem over n people for RMGM.
+Above n = 100,000 a fifth of the seeds is used. "discreet" runs through the product, with
+``method = "rmgm"`` up to n = 100,000, and above with as many slots in the place of mixes, which is
+the same up to chance and needs no n k additions. The Insurance half of Figure 3 runs through the
+product.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ def data(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def direct(gram: np.ndarray, weights: np.ndarray, n: int, std: float, rng: np.random.Generator) -> tuple[Found, float]:
     """DGM-OLS and BGM-OLS on [X, y] + R, and the least absolute eigenvalue of DGM's Hessian.
 
-    With X = Q L^T and [X, y] = Q A^T, [X, y]^T R = A Z for Z = Q^T R, and R^T R = Z^T Z + Wishart(n - 10).
+    With X = Q L^T and [X, y] = Q A^T, [X, y]^T R = A Z for Z = Q^T R, and R^T R = Z^T
+    Z + Wishart(n - 10).
     """
     root = np.vstack([np.eye(FEATURES), weights]) @ np.linalg.cholesky(gram)
     z = std * rng.normal(size=(FEATURES, FEATURES + 1))
@@ -64,7 +68,9 @@ def direct(gram: np.ndarray, weights: np.ndarray, n: int, std: float, rng: np.ra
 
 
 def mixed(gram: np.ndarray, weights: np.ndarray, n: int, std: float, mixes: int, rng: np.random.Generator) -> Found:
-    """RMGM-OLS, and the eigenvalues of its Hessian over n: a mix of n people is a draw from N(0, [X, y]^T [X, y])."""
+    """RMGM-OLS, and the eigenvalues of its Hessian over n: a mix of n people is a draw from N(0,
+    [X, y]^T [X, y]).
+    """
     root = np.vstack([np.eye(FEATURES), weights]) @ np.linalg.cholesky(gram)
     joint = rng.normal(size=(mixes, FEATURES)) @ root.T / math.sqrt(mixes)
     joint += std * rng.normal(size=joint.shape)
@@ -73,7 +79,9 @@ def mixed(gram: np.ndarray, weights: np.ndarray, n: int, std: float, mixes: int,
 
 
 def printed_distances(n: int, seeds: int) -> dict[float, Found]:
-    """|w^ - w| of every printed method for every epsilon, one entry a seed; with eigenvalues for Figure 3."""
+    """|w^ - w| of every printed method for every epsilon, one entry a seed; with eigenvalues for
+    Figure 3.
+    """
     found: dict[float, dict[str, list[float]]] = {epsilon: {} for epsilon in EPSILONS}
     for seed in range(seeds):
         rng = np.random.default_rng([n, seed])
@@ -114,7 +122,9 @@ def discreet_distances(n: int, epsilon: float, seeds: int) -> np.ndarray:
 
 
 def insurance(seeds: int) -> Found:
-    """Figure 3, right: distance to the least-squares weights of the same people against the least eigenvalue."""
+    """Figure 3, right: distance to the least-squares weights of the same people against the least
+    eigenvalue.
+    """
     whole = load("Insurance", data_folder())
     table = whole.iloc[np.random.default_rng(0).permutation(len(whole))[:1070]].reset_index(drop=True)
     x, y = table.drop(columns="label").to_numpy(), table["label"].to_numpy()
@@ -126,7 +136,8 @@ def insurance(seeds: int) -> Found:
             joint = released(plan, table)
             rows = np.concatenate([one.mixes.value for one in joint.releases], axis=1)
             rows /= math.sqrt(len(rows))
-            # RMGM's Hessian is over n here, so that the two are on one scale; its weights do not change by that.
+            # RMGM's Hessian is over n here, so that the two are on one scale; its weights do not
+            # change by that.
             scale = 1 if method == "dgm" else 1 / len(table)
             hessian = rows[:, :-1].T @ rows[:, :-1] * scale
             hessian -= np.eye(len(best)) * (joint.releases[0].mixes.noise_std ** 2 if method == "dgm" else 0.0)

@@ -1,11 +1,13 @@
-"""MPR, Table 1: test error of linear regression on joint releases, on four of the paper's five data sets.
+"""MPR, Table 1: test error of linear regression on joint releases, on four of the paper's five data
+sets.
 
     python -m experiments.mpr.table1 [--first 10] [--splits 20]
 
-Features and label are scaled to [0, 1] by the table's own range, as the paper does; here that range stands for a
-declared one. Columns are split evenly among the parties, the label last. All methods run through the product; DGM, BGM
-and RMGM with ``calibration = "paper"``. Splits 0 to 9 were looked at while constants were chosen, so the table is made
-of splits from 10 on. Music Song is not available here.
+Features and label are scaled to [0, 1] by the table's own range, as the paper does; here that range
+stands for a declared one. Columns are split evenly among the parties, the label last. All methods
+run through the product; DGM, BGM and RMGM with ``calibration = "paper"``. Splits 0 to 9 were looked
+at while constants were chosen, so the table is made of splits from 10 on. Music Song is not
+available here.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ def make_plan(table: pd.DataFrame, parties: int, epsilon: float, seed: int, **mo
 
 
 class PlainEngine:
-    """Blocks one after another in this thread: on a busy machine, starting threads for each sum costs more than it."""
+    """Blocks one after another in this thread: on a busy machine, starting threads for each sum
+    costs more than it.
+    """
 
     def __init__(self, encode: Callable[[np.ndarray], Any], rows: np.ndarray) -> None:
         self._encode = encode
@@ -92,7 +96,9 @@ class PlainEngine:
 
 
 def released(plan: Plan, table: pd.DataFrame) -> Joint:
-    """Every party's release through its own curator, as ``discreet parties release`` makes it, without a ledger."""
+    """Every party's release through its own curator, as ``discreet parties release`` makes it,
+    without a ledger.
+    """
     keys = [b"%d" % number for number in range(len(table))]
     releases = []
     for party in plan.parties:

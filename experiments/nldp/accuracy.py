@@ -2,8 +2,9 @@
 
 Run: python -m experiments.nldp.accuracy [repeats] [further]
 
-The noise of each sum is drawn once (see discreet.local.simulation). Design and labels as in NLDP section 6.1, with
-Sigma = I and delta = n^-1.1; "binary" draws the labels as 0 or 1 instead of giving devices their mean.
+The noise of each sum is drawn once (see discreet.local.simulation). Design and labels as in NLDP
+section 6.1, with Sigma = I and delta = n^-1.1; "binary" draws the labels as 0 or 1 instead of
+giving devices their mean.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ MEANS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def label_range(setting: Setting) -> tuple[float, float]:
-    """What is declared of y: [0, 1] for logistic; else what |w| <= 1 and |noise| <= 0.05 allow, both public in NLDP."""
+    """What is declared of y: [0, 1] for logistic; else what |w| <= 1 and |noise| <= 0.05 allow,
+    both public in NLDP.
+    """
     if setting.model == "logistic":
         return 0.0, 1.0
     if setting.design == "gaussian":
@@ -131,7 +134,8 @@ def table(settings: list[tuple[Setting, str]], repeats: int) -> list[str]:
     ]
     for setting, target in settings:
         medians = []
-        # Where noise is nearly all of the error, the median of 20 itself varies by a quarter: more runs settle it.
+        # Where noise is nearly all of the error, the median of 20 itself varies by a quarter: more
+        # runs settle it.
         runs = 5 * repeats if target and setting.design == "bernoulli" else repeats
         for calibration in ("paper", "gaussian", "unit"):
             medians.append(np.median([one_error(setting, calibration, 1000 + seed) for seed in range(runs)]))

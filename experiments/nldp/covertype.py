@@ -2,9 +2,10 @@
 
 Run: python -m experiments.nldp.covertype [repeats] [epsilons ...] [paper]   (paper: with the printed noise too)
 
-Lodgepole pine or not, n = 350,000 devices, m = 10,000 public unlabelled rows, 200,000 test rows, delta = n^-1.1. All
-features but those that the public rows show on fewer than 40 rows; bounds from the public rows. The noise of the sum
-is drawn once (see discreet.local.simulation). prior_std = 3: the predictor of a forest model rarely leaves +-6.
+Lodgepole pine or not, n = 350,000 devices, m = 10,000 public unlabelled rows, 200,000 test rows,
+delta = n^-1.1. All features but those that the public rows show on fewer than 40 rows; bounds from
+the public rows. The noise of the sum is drawn once (see discreet.local.simulation). prior_std = 3:
+the predictor of a forest model rarely leaves +-6.
 """
 
 from __future__ import annotations

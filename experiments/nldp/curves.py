@@ -1,4 +1,4 @@
-"""NLDP's synthetic figures as curves over n, epsilon, p and m: the product's printed and tight collections."""
+"""NLDP's synthetic figures as curves over n, epsilon, p and m, with printed and tight noise."""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ CELLS = [
 
 
 def two_rounds(setting: Setting, seed: int) -> float:
-    """A tenth of the people are asked for means and scales, the others for moments; nothing is public."""
+    """A tenth of the people are asked for means and scales, the others for moments; nothing is
+    public.
+    """
     rng = np.random.default_rng(seed)
     n, p, gaussian = setting.n, setting.p, setting.design == "gaussian"
     bound = 6.0 if gaussian else 1 / p

@@ -41,7 +41,9 @@ def designs(p: int) -> dict[str, tuple[Column, ...]]:
 
 
 def errors(population: Population, task: Task, n: int, rng: np.random.Generator) -> tuple[float, np.ndarray]:
-    """The error with the prior, and which coefficients intervals without one cover (none without a solution)."""
+    """The error with the prior, and which coefficients intervals without one cover (none without a
+    solution).
+    """
     collection = population.collected(task, n, rng)
     (shrunk,) = fit(task, collection, ["logistic"], prior_std=2.0)
     raw = population.raw

@@ -152,7 +152,8 @@ def logistic_goal(problem: Problem, penalty: float) -> np.ndarray:
         return problem.truth
     X = np.clip(problem.X, *problem.bounds)
     scale = X.std(axis=0)
-    # On columns of spread 1, as the solver needs it; the penalty there is the user's over the squared spread.
+    # On columns of spread 1, as the solver needs it; the penalty there is the user's over the
+    # squared spread.
     design = np.column_stack([np.ones(len(X)), (X - X.mean(axis=0)) / scale])
     weights = np.concatenate([[0.0], np.full(len(scale), penalty) / scale**2])
     return fit_plain(Bernoulli(), Logit(), design, problem.y, weights, np.zeros(design.shape[1]))[1:] / scale
@@ -161,7 +162,9 @@ def logistic_goal(problem: Problem, penalty: float) -> np.ndarray:
 def logistic_errors(
     problem: Problem, mu: float, penalty: float, eta: float, steps: int, iteration: int
 ) -> Mapping[str, float]:
-    """Printed methods after this many of their steps; the others have no such path, and show where they end."""
+    """Printed methods after this many of their steps; the others have no such path, and show where
+    they end.
+    """
     goal, found = logistic_goal(problem, penalty), {}
     for method in LOGISTIC:
         model = logistic_model(method, problem, mu, penalty, eta, steps)

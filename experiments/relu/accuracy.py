@@ -2,10 +2,11 @@
 
     python -m experiments.relu.accuracy [--seeds 20]
 
-n = 10,000 rows of d = 10 Gaussian features (covariance I, or eigenvalues from 1 to 1/100 in random directions), y =
-max(0, x^T w) + 0.5 N(0, 1) with x^T w of variance 1; declared: |x| <= 8 (13 with condition 100), y in [-3, 6]. 1,000
-public rows whiten; "private" has none. Excess risk is the mean of (max(0, x^T w) - prediction)^2 over 10,000 fresh rows
-(RELU's own definition has half of it), the constant 0 has about 0.49. Medians over seeds, replace-one neighbours.
+n = 10,000 rows of d = 10 Gaussian features (covariance I, or eigenvalues from 1 to 1/100 in random
+directions), y = max(0, x^T w) + 0.5 N(0, 1) with x^T w of variance 1; declared: |x| <= 8 (13 with
+condition 100), y in [-3, 6]. 1,000 public rows whiten; "private" has none. Excess risk is the mean
+of (max(0, x^T w) - prediction)^2 over 10,000 fresh rows (RELU's own definition has half of it), the
+constant 0 has about 0.49. Medians over seeds, replace-one neighbours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""California housing, gas turbine and wine for RELU's figures: losses of every solver along its path, on all rows."""
+"""California housing, gas turbine and wine for RELU's figures: losses of every solver along its
+path, on all rows.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import pandas as pd
 
 from discreet import GuaranteeError, Public, ReLURegressor
 from experiments.data import data_folder
+from experiments.runner import Cell, Figure
 
 PUBLIC_ROWS = 500
 CURVES = ("sgd", "pgd", "glmtron paper", "glmtron", "tree", "minibatch paper", "minibatch", "auto")
@@ -69,3 +72,33 @@ def losses(name: str, epsilon: float, share: float, test: bool, seed: int) -> Ma
         at = last if share == 1 or path is None else path[round(share * (len(path) - 1))]
         found[curve] = loss(*where, at)
     return found
+
+
+def loss_figure(number: int, title: str, *, test: bool) -> Figure:
+    """Losses on training or test rows after shares of the steps, by data set and epsilon."""
+
+    def run(cell: Cell, seed: int) -> Mapping[str, float]:
+        return losses(cell["set"], cell["epsilon"], cell["share"], test, seed)
+
+    cells = [
+        {"set": name, "epsilon": epsilon, "share": share}
+        for name in SETS
+        for epsilon in (0.05, 0.2, 0.5)
+        for share in (0.1, 0.5, 1.0)
+    ]
+    return Figure(
+        name=f"figure{number}",
+        title=f"RELU, figure {number}: {title}",
+        says="DP-MBGLMtron is best, then DP-TAGLMtron, DP-GLMtron and DP-SGD; the gap shrinks as epsilon grows.",
+        cells=cells,
+        quick=[cell for cell in cells if cell["share"] == 1.0 and cell["set"] == "wine"],
+        run=run,
+        curves=CURVES,
+        axis="share",
+        repeats=10,
+        measure="half the mean squared error",
+        notes=(
+            "One pass, so the axis is the share of steps done; at 1 it is the model that is returned. 500 public rows\n"
+            "standardise, whiten and give thresholds; all other training rows are private."
+        ),
+    )

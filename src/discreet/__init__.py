@@ -1,4 +1,6 @@
-"""Differentially private regression: every result carries its guarantee, its standard errors and its price."""
+"""Differentially private regression: every result carries its guarantee, its standard errors and
+its price.
+"""
 
 from __future__ import annotations
 

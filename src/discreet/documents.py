@@ -1,8 +1,9 @@
-"""JSON and TOML files that somebody else may have written: read in one way, with an error that names the file.
+"""Reading JSON and TOML files that others may have written; errors name the file.
 
-Anything can stand in such a file, so whatever a parser makes of it is one error of discreet's and never a traceback:
-bytes that are no text, brackets nested by the thousand, numbers of thousands of digits. JSON is read strictly: a name
-that stands twice in one object, NaN and Infinity are refused, because two readers would read them differently.
+Such a file can hold anything, so every failure of a parser becomes an error of discreet and not a
+traceback: bytes that are not text, thousands of nested brackets, numbers with thousands of digits.
+JSON is read strictly: a name that stands twice in one object, NaN and Infinity are refused, because
+two readers would read them differently.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def parsed_json(text: str | bytes, source: str, error: type[DiscreetError] = Dom
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put the bytes at the path in one step, on disk: a crash leaves what was there before."""
+    """Write the bytes to the path atomically and durably: a crash leaves the earlier file."""
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         with beside.open("wb") as file:
@@ -84,7 +85,7 @@ def toml_value(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of a file as an error message quotes it: however large it is, in a few words."""
+    """A value of a file for an error message, shortened."""
     return _shortly.repr(value)
 
 
@@ -92,7 +93,7 @@ def _read_text(path: str | PathLike[str], what: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise DomainError(f"cannot read {what} {path}: it is no UTF-8 text") from None
+        raise DomainError(f"cannot read {what} {path}: it is not UTF-8 text") from None
     except (OSError, ValueError) as reason:  # a path with a null character is a ValueError
         raise DomainError(f"cannot read {what} {path}: {getattr(reason, 'strerror', None) or reason}") from None
 
@@ -100,12 +101,12 @@ def _read_text(path: str | PathLike[str], what: str) -> str:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name occurs twice in one object")
     return content
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _check_levels(content: Any, source: str, error: type[DiscreetError]) -> None:
@@ -124,14 +125,14 @@ def _check_levels(content: Any, source: str, error: type[DiscreetError]) -> None
 
 
 def _check_unicode(text: str | bytes, content: Any, source: str, error: type[DiscreetError]) -> None:
-    """Half of a pair of surrogates is no character: nothing could write it again."""
+    """Refuse lone surrogates, which are not characters and could not be written again."""
     escaped = b"\\ud" in text or b"\\uD" in text if isinstance(text, bytes) else "\\ud" in text or "\\uD" in text
     if not escaped:
         return
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise error(f"cannot read {source}: it has a text that is no Unicode") from None
+        raise error(f"cannot read {source}: it has a text that is not valid Unicode") from None
 
 
 def _first_line(reason: ValueError) -> str:

@@ -1,4 +1,4 @@
-"""Everything discreet raises or warns.
+"""All errors and warnings of discreet.
 
     DiscreetError
     ├── DomainError(ValueError)      a public declaration is missing or wrong
@@ -16,9 +16,9 @@
         ├── StoreCorrupt             a stored report or sum is not what was written
         └── StoreFull                no room is left for another report
 
-    PrivacyLeakWarning(UserWarning)  an opt-out of privacy, such as ``random_state``, or a leak beside the model
-    RollbackWarning(UserWarning)     nothing would notice an older copy of the ledger
-    StoredResultWarning(UserWarning) answers come from the ledger, as an earlier fit of this name was given them
+    PrivacyLeakWarning(UserWarning)  an opt-out of privacy (``random_state``), or a leak beside the model
+    RollbackWarning(UserWarning)     an older copy of the ledger would not be noticed
+    StoredResultWarning(UserWarning) answers of an earlier fit of this name, from the ledger
     UnusableRowsWarning(UserWarning) no row was usable, as far as a noisy count can tell
     WeakGuaranteeWarning(UserWarning) an epsilon or delta that protects next to nobody
 
@@ -51,7 +51,9 @@ class DomainError(DiscreetError, ValueError):
 
 
 class ReadError(DomainError):
-    """A table could not be read completely. The reader's own message might quote cells, so it is not shown."""
+    """A table could not be read completely. The reader's own message might quote cells, so it is
+    not shown.
+    """
 
 
 class ChangedError(DiscreetError):
@@ -67,7 +69,9 @@ class GuaranteeError(DiscreetError, ValueError):
 
 
 class NoErrorsError(DiscreetError, AttributeError):
-    """A fit without standard errors was asked for them; to ``hasattr`` and ``dir`` it has no such attribute."""
+    """A fit without standard errors was asked for them; to ``hasattr`` and ``dir`` it has no such
+    attribute.
+    """
 
 
 class ReleaseError(DiscreetError):
@@ -75,7 +79,9 @@ class ReleaseError(DiscreetError):
 
 
 class NoSolutionError(DiscreetError, ValueError):
-    """The equation that defines the model has no root for these noisy answers; asking again costs nothing."""
+    """The equation that defines the model has no root for these noisy answers; asking again costs
+    nothing.
+    """
 
 
 class LedgerError(DiscreetError):
@@ -107,11 +113,15 @@ class StoreFull(StoreError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """The caller opted out of privacy, with ``random_state`` or by fitting a pipeline's steps to private rows."""
+    """The caller opted out of privacy, with ``random_state`` or by fitting a pipeline's steps to
+    private rows.
+    """
 
 
 class RollbackWarning(UserWarning):
-    """A ledger was charged, but no mark could be written outside its folder: a restored copy would go unnoticed."""
+    """A ledger was charged, but no mark could be written outside its folder: a restored copy would
+    go unnoticed.
+    """
 
 
 class StoredResultWarning(UserWarning):
@@ -119,7 +129,9 @@ class StoredResultWarning(UserWarning):
 
 
 class UnusableRowsWarning(UserWarning):
-    """By its noisy count, the fit used no row or hardly any. The warning depends on the released count alone."""
+    """By its noisy count, the fit used no row or hardly any. The warning depends on the released
+    count alone.
+    """
 
 
 class WeakGuaranteeWarning(UserWarning):

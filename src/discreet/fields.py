@@ -1,4 +1,4 @@
-"""Fields of a file that anybody may have written: what is of another type is refused, not converted."""
+"""Fields of files by others: a value of another type is refused, not converted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.errors import DomainError
 
 
 def number(value: Any, name: str) -> float:
-    """A finite number; true and texts are none."""
+    """A finite number; truth values and texts are refused."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise DomainError(f"{name} must be a number, got {shown(value)}")
     try:

@@ -1,4 +1,4 @@
-"""Saved models: ``model.save(path)`` writes them, this reads them; docs/howto/models.md tells what is in the file."""
+"""Reading saved models, which ``model.save(path)`` wrote; docs/howto/models.md describes the file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from discreet.results.file import FORMAT, VERSION
 def load(path: str | PathLike[str]) -> Any:
     """The fitted model that ``save`` wrote: it predicts the same bits and prints the same summary.
 
-    A central or parties' model is the estimator that was fitted, a local one a ``LocalResult``. A file that is
-    damaged, or was written by a newer discreet, is a DomainError.
+    A central or parties' model is the estimator that was fitted, a local one a ``LocalResult``. A
+    file that is damaged, or was written by a newer discreet, is a DomainError.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def load(path: str | PathLike[str]) -> Any:
     """
     content = read_json(path, "the model file")
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise DomainError(f"{path} is no model file of discreet: it lacks the field format = {FORMAT!r}")
+        raise DomainError(f"{path} is not a model file of discreet: it lacks the field format = {FORMAT!r}")
     version = content.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise DomainError(f"the model file {path} has no version: it must be a whole number, got {shown(version)}")
@@ -54,7 +54,7 @@ def load(path: str | PathLike[str]) -> Any:
         return _read(content)
     except DiscreetError as error:
         raise DomainError(f"the model file {path} is damaged: {error}") from None
-    # Numbers and texts of the right types that an estimator refuses, as a solver that there is not.
+    # Values of the right types that an estimator refuses, such as an unknown solver.
     except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError, IndexError) as error:
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise DomainError(f"the model file {path} is damaged: {said}") from None

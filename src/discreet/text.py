@@ -1,4 +1,4 @@
-"""Lines of text for a terminal: wrapped at its width, with what belongs together indented alike."""
+"""Text for a terminal, wrapped at its width with hanging indents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-# What fits into a usual terminal, with a margin; wider lines are hard to read, however wide the terminal is.
+# A usual terminal's width with a margin; wider lines are hard to read on any terminal.
 WIDTH = 78
 _NARROWEST = 40
 
@@ -26,13 +26,15 @@ def hanging(label: str, text: str, indent: int = 12, width: int = WIDTH) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A hint at the name that was meant, where one is near; else nothing. ``known`` must be public."""
+    """ "Did you mean ...?" if a similar name is known, else an empty text. ``known`` must be public."""
     near = get_close_matches(str(name), [str(one) for one in known], n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def wrapped(text: str, width: int = WIDTH, indent: str = "", further: str = "") -> str:
-    """The text in lines of at most this width; a word that is longer, such as a path, is never broken."""
+    """The text in lines of at most this width; a word that is longer, such as a path, is never
+    broken.
+    """
     return textwrap.fill(
         text,
         width,

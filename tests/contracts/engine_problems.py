@@ -1,4 +1,4 @@
-"""One table with everything that a table may hold, and the models that every engine must give the same bits of."""
+"""One table with all types of cells, and models for which every engine must give the same bits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ DOMAIN = Domain(
 
 
 def table(rows: int = ROWS, seed: int = 0) -> pa.Table:
-    """Numbers of several types, texts, nulls, and persons with one to many rows, some of them twice the same."""
+    """Numbers of several types, texts, nulls, and persons with one to many rows, some of them twice
+    the same.
+    """
     random = np.random.default_rng(seed)
     age = random.integers(18, 95, rows)
     bmi = random.normal(27, 6, rows)
@@ -52,7 +54,7 @@ def table(rows: int = ROWS, seed: int = 0) -> pa.Table:
         "sick": pa.array(np.where(random.random(rows) < 1 / (1 + np.exp(-(age - 55) / 20)), "yes", "no")),
         "claims": pa.array(random.poisson(age / 40), pa.int16()),
         "years": pa.array(random.uniform(0.2, 4, rows)),
-        # Some rows belong to nobody who is known.
+        # Some rows have no id.
         "person": pa.array(
             random.integers(0, rows // 6 + 1, rows) * 10**15, pa.int64(), mask=random.random(rows) < 0.05
         ),
@@ -121,7 +123,7 @@ def bits(model: Any) -> tuple[Any, ...]:
 
 
 def in_memory(problem: Problem, rows: pa.Table) -> tuple[Any, ...]:
-    """The bits of ``fit`` on arrays and frames: what every table must give."""
+    """The bits of ``fit`` on arrays and frames, which every table must give."""
     frame = rows.to_pandas()
     more = {} if problem.exposure is None else {"exposure": frame[problem.exposure]}
     groups = None if problem.groups is None else frame[problem.groups].to_numpy()

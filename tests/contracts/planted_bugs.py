@@ -1,7 +1,8 @@
 """Real mistakes, one by one: each is planted into working code, and the audits must find it.
 
-A bug is a patch of discreet's own code (entered as a context) or an estimator that does something wrong, or both. The
-full audit plants them into worker processes, so everything here can be pickled by name.
+A bug is a patch of discreet's own code (entered as a context) or an estimator that does something
+wrong, or both. The full audit plants them into worker processes, so everything here can be pickled
+by name.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def _other_relation(geometry, neighbours, contribution, rows_per_person=1):
 
 @contextmanager
 def clip_by_max() -> Iterator[None]:
-    """RELU prints the clip with max for min: short rows are blown up to the bound, long ones are not cut.
+    """RELU prints the clip with max for min: short rows are lengthened to the bound, long ones not
+    clipped.
 
     The queries' own clips are taken away too, so that the curator's is all there is.
     """
@@ -106,7 +108,7 @@ def clip_by_max() -> Iterator[None]:
 
 @contextmanager
 def no_clip() -> Iterator[None]:
-    """Norms are computed and bounds are believed, but what is summed are the rows as they came."""
+    """Norms and bounds are computed, but the unclipped rows are summed."""
 
     def place(factor, norm_bound, scale, seed):
         norms = np.sqrt((factor**2).sum(axis=0))
@@ -120,7 +122,9 @@ def no_clip() -> Iterator[None]:
 
 @contextmanager
 def epsilon_for_epsilon_squared() -> Iterator[None]:
-    """COST prints epsilon where its zCDP fact needs epsilon^2: too little noise below 1, too much above."""
+    """COST prints epsilon where its zCDP fact needs epsilon^2: too little noise below 1, too much
+    above.
+    """
     real = GridNoise.covering
     broken = staticmethod(lambda query, cost, *rest: real(query, GDP(math.sqrt(cost.mu)), *rest))
     with mock.patch.object(GridNoise, "covering", broken):
@@ -159,7 +163,7 @@ def no_noise() -> Iterator[None]:
 
 @contextmanager
 def float_noise() -> Iterator[None]:
-    """numpy's normal numbers instead of whole ones: the lowest bits show what was added to them."""
+    """numpy's normal numbers instead of whole ones: the lowest bits reveal the exact sum."""
 
     def draw(self, bits):
         noise = np.random.default_rng().standard_normal(self.scales.shape) * self.scales

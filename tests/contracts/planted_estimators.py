@@ -1,4 +1,6 @@
-"""Estimators with a mistake each: what goes wrong with an iterative one that is right, and looks past the door."""
+"""Estimators with one mistake each: variants of a correct iterative one, and reads past the
+curator.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from discreet.privacy import GDP, Budget
 
 @dataclass(frozen=True)
 class Gradient:
-    """x times the clipped residual at a released coefficient; the bounds are the query's, the clip is the curator's."""
+    """x times the clipped residual at a released coefficient; the bounds are the query's, the clip
+    is the curator's.
+    """
 
     coef: tuple[float, ...]
     label: str = "gradient"
@@ -85,7 +89,7 @@ class OneStepMore(NoisyGradientDescent):
 
 
 class OneStepMoreUnpaid(OneStepMore):
-    """The same, and the guarantee does not know of it."""
+    """The same, and the guarantee omits the extra release."""
 
     def _descend(self, curator, X, y):
         super()._descend(curator, X, y)

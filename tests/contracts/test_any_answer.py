@@ -1,7 +1,7 @@
-"""No released value may raise: whatever noise makes of the answers, a fit that was paid for ends with a model.
+"""No released value may raise: a fit that was paid for ends with a model, whatever the noise is.
 
-Every way to fit that the audit knows, searches included, under answers that no rows would give. Its predictions for
-complete rows are numbers.
+Every way to fit in the audit's catalogue, searches included, with answers that no rows would give.
+Predictions for complete rows are numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEFT_OUT = ("LocalReports", "glmtron, public rows", "sgd")
 
 
 class Anything:
-    """Hands out answers of its own in the place of noisy sums; seeded, so that a failure can be seen again."""
+    """Returns its own answers instead of noisy sums; seeded, so that failures are reproducible."""
 
     def __init__(self, kind: str) -> None:
         self._kind, self._rng = kind, np.random.default_rng(1)

@@ -1,4 +1,6 @@
-"""Dask frames give the bits of memory, by every scheduler, however they are cut, and when workers die."""
+"""Dask frames give the same bits as tables in memory: all schedulers, partitions and worker
+failures.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def test_partitions_may_be_all_empty():
 
 
 def test_ids_of_several_types_are_one_person():
-    """A column of whole numbers is one of floats in a partition with nulls: a person must not be two."""
+    """A column of whole numbers is one of floats in a partition with nulls: a person must not be
+    two.
+    """
     problem = PROBLEMS["groups"]
     whole = ROWS.to_pandas()
     whole["person"] = whole["person"] // 10**15

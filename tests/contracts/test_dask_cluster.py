@@ -1,4 +1,6 @@
-"""A cluster of Dask workers: the same bits when one of them is killed in the middle of a fit, and no extra charge."""
+"""A cluster of Dask workers: the same bits when one of them is killed in the middle of a fit, and
+no extra charge.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def fitted(problem, given, ledger, **options):
 
 
 def _bomb(mark, part):
-    """The first worker that gets here dies, without a word."""
+    """The first worker that gets here exits without an error message."""
     try:
         os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
     except FileExistsError:

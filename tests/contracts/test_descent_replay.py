@@ -1,4 +1,6 @@
-"""Questions that the default descent asks only at some budgets stay within their cost on neighbouring tables, too."""
+"""Questions that the default descent asks only at some budgets stay within their cost on
+neighbouring tables, too.
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ def rows(count: int, seed: int = 0) -> np.ndarray:
 
 
 def total(engine, query, every=1):
-    """The exact sum: the two integers that carry it depend on the blocks, what they are worth together does not."""
+    """The exact sum: the two integers that carry it depend on the blocks, what they are worth
+    together does not.
+    """
     part = None if every == 1 else Residues(every, 0, 1)
     return query_sum(query, engine.sum_rows(partial(product_parts, query), part))
 
@@ -265,7 +267,7 @@ def test_at_most_so_many_rows_of_each_person_over_the_whole_file(limit, tmp_path
     table = np.random.default_rng(4).uniform(-1, 1, (60, 4))
     person = np.random.default_rng(5).integers(0, 12, 60)
     table[-20:], person[-20:] = table[:20], person[:20]  # rows that are the same twice
-    ids = [f"p{i}" if i else None for i in person]  # rows without an id are nobody's
+    ids = [f"p{i}" if i else None for i in person]  # rows without an id are not used
     arrow = pa.table({**dict(zip([*NAMES, "y"], table.T, strict=True)), "id": ids})
     options = {"rows_per_person": limit, "width": 3}
     memory = MemoryEngine(ENCODER.encode, table[:, :3], table[:, 3], groups=np.array(ids, dtype=object), **options)

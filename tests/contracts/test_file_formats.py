@@ -1,7 +1,9 @@
-"""Every file format: columns in an order that is not that of their names are written, read and fitted as in memory.
+"""Every file format: columns in an order that is not that of their names are written, read and
+fitted as in memory.
 
-One test for each kind of file that discreet writes. The names are drawn so that no sorted order is the given one: a
-format that keeps order in the names of an object, or sorts them, gives other coefficients.
+One test for each kind of file that discreet writes. The names are drawn so that no sorted order is
+the given one: a format that keeps order in the names of an object, or sorts them, gives other
+coefficients.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def shuffled(seed: int) -> list[str]:
 
 
 def declared(names: list[str]) -> tuple[Numeric | Categorical, ...]:
-    """Ranges that differ from column to column, and two columns of categories in an order of their own."""
+    """Ranges that differ from column to column, and two columns of categories in an order of their
+    own.
+    """
     columns: list[Numeric | Categorical] = [Numeric(name, -1.0 - i, 2.0 + i) for i, name in enumerate(names)]
     columns[2] = Categorical(names[2], ("w", "c", "k"))
     columns[5] = Categorical(names[5], ("no", "Yes"))
@@ -192,7 +196,9 @@ def test_model_file_of_parties(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_model_file_of_a_fit(tmp_path, seed):
-    """Names, coefficients and records stand in one order, which is that of the domain; the file predicts."""
+    """Names, coefficients and records stand in one order, which is that of the domain; the file
+    predicts.
+    """
     columns = declared(shuffled(seed))
     frame = table(columns, seed)
     target = next(c.name for c in reversed(columns) if isinstance(c, Numeric))

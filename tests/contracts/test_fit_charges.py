@@ -1,4 +1,6 @@
-"""Every fit is paid in one charge: what it releases stays within that, and exactly what a ledger holds is enough."""
+"""Every fit is paid in one charge: what it releases stays within that, and exactly what a ledger
+holds is enough.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def state_elsewhere(tmp_path, monkeypatch):
 
 
 def fitted(variant, ledger):
-    """The variant's fit on a few rows, paid from this ledger; skipped where the combination is not offered."""
+    """The variant's fit on a few rows, paid from this ledger; skipped where the combination is not
+    offered.
+    """
     made = variant.make(EPSILON, DELTA)
     rows = Box.of(made, 4).scattered_rows(200, has_two_labels(made), np.random.default_rng(0))
     paying = made.estimator if variant.searched else made

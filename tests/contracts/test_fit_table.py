@@ -1,4 +1,6 @@
-"""``fit_table`` gives the bits of ``fit``, whatever the table is and however its rows are cut and ordered."""
+"""``fit_table`` gives the bits of ``fit``, whatever the table is and however its rows are cut and
+ordered.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ ROWS = table()
 
 
 class Stream:
-    """Knows nothing but to give a stream, as often as it is asked."""
+    """A table that can only return a stream, as often as it is asked."""
 
     def __init__(self, rows: pa.Table) -> None:
         self._rows = rows

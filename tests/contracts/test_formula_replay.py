@@ -1,4 +1,6 @@
-"""Models with a formula keep their promise on neighbouring tables: features are bounded by the declaration alone."""
+"""Models with a formula keep their guarantee on neighbouring tables; the declaration bounds
+features.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every generalized linear model keeps its promise on neighbouring data sets, and uses the noise that it needs."""
+"""Every generalized linear model keeps its guarantee on neighbours, with no more noise than needed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ PUBLIC_X = np.clip(np.random.default_rng(3).normal(0.1, 0.4, (60, COLUMNS)), -1,
 ONES = np.column_stack([np.ones(60), PUBLIC_X])
 PUBLIC_Y = (np.random.default_rng(4).random(60) < 0.5).astype(int)
 
-# Name: the estimator, the family of its labels, the label that pulls hardest, whether rows have exposures.
+# Name: the estimator, the family of its labels, the label with the largest score, whether rows have
+# exposures.
 MODELS = {
     "logistic": (lambda: LogisticRegression(**BASE), "binary", 0, False),
     "logistic, texts": (lambda: LogisticRegression(**BASE, classes=["no", "yes"]), "texts", "no", False),
@@ -126,13 +127,13 @@ def made(name: str, neighbours: str, epsilon: float = 1.0, **more):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", list(MODELS))
 def test_a_far_row_stays_within_the_claim(name, epsilon, neighbours):
-    """The row that pulls against the trend from a corner; replaced, by one that pulls from the opposite corner."""
+    """A row at a corner with a label against the trend; replaced by one at the opposite corner."""
     corner = np.array([1.0, -1.0, 1.0])
     data, neighbour = pair(name, neighbours, corner, MODELS[name][2], x_other=-corner)
     estimator = made(name, neighbours, epsilon)
     report = replay(estimator, data, neighbour)
     assert report.passed, str(report)
-    # Far from nothing: gradients feel the row at every step.
+    # The row changes the gradient at every step.
     assert report.efficiency > 0.15, str(report)
 
 
@@ -202,7 +203,9 @@ def test_a_person_with_many_rows_stays_within_the_claim(name, neighbours):
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_the_worst_row_makes_a_gradient_lose_more_than_half_of_its_cost(neighbours):
-    """A label against the trend on a row at the clip: little noise is wasted where most of the budget goes."""
+    """A label against the trend on a row at the clip: little noise is wasted where most of the
+    budget goes.
+    """
     corner = np.array([1.0, -1.0, 1.0])
     data, neighbour = pair("logistic", neighbours, corner, 0, x_other=-corner)
     report = replay(made("logistic", neighbours, epsilon=0.5), data, neighbour)

@@ -1,4 +1,6 @@
-"""Local reports in the audit: exact laws on neighbouring rows, near the claim on the worst, and broken ones caught."""
+"""Local reports in the audit: exact probabilities, near the claim for the worst row; bugs are
+caught.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A file without a header line, read as if it had one, has its first record for column names: none of it shows.
+"""A file without a header line, read as if it had one: its first record must not be quoted.
 
-Every form of a table through every entry, with names that nobody has declared: each is refused without them, or, where
-nothing was declared by name, as long as the names are no numbers, they are the model's.
+Every form of a table through every entry point, with undeclared column names. Each is refused by a
+message without the names. Where nothing was declared by name, names that are not numbers are used.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def tables(names: list[str], folder: Any) -> dict[str, Any]:
 
 
 def refused(call: Any) -> str:
-    """The message of what was raised, with its causes and all warnings: none has a name of the table."""
+    """The message of what was raised, with its causes and all warnings: none has a name of the
+    table.
+    """
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with pytest.raises(ValueError) as raised:
@@ -152,7 +154,7 @@ def test_messages_say_what_is_wrong_all_the_same(tmp_path):
     assert "header=None" in refused(lambda: model.fit_table(headless, target="y"))
     assert "column 1 of the table is not declared, nor is any" in refused(lambda: model.fit(headless, CELLS[-1]))
     near = pd.DataFrame(dict(zip(HEADERS["near"], CELLS, strict=True)))
-    assert "one is called so but for capitals" in refused(lambda: model.fit_table(near, target="y"))
+    assert "one has this name except for capitals" in refused(lambda: model.fit_table(near, target="y"))
     assert "Did you mean 'b'?" in refused(
         lambda: LinearRegression(domain=DOMAIN, **PRIVATE).fit_table(near, target="a", features=["bb"])
     )

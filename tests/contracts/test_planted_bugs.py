@@ -1,7 +1,8 @@
-"""The replay audit proves its power: each of these real mistakes must be caught, by neighbours that it finds itself.
+"""The replay audit must catch each of these real mistakes, with neighbours that it finds itself.
 
-False alarms: the replay has no random verdict but two, noise outside tails of 1e-9 and noise repeated by chance, below
-1e-9 too. Some 90 audits of at most 6 releases each raise one in less than 90 * 2 * 6 * 1e-9 = 1.1e-6 of all runs.
+False alarms: the replay has no random verdict but two, noise outside tails of 1e-9 and noise
+repeated by chance, below 1e-9 too. Some 90 audits of at most 6 releases each raise one in less than
+90 * 2 * 6 * 1e-9 = 1.1e-6 of all runs.
 """
 
 from __future__ import annotations

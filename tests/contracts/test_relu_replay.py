@@ -30,7 +30,7 @@ def make(kind=ReLURegressor, **more):
 
 @pytest.fixture(autouse=True)
 def fixed_order(monkeypatch):
-    """Both fits of an audit must use one secret order: what is left is what the order hides nothing of."""
+    """Both fits of an audit must use the same secret order."""
     monkeypatch.setattr(
         discreet.curator.curator, "random_order", lambda count, bits: np.random.default_rng(7).permutation(count)
     )
@@ -76,7 +76,9 @@ def test_solvers_over_disjoint_parts_stay_within_the_claim(solver, replaced, add
 
 @pytest.mark.parametrize("solver", ["glmtron", "sgd"])
 def test_a_shuffled_row_loses_at_most_what_one_answer_costs(solver):
-    """Given the order, one answer differs, by at most its own mu; what hiding the order adds is the theorem's."""
+    """Given the order, one answer differs, by at most its own mu; the theorem covers the secret
+    order.
+    """
     X, y = rows(250)
     X_odd, y_odd = X.copy(), y.copy()
     X_odd[3], y_odd[3] = 3.0, -2.0
@@ -115,7 +117,9 @@ def test_every_link_stays_within_the_claim(link, neighbours):
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("epsilon", [0.3, 5.0])
 def test_the_worst_neighbour_loses_much_of_what_is_claimed(epsilon, neighbours):
-    """Rows at opposite ends reach the clip in nearly all gradients: noise far beyond what is needed would show."""
+    """Rows at opposite ends reach the clip in nearly all gradients: noise far beyond what is needed
+    would show.
+    """
     X, y = rows(3000)
     x = np.full(COLUMNS, 2.0)
     extreme = (np.vstack([X, x]), np.append(y, 4.0))

@@ -12,7 +12,9 @@ DECLARED = {"epsilon": 1000.0, "delta": 1e-6, "bounds_X": (-20, 20), "bounds_y":
 
 
 def too_poor(estimator) -> dict[str, str]:
-    """A ReLU cannot follow the checks' linear target below zero, nor a pass over a few rows learn anything."""
+    """A ReLU cannot follow the checks' linear target below zero, nor a pass over a few rows learn
+    anything.
+    """
     return expected_failures(estimator) | {
         "check_regressors_train": "the target is linear and mostly below 0, which no mean of this model reaches",
         "check_regressor_multioutput": "one target",

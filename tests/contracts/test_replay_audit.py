@@ -1,7 +1,7 @@
-"""Every estimator keeps its promise on neighbouring data sets, and uses the noise that the promise needs.
+"""Every estimator keeps its guarantee on neighbouring data sets, with no more noise than needed.
 
-False alarms: no verdict is random but the size of the noise and its repetition, below 4e-9 a release. Some 500 replays
-of 20 releases (6 of them 200) raise one in less than 5e-5 of all runs.
+False alarms: no verdict is random but the size of the noise and its repetition, below 4e-9 a
+release. Some 500 replays of 20 releases (6 of them 200) raise one in less than 5e-5 of all runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ RELATIONS = ["replace_one", "add_or_remove_one"]
 
 
 def make(kind, epsilon, neighbours, **more):
-    """The moments solver: of its two releases one row can fill both, so its worst neighbours are known."""
+    """The moments solver: of its two releases one row can fill both, so its worst neighbours are
+    known.
+    """
     bounds = {"bounds_X": (-1, 1), "bounds_y": (-1, 1)}
     return kind(epsilon=epsilon, delta=1e-6, neighbours=neighbours, **bounds, **{"solver": "moments"} | more)
 
@@ -47,7 +49,9 @@ ODD_PAIRS = (
 
 @pytest.mark.parametrize("variant", [pytest.param(one, id=one.name) for one in catalogue.combinations()])
 def test_every_solver_as_printed_or_not_with_public_rows_or_without_stays_within_the_claim(variant):
-    """Far rows with opposite labels, and rows that no domain foresees; a combination that is refused names a rule."""
+    """Far rows with opposite labels, and rows that no domain foresees; a combination that is
+    refused names a rule.
+    """
     model = variant.make(1.0, 1e-6, COLUMNS)
     for one, other in ODD_PAIRS:
         data, neighbour = neighbouring(model, one, other)
@@ -62,7 +66,7 @@ def test_every_solver_as_printed_or_not_with_public_rows_or_without_stays_within
 
 
 def test_the_catalogue_knows_every_solver():
-    """A change of these numbers is right where something was added; nothing may drop out unseen."""
+    """Update these numbers when something is added; nothing may disappear unnoticed."""
     offered = list(catalogue.combinations())
     assert len({one.name for one in offered}) == len(offered)
     solvers = {(one.kind.__name__, dict(one.settings).get("solver", "auto")) for one in offered}
@@ -78,7 +82,8 @@ def test_the_catalogue_knows_every_solver():
 
 
 def test_a_solver_that_halves_its_noise_is_caught_whichever_it_is(monkeypatch):
-    """The catalogue's pairs have power: half the reach shows in a release of every solver that bounds rows tightly.
+    """The catalogue's pairs have power: half the reach shows in a release of every solver that
+    bounds rows tightly.
 
     The printed descents clip gradients at more than those of these rows reach.
     """
@@ -146,7 +151,7 @@ def test_any_other_row_stays_within_the_claim(neighbours, data, neighbour, solve
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_a_person_with_many_rows_stays_within_the_claim(epsilon, neighbours):
-    """One person's canary is repeated in every row that she has, and in more rows than may count."""
+    """One person has the same extreme values in all rows, in more rows than may be used."""
     estimator = make(LinearRegression, epsilon, neighbours, rows_per_person=3)
     single = make(LinearRegression, epsilon, neighbours)
     (X, y), (X_other, y_other) = worst_pair(single)
@@ -160,7 +165,7 @@ def test_a_person_with_many_rows_stays_within_the_claim(epsilon, neighbours):
         neighbour = (X_other, y_other, ids[:-1])
     report = replay(estimator, data, neighbour)
     assert report.passed, str(report)
-    # The pilot's radius is that of single rows; what counts here is that three rows, not five, were felt.
+    # The pilot's radius is that of single rows; here only three rows, not five, may change the sum.
     assert 0.5 <= report.efficiency <= 1, str(report)
 
 

@@ -1,4 +1,6 @@
-"""Multinomial logistic regression keeps its promise on neighbouring data sets, behind the real curator."""
+"""Multinomial logistic regression keeps its promise on neighbouring data sets, behind the real
+curator.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Block:
 
 
 class Fit:
-    """The algorithm as an estimator: classes are told apart by their index, all others are no class."""
+    """The algorithm as an estimator: classes are told apart by their index, all others are no
+    class.
+    """
 
     delta = 1e-6
 
@@ -103,7 +107,9 @@ def test_few_and_much_noise_and_no_intercept_stay_within_the_claim(epsilon, neig
 
 
 def test_the_worst_row_loses_nearly_all_that_its_gradients_claim():
-    """Nothing is wasted: a far row of the class that is least likely there fills every gradient's bound."""
+    """Nothing is wasted: a far row of the class that is least likely there fills every gradient's
+    bound.
+    """
     X, index = background(3000)
     best = 0.0
     for corner in (np.array([1.0, -1.0, -1.0]), np.array([-1.0, -1.0, 1.0])):

@@ -1,4 +1,6 @@
-"""A private search keeps its promise on neighbouring data sets, and the audit catches what breaks it."""
+"""A private search keeps its promise on neighbouring data sets, and the audit catches what breaks
+it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def search(neighbours, kind=LogisticRegression, epsilon=2.0, **more):
 
 
 def pair(neighbours, row, label, other=None):
-    """The last of 1,500 rows (the place 1,499 is held out) is exchanged, or there at all."""
+    """The last of 1,500 rows (position 1,499 is held out) is replaced, or added."""
     X, y = background()
     data = np.vstack([X, row]), np.append(y, label)
     if neighbours == "add_or_remove_one":
@@ -63,8 +65,8 @@ def test_neighbours_lose_no_more_than_is_claimed(neighbours, epsilon):
         assert report.passed, str(report)
         assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)
         seen = max(seen, choice_of(report))
-    # With enough budget the models disagree by about half of what they could on the worst row; with little they may all
-    # be the constant one.
+    # With enough budget the models disagree by about half of what they could on the worst row; with
+    # little they may all be the constant one.
     assert (0.05 if epsilon > 1 else 0.0) <= seen <= 1
 
 
@@ -88,7 +90,9 @@ def test_persons_with_several_rows_stay_within_the_claim():
 
 @pytest.mark.parametrize("people", [499, 2])
 def test_a_person_may_be_replaced_by_one_who_stands_in_the_other_part(people):
-    """Another id, another number of rows; of two people one part is often empty, which must not show."""
+    """Another id, another number of rows; of two people one part is often empty, which must not
+    show.
+    """
     X, y = background()
     X, y, ids = X[: 3 * people], y[: 3 * people], np.arange(3 * people) // 3
     kept = ids != 1

@@ -1,4 +1,4 @@
-"""A search of a table has the bits of a search of its arrays, by whichever rule its rows are parted."""
+"""A search on a table gives the same bits as on arrays, for every rule that splits the rows."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ from discreet import (
 
 
 def estimators():
-    """Every estimator with every solver, under both relations; but ``pmt``, whose public rows have a fixed width."""
+    """Every estimator with every solver, under both relations; but ``pmt``, whose public rows have
+    a fixed width.
+    """
     declared = {
         "epsilon": 1000.0,
         "delta": 1e-6,
@@ -38,7 +40,8 @@ def estimators():
             (GeneralizedLinearRegressor, declared, glm_solvers),
         )
         for solver in solvers
-        # What scikit-learn asks for hardly depends on the relation: the private number of rows is tried once a kind.
+        # What scikit-learn asks for hardly depends on the relation: the private number of rows is
+        # tried once a kind.
         for neighbours in (("replace_one", "add_or_remove_one") if solver == solvers[0] else ("replace_one",))
     ]
 
@@ -55,7 +58,9 @@ WITH_WEIGHTS = (
 
 
 def expected_failures(estimator) -> dict[str, str]:
-    """Checks that ask for an error about a value: such an error would tell an observer what one private row holds."""
+    """Checks that ask for an error about a value: such an error would tell an observer what one
+    private row holds.
+    """
     private_count = {
         "check_estimators_empty_data_messages": "an empty table is one row away from another; n is private"
     }
@@ -65,7 +70,8 @@ def expected_failures(estimator) -> dict[str, str]:
         "check_supervised_y_no_nan": "a label that is not finite counts by a fixed rule, and raises nothing",
     }
     declared = {
-        # Classes are declared as 0 and 1 here: learnt from y, they would show that somebody has one.
+        # Classes are declared as 0 and 1 here: learnt from y, they would show that somebody has
+        # one.
         "check_classifiers_classes": "labels that were not declared contribute nothing, and raise nothing",
         "check_estimators_pickle": "predicts rows with missing values, for which no class is chosen",
         "check_classifiers_train": "three classes, of which two are declared",

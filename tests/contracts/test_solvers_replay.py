@@ -35,7 +35,8 @@ def labels(kind):
 
 
 BOUNDS_Y = {PoissonRegressor: {"bounds_y": (0, 10)}, LinearRegression: {"bounds_y": (-5, 5)}, LogisticRegression: {}}
-# What a new row may be: far out, at a corner, with the least likely label, missing, without a bound.
+# What a new row may be: far out, at a corner, with the least likely label, missing, without a
+# bound.
 ODD = {
     "corner and unlikely label": (np.array([1.0, -1.0, 1.0]), 0.0),
     "opposite corner": (np.array([-1.0, 1.0, -1.0]), 1.0),
@@ -111,7 +112,9 @@ def objective(neighbours, **more):
 
 
 def worst_rows(neighbours, rows=ROWS):
-    """A row about at the radius, where none has more weight, with an unlikely label; replaced, by the other label."""
+    """A row about at the radius, where none has more weight, with an unlikely label; replaced, by
+    the other label.
+    """
     X, y = (part[:rows] for part in labels(LogisticRegression))
     far = 0.05 + 0.3 * np.array([1.0, -1.0, 1.0])
     unlikely = np.vstack([X, far]), np.append(y, 0.0)
@@ -120,7 +123,9 @@ def worst_rows(neighbours, rows=ROWS):
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_the_worst_row_for_an_objective_loses_about_what_is_claimed(neighbours):
-    """With one x, the two labels' gradients are apart by |x| together: half of what any two rows might be."""
+    """With one x, the two labels' gradients are apart by |x| together: half of what any two rows
+    might be.
+    """
     report = replay(objective(neighbours), *worst_rows(neighbours))
     assert report.passed, str(report)
     assert 0.35 < report.losses[0] / report.releases[0].cost.gradient_mu <= 1 + 1e-6
@@ -174,7 +179,9 @@ def test_printed_noise_is_refused_where_the_number_of_rows_is_private(kind, solv
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_losses_of_an_objectives_outputs_stay_within_the_claimed_profile(neighbours):
-    """E[(1 - e^(epsilon - loss))+] over 100 fits, exact losses; five standard errors: false alarms below 1e-6."""
+    """E[(1 - e^(epsilon - loss))+] over 100 fits, exact losses; five standard errors: false alarms
+    below 1e-6.
+    """
     here, there = worst_rows(neighbours, rows=40)
     estimator = objective(neighbours, epsilon=4.0)
     losses = []

@@ -1,4 +1,6 @@
-"""Every sparse solver keeps its promise on neighbouring data sets, and the audit catches what breaks it."""
+"""Every sparse solver keeps its promise on neighbouring data sets, and the audit catches what
+breaks it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def make(solver="auto", neighbours="replace_one", epsilon=1.0, kind=SparseLogist
 
 
 def background(kind=SparseLogisticRegression):
-    """Half of the columns go up with the label and half down: one row can raise some scores and lower others."""
+    """Half of the columns go up with the label and half down: one row can raise some scores and
+    lower others.
+    """
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (ROWS, COLUMNS))
     eta = X @ np.tile([0.9, -0.9], COLUMNS // 2)
@@ -37,9 +41,11 @@ def background(kind=SparseLogisticRegression):
 
 
 def worst_pair(estimator):
-    """All columns of one row at +1 or at -1, with the highest label: every signed sum moves the same way, far.
+    """All columns of one row at +1 or at -1, with the highest label: every signed sum moves the
+    same way, far.
 
-    So scores of columns with positive sums fall and those of the others rise: the range is twice the reach.
+    So scores of columns with positive sums fall and those of the others rise: the range is twice
+    the reach.
     """
     kind = type(estimator)
     while kind.__module__ != "discreet.estimators.sparse":
@@ -59,7 +65,8 @@ def test_worst_neighbour_loses_no_more_than_is_claimed_and_selections_lose_nearl
     report = replay(estimator, *worst_pair(estimator))
     assert report.passed, str(report)
     first = report.labels.index("selection")
-    # Residuals are about a noisy mean, so a label at the end of its range is not quite as far out as it may be.
+    # Residuals are about a noisy mean, so a label at the end of its range is not quite as far out
+    # as it may be.
     assert 0.7 <= report.release_efficiencies[first] <= 1, str(report)
 
 
@@ -83,7 +90,8 @@ def test_printed_noise_gives_at_least_the_guarantee_that_is_reported(epsilon):
     estimator = make("iht", epsilon=epsilon, calibration="paper", max_iter=4)
     report = replay(estimator, *worst_pair(estimator))
     assert report.passed, str(report)
-    # At the start all probabilities are 1/2, so no score is longer than half of what may come later.
+    # At the start all probabilities are 1/2, so no score is longer than half of what may come
+    # later.
     assert 0.49 <= report.release_efficiencies[0] <= 1, str(report)
     assert report.claimed_mu < 0.5 * make(epsilon=epsilon)._check_parameters().mu
 
@@ -136,7 +144,8 @@ class TestPlantedBugs:
         monkeypatch.setattr(discreet.curator.curator, "ranking_reach", lambda *arguments: real(*arguments) // 2)
         report = self.audit(estimator)
         assert report.release_efficiencies[report.labels.index("selection")] > 1
-        # The whole claim may hide it, as sums lose less than they may on this pair; the selection's own must not.
+        # The whole claim may hide it, as sums lose less than they may on this pair; the selection's
+        # own must not.
         assert not report.passed or max(report.release_efficiencies) > 1.2
 
     def test_no_absolute_value(self, estimator, monkeypatch):
@@ -171,7 +180,8 @@ class TestPlantedBugs:
         assert max(self.audit(estimator).release_efficiencies) > 1.5
 
     def test_no_noise(self, monkeypatch):
-        """Where all columns are alike, an honest choice among 200 is as good as random; the best ones are not.
+        """Where all columns are alike, an honest choice among 200 is as good as random; the best
+        ones are not.
 
         Ten picks that are each the best of what is left: chance below 1e-15 under the law.
         """

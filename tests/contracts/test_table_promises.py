@@ -1,4 +1,4 @@
-"""What every table engine promises besides its bits: exactness, unchanged rows, positions, and silence about cells."""
+"""Properties of every table engine: exact sums, unchanged rows, positions, no cell in a message."""
 
 from __future__ import annotations
 

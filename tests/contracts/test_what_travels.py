@@ -1,4 +1,4 @@
-"""What a cluster's workers are sent: functions of rows, and neither the ledger, the seed, the source nor other rows."""
+"""Cluster workers receive functions of rows, and neither the ledger, the seed, nor other rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MODELS = {
 
 
 class Guarded(cloudpickle.Pickler):
-    """Refuses what must stay where the fit runs."""
+    """Refuses objects that must stay in the fit's process."""
 
     def reducer_override(self, value):
         at_home = (Curator, Accountant, Ledger, SystemBits, SeededBits, MemoryEngine)

@@ -15,14 +15,18 @@ ROWS, COLUMNS = 100_000, 4
 
 @lru_cache
 def background(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Rows inside [-1, 1] that make the first look precise, so that the second query is much the same each time."""
+    """Rows inside [-1, 1] that make the first look precise, so that the second query is much the
+    same each time.
+    """
     rng = np.random.default_rng(seed)
     X = np.clip(rng.normal(0.05, 0.25, size=(ROWS, COLUMNS)), -1, 1)
     return X, np.clip(X @ np.full(COLUMNS, 0.2) + rng.normal(0, 0.2, size=ROWS), -1, 1)
 
 
 def row_on_the_clip(estimator, sign: float) -> tuple[np.ndarray, float]:
-    """A row that fills its bound: x at the clipping radius, y beyond the clip. Found by a pilot fit."""
+    """A row that fills its bound: x at the clipping radius, y beyond the clip. Found by a pilot
+    fit.
+    """
     X, y = background()
     pilot = clone(estimator)
     with warnings.catch_warnings():
@@ -35,7 +39,9 @@ def row_on_the_clip(estimator, sign: float) -> tuple[np.ndarray, float]:
 
 
 def replaced(estimator):
-    """D and D' that differ in one row; the two rows are opposite in x and equal in y, so nothing cancels."""
+    """D and D' that differ in one row; the two rows are opposite in x and equal in y, so nothing
+    cancels.
+    """
     X, y = background()
     pair = []
     for sign in (1.0, -1.0):

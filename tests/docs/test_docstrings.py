@@ -40,7 +40,9 @@ FULL = {name: value for name, value in PUBLIC.items() if not (inspect.isclass(va
 
 
 def _methods() -> dict[str, tuple[object, bool]]:
-    """Public methods and properties that discreet defines, by qualified name; the flag marks properties."""
+    """Public methods and properties that discreet defines, by qualified name; the flag marks
+    properties.
+    """
     found = {}
     for value in FULL.values():
         for name in (name for name in dir(value) if inspect.isclass(value) and not name.startswith("_")):

@@ -22,7 +22,7 @@ def _run_page() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["run_page"] = module  # its dataclass looks its own module up
+    sys.modules["run_page"] = module  # its dataclass looks up its own module
     spec.loader.exec_module(module)
     return module
 

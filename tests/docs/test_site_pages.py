@@ -27,7 +27,9 @@ def test_every_public_name_is_in_the_reference(module):
 
 
 def test_every_page_is_reached_from_the_index():
-    """Also without building the site: each page stands in some table of contents, and each entry is a page."""
+    """Also without building the site: each page stands in some table of contents, and each entry is
+    a page.
+    """
     reached, waiting = set(), [DOCS / "index.md"]
     while waiting:
         page = waiting.pop().resolve()

@@ -1,8 +1,9 @@
-"""All mutants of the code that privacy rests on: one small change each, made by cosmic-ray's operators.
+"""All mutants of the code on which privacy depends: one small change each, by cosmic-ray's
+operators.
 
-Of the eleven other arithmetic signs that cosmic-ray can put in the place of one, the nearest is taken: ``a >> b`` for
-floats fails at once and would only raise the score. One operator is added: a call or a ``raise`` on a line of its own
-is left out, as a forgotten check or charge would be.
+Of the eleven other arithmetic signs that cosmic-ray can put in the place of one, the nearest is
+taken: ``a >> b`` for floats fails at once and would only raise the score. One operator is added: a
+call or a ``raise`` on a line of its own is left out, as a forgotten check or charge would be.
 """
 
 from __future__ import annotations
@@ -118,15 +119,18 @@ _OF_NO_RESULT = ("overload", "lru_cache", "cache")
 
 
 def _is_bare_star(node: Any) -> bool:
-    """Whether this is the star before keyword-only parameters, which cosmic-ray takes for a multiplication."""
+    """Whether this is the star before keyword-only parameters, which cosmic-ray takes for a
+    multiplication.
+    """
     return node.type == "operator" and node.parent is not None and node.parent.type in ("parameters", "param")
 
 
 def _never_run(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Where nothing runs, or nothing depends on what does.
 
-    Annotations are not computed (``from __future__ import annotations``), protocols and overloads have no code. Options
-    of dataclass say how objects of ours compare; caches of functions save time; no result depends on them.
+    Annotations are not computed (``from __future__ import annotations``), protocols and overloads
+    have no code. Options of dataclass say how objects of ours compare; caches of functions save
+    time; no result depends on them.
     """
     nodes: list[ast.AST | None] = []
     whole_lines: list[ast.expr] = []

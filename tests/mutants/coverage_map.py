@@ -1,4 +1,6 @@
-"""Which tests run which line: one pass of the tests with coverage's contexts, kept in ``build/mutants``."""
+"""Which tests run which line: one pass of the tests with coverage's contexts, kept in
+``build/mutants``.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from typing import Any
 from catalogue import PACKAGES, ROOT, Mutant
 
 KEPT = ROOT / "build" / "mutants"
-# Tests of the mutated packages, and those of the layers above that check their promises from outside.
+# Tests of the mutated packages, and those of the layers above that check their promises from
+# outside.
 TESTS = (
     "tests/unit/privacy",
     "tests/unit/noise",
     "tests/unit/rows",
-    "tests/unit/test_curator.py",
-    "tests/unit/test_curator_rules.py",
+    "tests/unit/curator",
     "tests/unit/test_walk.py",
     "tests/unit/test_select.py",
     "tests/unit/cli/test_budget.py",
@@ -33,7 +35,8 @@ COMPILED = {
     "src/discreet/rows/kernel_loops.py": ("tests/unit/rows/test_loops.py", "tests/unit/rows/test_kernels.py"),
     "src/discreet/rows/wide_kernels.py": ("tests/unit/rows/test_loops.py", "tests/unit/rows/test_wide.py"),
 }
-# What the layers above promise about a file, for those whom its own tests leave alive: (start of its path, test files).
+# Tests of the layers above, for mutants that survive a file's own tests: (start of its path, test
+# files).
 ABOVE = (
     ("rows/wide", ("tests/unit/estimators/test_sparse.py",)),
     ("rows/ranking", ("tests/unit/estimators/test_sparse.py",)),
@@ -108,7 +111,8 @@ class CoverageMap:
         return kept
 
     def covering(self, mutant: Mutant) -> list[str]:
-        """Tests that run the statement; for what runs when the file is imported, those that run any of its lines.
+        """Tests that run the statement; for what runs when the file is imported, those that run any
+        of its lines.
 
         Of a file that is all declarations, those of its package.
         """
@@ -117,7 +121,7 @@ class CoverageMap:
         found = set().union(*(lines.get(line, set()) for line in range(first, last + 1)))
         found = found | lines.get(0, set()) if found or 0 in lines else set().union(set(), *lines.values())
         own = f"tests/unit/{mutant.path.split('/')[2]}"
-        near = (own, "tests/unit/test_curator", "tests/unit/test_select")
+        near = (own, "tests/unit/curator", "tests/unit/test_select")
         found = found or {test for test in self._seconds if test.startswith(near)}
         return sorted(found, key=lambda test: (not test.startswith(near), self._seconds[test]))
 

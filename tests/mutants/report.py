@@ -1,4 +1,6 @@
-"""The result of a mutation run as a page: the score of each package, and every survivor with its change."""
+"""The result of a mutation run as a page: the score of each package, and every survivor with its
+change.
+"""
 
 from __future__ import annotations
 

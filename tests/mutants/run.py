@@ -1,4 +1,4 @@
-"""``make mutants``: small changes to the code that privacy rests on, and whether a test notices each of them.
+"""``make mutants``: small changes to the code on which privacy depends, and whether a test fails.
 
 python tests/mutants/run.py --sample 400 --seed 1 --workers 2
 """
@@ -19,7 +19,8 @@ from coverage_map import COMPILED, KEPT, CoverageMap, above, run_with_coverage
 from report import DEAD, write_report
 from trial import Outcome, Place, Trial, warm
 
-# What the nearest tests leave alive meets all that cover its line, and then those of the layers above.
+# Survivors of the nearest tests are tried with all tests that cover the line, then with the layers
+# above.
 STAGES = NEAREST, OWN, ABOVE = "nearest", "own", "above"
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"):
@@ -75,7 +76,9 @@ def _read(path: Path) -> dict[str, Outcome]:
 
 
 def _check_killers(tests: list[str]) -> None:
-    """A test that also fails without a mutant has killed none: the tests that failed are run on unchanged sources."""
+    """A test that also fails without a mutant has killed none: the tests that failed are run on
+    unchanged sources.
+    """
     trial = Trial(Place(KEPT / "place-0"), None, sorted(set(tests)), 3600.0)
     while (outcome := trial.poll()) is None:
         time.sleep(0.1)

@@ -1,6 +1,8 @@
-"""One mutant's trial: a forked process, in a copy of the sources with the change in it, runs the tests that cover it.
+"""One mutant's trial: a forked process, in a copy of the sources with the change in it, runs the
+tests that cover it.
 
-Libraries are imported before the fork, discreet after it. So a trial costs its tests and half a second.
+Libraries are imported before the fork, discreet after it. So a trial costs its tests and half a
+second.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ UNCHANGED = Mutant("", "Unchanged", 0, 0, 0)
 
 @dataclass(frozen=True)
 class Outcome:
-    """killed: a test failed or the package could not be imported; timeout: the tests did not end; survived; bare: no
-    test runs the line."""
+    """killed: a test failed or the package could not be imported; timeout: the tests did not end;
+    survived; bare: no test runs the line.
+    """
 
     mutant: Mutant
     status: str
@@ -117,7 +120,9 @@ def end_of_session(pid: int) -> None:
 
 
 class _Chosen:
-    """A pytest plugin: the chosen tests in the given order, then all of ``files``; tells what failed."""
+    """A pytest plugin: the chosen tests in the given order, then all of ``files``; tells what
+    failed.
+    """
 
     def __init__(self, tests: list[str], files: tuple[str, ...]) -> None:
         self._place = {test: number for number, test in enumerate(tests)}
@@ -142,7 +147,7 @@ def _run(place: Place, mutant: Mutant | None, chosen: _Chosen, told: Path, limit
     import pytest
 
     _settle(place, mutant, limit)
-    # Nobody reads why a test failed, and to rewrite asserts so that it is told takes as long as most tests.
+    # The reason of a failure is not needed, and rewriting asserts takes as long as most tests.
     options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--assert=plain"]
     options += [f"--basetemp={place.folder / 'tmp'}"]
     code = int(pytest.main([*chosen.files, *options, *(["-x"] if mutant else [])], plugins=[chosen]))
@@ -163,7 +168,8 @@ def _settle(place: Place, mutant: Mutant | None, limit: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 10, int(limit) + 10))
     sys.path.insert(0, str(place.source))
     sys.dont_write_bytecode = True
-    # Compiled loops of one mutant must not be found by the next: numba knows a file by its time and length.
+    # Compiled loops of one mutant must not be found by the next: numba knows a file by its time and
+    # length.
     compiled = place.folder / "numba" if mutant is not None and mutant.path in COMPILED else place.folder / "compiled"
     home = place.folder / "home"
     home.mkdir(exist_ok=True)

@@ -1,4 +1,5 @@
-"""Build wheel and sdist, look into them, and run README's first example from the wheel in new environments.
+"""Build wheel and sdist, look into them, and run README's first example from the wheel in new
+environments.
 
 Run by `make dist`. One environment has the bare install, the other the extras that README names.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = "fast,arrow,report"
-# Files that are no Python and must be there all the same.
+# Files other than Python that the packages must contain.
 CARRIED = ("py.typed", "planning/page.html", "service/static/join.js", "service/templates/dashboard.html")
 PACKED = ("LICENSE", "README.md", "pyproject.toml", "src/discreet/py.typed", "tests/packages/check.py")
 LOCAL = re.compile(r"(^|/)(\.venv|build|demo|\.git|__pycache__)(/|$)|\.ledger$")
@@ -38,7 +39,7 @@ def main() -> None:
 
 
 def look_into(wheel: Path, sdist: Path) -> None:
-    """The wheel carries its data files, the sdist tests and licence; neither has what belongs to one machine."""
+    """The wheel has its data files, the sdist tests and licence; neither has files of one machine."""
     inside = set(zipfile.ZipFile(wheel).namelist())
     missing = [name for name in CARRIED if f"discreet/{name}" not in inside]
     with tarfile.open(sdist) as archive:
@@ -57,7 +58,9 @@ def first_example() -> str:
 
 
 def in_new_environment(wheel: Path, extras: str, example: str) -> None:
-    """Install the wheel alone, run the example away from the repository, and ask the terminal command for help."""
+    """Install the wheel alone, run the example away from the repository, and ask the terminal
+    command for help.
+    """
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         venv.create(home / "env", with_pip=True)

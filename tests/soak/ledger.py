@@ -1,8 +1,8 @@
-"""Hours of bad luck for the ledger in a few minutes: ``python tests/soak/ledger.py`` (or ``make soak``).
+"""A stress test of the ledger in a few minutes: ``python tests/soak/ledger.py`` (or ``make soak``).
 
-Kills processes at random times and at random steps, lets many processes race for a budget that fits a known number of
-charges, flips bytes, and writes what happened to ``benchmarks/results/ledger_soak.md``. It ends with an error as soon
-as one promise is broken.
+Kills processes at random times and at random steps, lets many processes race for a budget that fits
+a known number of charges, flips bytes, and writes what happened to
+``benchmarks/results/ledger_soak.md``. It ends with an error as soon as one promise is broken.
 """
 
 from __future__ import annotations

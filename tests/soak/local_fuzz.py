@@ -1,7 +1,7 @@
 """A million odd tasks, records and reports to the clients in both languages: ``make fuzz``.
 
-Stops at the first input that makes a reader crash or that the readers do not judge alike (tests/local_fuzz.py). What
-was seen is written to ``benchmarks/results/local_fuzz.md``.
+Stops at the first input that makes a reader crash or that the readers do not judge alike
+(tests/local_fuzz.py). What was seen is written to ``benchmarks/results/local_fuzz.md``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A hundred kill -9 of a collector under load: ``python tests/soak/service.py`` (or ``make soak``).
 
-Devices send 50,000 reports while the server is killed at random moments and started again. Afterwards every stored
-report is verified and added up: the sum must be, to the last bit, that of the acknowledged reports, each once. What was
-seen is written to ``benchmarks/results/service_soak.md``.
+Devices send 50,000 reports while the server is killed at random moments and started again.
+Afterwards every stored report is verified and added up: the sum must be, to the last bit, that of
+the acknowledged reports, each once. What was seen is written to
+``benchmarks/results/service_soak.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ RESULTS = ROOT / "benchmarks" / "results" / "service_soak.md"
 
 
 def soak(folder: Path, store: str, options: argparse.Namespace) -> tuple[Survived, float]:
-    """Batches close on the way, and reports have 20 features without public rows: the largest of the usual ones."""
+    """Batches close on the way, and reports have 20 features without public rows: the largest of
+    the usual ones.
+    """
     task = small_task(n_features=20, public=False, goal=max(1, options.reports // 3), closes="goal")
     started = time.monotonic()
     chance = random.Random(options.seed)

@@ -22,7 +22,9 @@ LINEAR = PROBLEMS["linear"]
 
 @cache
 def spark_frame(session, seed=1):
-    """The rows in another order, in partitions of which some are empty and some hold nearly everything."""
+    """The rows in another order, in partitions of which some are empty and some hold nearly
+    everything.
+    """
     shuffled = ROWS.take(np.random.default_rng(seed).permutation(ROWS.num_rows))
     path = f"{_FOLDER.name}/{seed}.parquet"
     pq.write_table(shuffled, path)  # Spark 3.5 makes no frame of an Arrow table

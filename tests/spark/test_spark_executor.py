@@ -30,7 +30,7 @@ def session(tmp_path_factory):
 
 
 def _bomb(mark, batches):
-    """Once it is armed, the first task that has seen a batch takes its executor with it."""
+    """Once enabled, the first task that has read a batch kills its executor."""
     for batch in batches:
         if os.path.exists(mark + ".armed"):
             try:

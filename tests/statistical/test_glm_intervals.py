@@ -1,4 +1,6 @@
-"""Intervals of generalized linear models say what they promise. The full run is experiments/glm_coverage.py."""
+"""Intervals of generalized linear models have their stated coverage. The full run is
+experiments/glm_coverage.py.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from experiments.glm_coverage import covered
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])
 @pytest.mark.parametrize("model", ["logistic", "poisson", "linear"])
 def test_95_percent_intervals_cover_about_95_percent(model, epsilon):
-    # 40 sets of 9 nearly independent parameters: a true 95 % strays by .0115, so below .89 about once in 10^7 runs;
-    # intervals that cover 92 %, the least that is promised, are let pass, as are those that cover too much. Poisson's
-    # constant covers .75 at n = 5000 and epsilon .5, and .85 at 10,000: so few rows are beyond the promise.
+    # 40 sets of 9 nearly independent parameters: a true 95 % strays by .0115, so below .89 about
+    # once in 10^7 runs; intervals that cover 92 %, the least that is promised, are let pass, as are
+    # those that cover too much. Poisson's constant covers .75 at n = 5000 and epsilon .5, and .85
+    # at 10,000: so few rows are beyond the promise.
     rates = [covered(model, 1.0, epsilon, seed, n=10_000 if model == "poisson" else 5000) for seed in range(40)]
     assert np.mean(rates) >= (0.87 if model == "poisson" else 0.89)

@@ -1,4 +1,6 @@
-"""With public data, whatever it is, a fit is no worse than the better of the private and the public fit alone."""
+"""With public data, whatever it is, a fit is no worse than the better of the private and the public
+fit alone.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def loss(model, X, y) -> float:
 
 
 def public_loss(public_X, public_y, X, y) -> float:
-    """Of scikit-learn's fit to the public rows alone, with its usual penalty; of a coin where they have one class."""
+    """Of scikit-learn's fit to the public rows alone, with its usual penalty; of a coin where they
+    have one class.
+    """
     if len(set(public_y)) < 2:
         return float(np.log(2))
     return loss(plain.LogisticRegression().fit(public_X, public_y), X, y)
@@ -43,9 +47,11 @@ PUBLIC = {
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 @pytest.mark.parametrize("labelled", [False, True], ids=["rows", "rows and labels"])
 def test_public_data_never_makes_a_fit_worse_by_more_than_chance(labelled, epsilon):
-    """Mean test log-loss of 12 fits each, paired by data set; the constant model's is .69 and the best possible .57.
+    """Mean test log-loss of 12 fits each, paired by data set; the constant model's is .69 and the
+    best possible .57.
 
-    At epsilon .3 a difference of means strays by about .015 (one sd), so equal fits differ by .06 once in 10^4 runs.
+    At epsilon .3 a difference of means strays by about .015 (one sd), so equal fits differ by .06
+    once in 10^4 runs.
     """
     rng = np.random.default_rng(0)
     test = draw(rng, 4000)

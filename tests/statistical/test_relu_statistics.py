@@ -1,4 +1,6 @@
-"""ReLU regression on synthetic rows: excess risk within its targets, ordering of the solvers, coverage of intervals."""
+"""ReLU regression on synthetic rows: excess risk within its targets, ordering of the solvers,
+coverage of intervals.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ def excess(seed: int, epsilon: float, **options) -> float:
 
 @pytest.mark.parametrize(("epsilon", "most"), [(0.05, 0.08), (0.2, 0.005), (0.5, 0.0016)])
 def test_excess_risk_of_the_default_solver(epsilon, most):
-    """Medians of 5 fits are about .034, .0023, .0008, with a spread of a third: false alarms below 1 in 1,000."""
+    """Medians of 5 fits are about .034, .0023, .0008, with a spread of a third: false alarms below
+    1 in 1,000.
+    """
     assert np.median([excess(seed, epsilon) for seed in range(5)]) < most
 
 
 def test_solvers_stand_in_the_order_of_the_papers_table():
-    """At epsilon .5: about .004 (minibatch), .06 (tree), .45 (pgd); each stands clear by many standard deviations."""
+    """At epsilon .5: about .004 (minibatch), .06 (tree), .45 (pgd); each stands clear by many
+    standard deviations.
+    """
     minibatch, tree, pgd = (excess(3, 0.5, solver=solver) for solver in ("minibatch", "tree", "pgd"))
     assert excess(3, 0.5) < minibatch < tree < pgd
 

@@ -17,8 +17,8 @@ from discreet.privacy import GDP, Ledger
 
 COST = GDP(0.001)
 
-# Between two of these calls nothing outside the process changes, so a kill before each is a kill anywhere; what is
-# inside them (SQLite's own commit) only a kill at a random time reaches.
+# Between two of these calls nothing outside the process changes, so a kill before each is a kill
+# anywhere; what is inside them (SQLite's own commit) only a kill at a random time reaches.
 VISIBLE = {"open", "close", "write", "pwrite", "ftruncate", "fsync", "fdatasync", "replace", "unlink", "mkdir", "flock"}
 VISIBLE |= {"connect", "execute"}
 
@@ -30,7 +30,9 @@ def release(ledger: Ledger, key: str) -> int:
 
 
 def fit(ledger: Ledger, key: str) -> list[int]:
-    """A fit as a curator does it: one charge for all, each answer drawn, stored and handed out, and at last a list."""
+    """A fit as a curator does it: one charge for all, each answer drawn, stored and handed out, and
+    at last a list.
+    """
     ledger.reserve([COST], label=f"fit {key}", key=key)
     shares = [GDP(COST.mu * 0.6), GDP(COST.mu * 0.8)]
     drawn = []
@@ -45,7 +47,9 @@ def fit(ledger: Ledger, key: str) -> list[int]:
 
 
 def fork(work: Callable[[], Any]) -> tuple[int, int]:
-    """Run ``work`` in a child; returns its process id and a pipe from which its result can be read as JSON."""
+    """Run ``work`` in a child; returns its process id and a pipe from which its result can be read
+    as JSON.
+    """
     read_end, write_end = os.pipe()
     process = os.fork()
     if process:
@@ -108,7 +112,9 @@ def _traced(work: Callable[[], Any], stop_at: int) -> list[str]:
 
 
 def first_step_after_commit(steps: list[str]) -> int:
-    """The entry of the last append is in the tables, or in the tail and not yet synced; its mark is not written."""
+    """The entry of the last append is in the tables, or in the tail and not yet synced; its mark is
+    not written.
+    """
     commits = ("execute in writing", "pwrite in append")
     return max(number for number, name in enumerate(steps) if name in commits) + 1
 
@@ -130,7 +136,7 @@ def attempts(ledger: Ledger, cost: GDP, number: int) -> int:
 
 
 def check_after_crash(path: Path, key: str, handed_out: Any, work: Callable[[Ledger, str], Any] = release) -> None:
-    """Whatever was handed out was paid, the same key gives it again, and pays once; every entry is intact."""
+    """Everything that was released was paid; the same key returns it again and pays once."""
     ledger = Ledger(path)
     paid = [entry.key for entry in ledger.history]
     if handed_out is not None:

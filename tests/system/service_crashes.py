@@ -1,4 +1,6 @@
-"""A collector that is killed again and again while devices report: shared by the tests and the soak run."""
+"""A collector that is killed again and again while devices report: shared by the tests and the soak
+run.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def deliveries_of(task: Task, keys: Keys, n: int, seed: int = 0) -> list[Deliver
 
 
 def check_counted_once(store: str, task: Task, keys: Keys, deliveries: list[Delivery], result: LoadResult) -> int:
-    """Every acknowledged report is in the sum once, and nothing else is: equal to the last bit. Returns the count."""
+    """Every acknowledged report is in the sum once, and nothing else is: equal to the last bit.
+    Returns the count.
+    """
     assert result.refused == []
     assert sorted(result.acknowledged) == list(range(len(deliveries)))
     opened = open_store(store, task, keys)
@@ -49,7 +53,9 @@ def check_counted_once(store: str, task: Task, keys: Keys, deliveries: list[Deli
 def kill_under_load(
     folder: Path, store: str, task: Task, *, n: int, kills: int, connections: int, chance: random.Random
 ) -> Survived:
-    """``n`` devices report while the server is killed ``kills`` times, at random moments of its work."""
+    """``n`` devices report while the server is killed ``kills`` times, at random moments of its
+    work.
+    """
     (folder / "task.toml").write_text(task.to_toml())
     keys = made_store(task, store, folder / "key")
     deliveries, result = deliveries_of(task, keys, n), LoadResult()

@@ -1,4 +1,6 @@
-"""``discreet audit`` from the command line: our models stand, a broken one ends with exit code 1, the page shows it."""
+"""``discreet audit`` from the command line: our models pass, a broken one gives exit code 1, and
+the page shows it.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +118,9 @@ def test_a_model_with_a_domain_is_audited_on_rows_of_that_domain(tmp_path):
 
 
 def test_a_users_own_change_of_our_model_is_caught(tmp_path):
-    """Columns scaled by the data: the class lives in the user's file, and its bounds say how many columns there are."""
+    """Columns scaled by the data: the class lives in the user's file, and its bounds say how many
+    columns there are.
+    """
     (tmp_path / "changed.py").write_text(DECLARED)
     result = run(f"{tmp_path / 'changed.py'}:make_own", "--neighbours", "replace_one", "--runs", 0)
     assert result.exit_code == 1, result.output

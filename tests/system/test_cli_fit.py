@@ -37,7 +37,9 @@ BUDGET = ("--epsilon", "1", "--delta", "1e-6")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs ``discreet`` in a folder with data.parquet, data.csv, domain.toml and a ledger of epsilon 2."""
+    """Runs ``discreet`` in a folder with data.parquet, data.csv, domain.toml and a ledger of
+    epsilon 2.
+    """
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
     random = np.random.default_rng(0)
     age, smokes = random.uniform(20, 80, 2000), random.random(2000) < 0.3

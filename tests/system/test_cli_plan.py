@@ -175,7 +175,9 @@ def test_sliding_epsilon_down_hides_more_and_blurs_more(browser, address):
 
 
 def test_typed_numbers_are_in_the_address_and_in_what_is_copied(browser, address):
-    """A page opened at the address, the copied command and the copied Python all give the same forecast."""
+    """A page opened at the address, the copied command and the copied Python all give the same
+    forecast.
+    """
     open_page(browser, address)
     for name, value in (("family", "logistic"), ("find", "n"), ("d", "7"), ("delta", "1e-8"), ("rate", "10 %")):
         setting(browser, name, value)

@@ -1,4 +1,6 @@
-"""The installed ``discreet demo``, as a newcomer runs it: twice, and then the command that it prints."""
+"""The installed ``discreet demo``, as a newcomer runs it: twice, and then the command that it
+prints.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX pro
 def state_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("DISCREET_STATE", str(tmp_path / "state"))
     monkeypatch.setattr(ledger_tail, "BURST", TO_TABLES)
-    # After each of the many crashes here, looks for a writer that may be about to finish: it is dead.
+    # After each of the many crashes here, looks for a writer that may be about to finish: it is
+    # dead.
     monkeypatch.setattr("discreet.privacy.ledger_file._BETWEEN", 0.0005)
 
 

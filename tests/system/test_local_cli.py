@@ -81,7 +81,7 @@ def test_reports_of_a_file_become_a_model(folder):
     arguments = ("report", "task.toml", "--records", "people.csv", "--id", "person", "--state", "state")
     refused = run(*arguments, "--out", "reports", folder=folder, check=False)
     assert refused.returncode == 1
-    assert "remembers no answers" in refused.stderr
+    assert "holds no stored reports" in refused.stderr
     assert not (folder / "state").exists()
     run(*arguments, "--out", "reports", "--new", folder=folder)
     assert "already: leave out --new" in run(*arguments, "--out", "x", "--new", folder=folder, check=False).stderr

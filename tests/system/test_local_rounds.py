@@ -1,4 +1,6 @@
-"""Two rounds through the collector: a pilot is collected, its page fits no model, and the second task is made of it."""
+"""Two rounds through the collector: a pilot is collected, its page fits no model, and the second
+task is made of it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def test_a_pilot_is_collected_and_continued(tmp_path):
         asked = urllib.request.Request(server.address, headers={"Authorization": f"Bearer {keys.issue(Role.ANALYST)}"})
         page = urllib.request.urlopen(asked, timeout=30).read().decode()
     assert "first of two rounds" in page
-    assert "stay invisible" not in page  # an advice about effects, of which a pilot has none
+    assert "cannot be detected" not in page  # an advice about effects, of which a pilot has none
     local("task", "second", task, "--store", store, "--out", tmp_path / "second.toml")
     second = Task.load(tmp_path / "second.toml")
     assert (second.parent, second.goal) == (PILOT.digest, 2700)

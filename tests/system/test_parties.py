@@ -1,4 +1,6 @@
-"""Five organisations, five processes, five files and ledgers: from the plan to the fit, with a kill on the way."""
+"""Five organisations, five processes, five files and ledgers: from the plan to the fit, with a kill
+on the way.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def plan_text(**more) -> str:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """Each party has a folder of its own, with its columns in its own order of rows; some write CSV."""
+    """Each party has a folder of its own, with its columns in its own order of rows; some write
+    CSV.
+    """
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.uniform(-1, 1, (PEOPLE, 5)), columns=[f"x{i}" for i in range(5)])
     frame["group"] = np.where(rng.random(PEOPLE) < 0.5, "u", "v")
@@ -94,7 +98,9 @@ def test_five_processes_release_and_the_joint_fit_finds_the_model(folder):
 
 
 def test_printed_methods_go_from_plan_to_fit(folder):
-    """DGM's release is trained as DGM and as BGM, RMGM's as RMGM; each fit tells what the noise really gives."""
+    """DGM's release is trained as DGM and as BGM, RMGM's as RMGM; each fit tells what the noise
+    really gives.
+    """
     for method, trainings in (("dgm", ("dgm", "bgm")), ("rmgm", ("rmgm",))):
         text = plan_text(method=f'"{method}"', calibration='"paper"').replace("epsilon = 20.0", "epsilon = 1.0")
         (folder / "plan.toml").write_text(text)
@@ -107,7 +113,8 @@ def test_printed_methods_go_from_plan_to_fit(folder):
         for training in trainings:
             fitted = run("parties", "fit", "--label", "y", *releases, "--training", training)
             assert f"{training.upper()}-OLS as printed" in fitted
-            # Parties with one column of two are hidden by noise made for two: stronger than epsilon 1.
+            # Parties with one column of two are hidden by noise made for two: stronger than epsilon
+            # 1.
             own = {line.split("'s")[0].split()[-1]: line for line in fitted.splitlines() if "release alone" in line}
             told = {party: float(line.split("epsilon ")[1].split()[0]) for party, line in own.items()}
             assert told["b"] < told["a"] < 1
@@ -244,7 +251,9 @@ def test_align_counts_shared_people_without_showing_keys(folder):
 
 
 def two_clinics(folder: Path, *more: str) -> None:
-    """A plan of two parties whose columns are not in the order of their names: y = 0.8 z, and a is nothing."""
+    """A plan of two parties whose columns are not in the order of their names: y = 0.8 z, and a is
+    nothing.
+    """
     rng = np.random.default_rng(1)
     z, a = rng.uniform(0, 1, (2, PEOPLE))
     people = [f"p{i}" for i in range(PEOPLE)]

@@ -48,7 +48,7 @@ def test_every_acknowledged_report_is_counted_exactly_once(folder, store):
     keys = made_store(task, store, folder / "key")
     deliveries = deliveries_of(task, keys, 2000)
     with serving(folder / "task.toml", store, "--key", str(folder / "key")) as server:
-        twice = [delivery for delivery in deliveries for _ in range(2)]  # every device is impatient
+        twice = [delivery for delivery in deliveries for _ in range(2)]  # every device has a short timeout
         result = asyncio.run(deliver(server.address, twice, connections=32))
         headers = {"Authorization": f"Bearer {keys.issue(Role.ANALYST)}"}
         models = httpx.get(f"{server.address}/v1/models", headers=headers, timeout=60).json()
@@ -126,7 +126,9 @@ def lines_of(trace: Path, acknowledgements: int) -> list[str]:
 
 
 def syncs_before_each_acknowledgement(lines: list[str]) -> int:
-    """The number of acknowledgements; each must come after a write to the log and a sync after that."""
+    """The number of acknowledgements; each must come after a write to the log and a sync after
+    that.
+    """
     written = synced = acknowledged = 0
     for line in lines:
         if re.search(r"pwrite64\(.*reports\.db-wal", line):

@@ -1,4 +1,4 @@
-"""The collector as people run it, while strangers do their worst; small in number and time, on this machine only."""
+"""The collector under attacks by strangers; small in number and time, on this machine only."""
 
 from __future__ import annotations
 

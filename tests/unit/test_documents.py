@@ -1,4 +1,4 @@
-"""Files that somebody else wrote: whatever stands in them, one clear error and never a traceback."""
+"""Files by others: any invalid content gives one clear error and never a traceback."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def test_as_many_levels_as_are_allowed_are_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1, "a": 2}', "a name stands twice"),
-        ("[NaN]", "NaN is no number"),
-        (r'["\ud800"]', "a text that is no Unicode"),
-        (r'{"\uDFFF": 1}', "a text that is no Unicode"),
-        ("[-Infinity]", "-Infinity is no number"),
+        ('{"a": 1, "a": 2}', "a name occurs twice"),
+        ("[NaN]", "NaN is not a number"),
+        (r'["\ud800"]', "a text that is not valid Unicode"),
+        (r'{"\uDFFF": 1}', "a text that is not valid Unicode"),
+        ("[-Infinity]", "-Infinity is not a number"),
         ("[" + "1" * 5000 + "]", "thousands of digits"),
         ("{", "cannot read x"),
         ("", "cannot read x"),

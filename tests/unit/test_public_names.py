@@ -48,7 +48,9 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_import_is_fast_and_loads_nothing_heavy():
-    """Half a second in the best of three, interpreter included, so that a busy machine raises no alarm."""
+    """Half a second in the best of three, interpreter included, so that a busy machine raises no
+    alarm.
+    """
     code = "import discreet, sys; print(*sorted({'sklearn', 'scipy.stats', 'matplotlib', 'pandas'} & set(sys.modules)))"
     seconds = []
     for _ in range(3):

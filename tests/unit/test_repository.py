@@ -1,4 +1,4 @@
-"""What belongs in the repository: nothing that .gitignore says is made anew on each machine."""
+"""The repository holds no file that .gitignore excludes."""
 
 import subprocess
 from pathlib import Path

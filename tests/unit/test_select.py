@@ -1,4 +1,4 @@
-"""The second verb: charge first, pick by the exact law, pay once for one answer."""
+"""Selections: charged first, with exact probabilities, and paid once for one answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def ledger(tmp_path, monkeypatch) -> Ledger:
 
 @pytest.mark.parametrize("picks", [1, 2])
 def test_picks_follow_the_peeled_exponential_mechanism(picks):
-    """Chi-square over all ordered choices of 3,000 runs; a false alarm once in a million runs of this test."""
+    """Chi-square over all ordered choices of 3,000 runs; a false alarm once in a million runs of
+    this test.
+    """
     width = 1.5
     cost = Repeated(Pure(width, bounded_range=True), picks)
     curator = Curator(engine())

@@ -1,4 +1,4 @@
-"""Errors say in the user's words what is wrong with what was passed."""
+"""Errors name the parameter that the user passed and the rule it breaks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def test_an_infinite_epsilon(tmp_path):
 @pytest.mark.parametrize("link", INDEX_LINKS)
 @pytest.mark.parametrize("bounds", [(-50, 50), (-10, 10), (0, 1)])
 def test_a_range_wider_than_a_link_can_reach_is_no_reason_to_fail(link, bounds):
-    """``math domain error`` once the first look was paid for, in 12 of 12 fits with the widest of these."""
+    """``math domain error`` once the first look was paid for, in 12 of 12 fits with the widest of
+    these.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (200, 3))
     y = INDEX_LINKS[link].mean(X @ [1.0, 2.0, 3.0])

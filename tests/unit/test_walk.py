@@ -1,4 +1,4 @@
-"""A pass that asks rows one by one: each is bounded, asked once, has the same bits on every engine, and is quick."""
+"""A pass row by row: each row is bounded and used once, with the same bits on every engine."""
 
 from __future__ import annotations
 

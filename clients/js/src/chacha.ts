@@ -1,4 +1,4 @@
-/** ChaCha20's key stream (RFC 8439) with nonce zero: public coins, spread from a report's id. No secret depends on it. */
+/** ChaCha20's key stream (RFC 8439) with nonce zero: public random bits from a report's id. No secret depends on it. */
 export function keyStream(key: Uint8Array, start: number, count: number): Uint8Array {
   const first = Math.floor(start / 64);
   const skip = start - 64 * first;

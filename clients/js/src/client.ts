@@ -1,4 +1,4 @@
-/** The device's side: one record in, one randomized report out. The record ends here. */
+/** The device's side: it turns one record into one randomized report. The record goes no further. */
 import { BudgetError } from "./errors.js";
 import { checkColumns, vectorOf, type RecordOfAnswers } from "./record.js";
 import { systemRandom } from "./random.js";
@@ -9,15 +9,15 @@ import { randomize, type RandomBytes } from "./unit.js";
 import { encodeReport } from "./wire.js";
 
 export interface ClientOptions {
-  /** Where answers are remembered: indexedDbStorage() in a browser, fileStorage(folder) in Node, or your own. */
+  /** Where reports are stored: indexedDbStorage() in a browser, fileStorage(folder) in Node, or your own. */
   readonly storage: AnswerStorage;
   /** The most epsilon that all reports in this storage may cost together; 10 if not given. */
   readonly cap?: number;
-  /** For tests only: whoever knows these bytes knows the record. */
+  /** For tests only: a report from known bytes is not private. */
   readonly randomBytesForTests?: RandomBytes;
 }
 
-/** Answers one task from one record, once. */
+/** Answers a task from one record, and only once. */
 export class Client {
   constructor(
     private readonly task: Task,
@@ -25,10 +25,10 @@ export class Client {
   ) {}
 
   /**
-   * The report's bytes; the same bytes when asked again.
+   * The report's bytes; every later call returns the same bytes.
    *
-   * Whatever the record holds, no report becomes more than e^epsilon times as likely by it as by any other record. A
-   * record with an answer missing has a report that looks like any other.
+   * Any report is at most e^epsilon times as likely with this record as with any other record. The report of a record
+   * with a missing answer looks like any other.
    */
   async report(record: RecordOfAnswers): Promise<Uint8Array> {
     checkColumns(this.task, record);
@@ -58,18 +58,18 @@ export class Client {
   }
 }
 
-/** A new report; nothing remembers that it was drawn. Devices use `Client`. */
+/** A new report, which is not stored. Devices use `Client`. */
 export function freshReport(task: Task, record: RecordOfAnswers, random: RandomBytes): Uint8Array {
   checkColumns(task, record);
   const { id, index } = randomize(task, vectorOf(task, record), random);
   return encodeReport(task, id, index);
 }
 
-/** What became of a report that was sent. */
+/** The outcome of a report that was sent. */
 export interface Receipt {
   readonly accepted: boolean;
   readonly status: number;
-  /** The collector's word for it: accepted, repeated, token_used, ... */
+  /** The collector's code: accepted, repeated, token_used, ... */
   readonly code: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the maker of a task knew of the features: for the collector, but a task with a broken one is no task. */
+/** The public design in a task. Only the collector uses it, but a task with an invalid design is invalid. */
 import type { Json } from "./canonical.js";
 import { TaskError } from "./errors.js";
 
@@ -34,7 +34,7 @@ function checkMoment(moment: Json | undefined, size: number): void {
   if (rows.length !== size || !square) throw new TaskError(`a design's second moment must be ${size} x ${size} numbers`);
 }
 
-/** Base64 with padding and unused bits zero, so that bytes have one spelling; null for anything else. */
+/** Canonical base64, with padding and unused bits zero; null for anything else. */
 function unpacked(text: string): Uint8Array | null {
   if (text.length % 4 !== 0) return null;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;

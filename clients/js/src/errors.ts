@@ -8,12 +8,12 @@ export class BudgetError extends Error {
   override name = "BudgetError";
 }
 
-/** Bytes that are no report of the task; the message names the rule and never a value. */
+/** Bytes that are not a report of the task; the message names the rule and never a value. */
 export class WireError extends Error {
   override name = "WireError";
 }
 
-/** No cryptographic randomness, or no place to remember answers: nothing was reported. */
+/** No cryptographic randomness, or no storage for reports: nothing was reported. */
 export class DeviceError extends Error {
   override name = "DeviceError";
 }

@@ -1,4 +1,4 @@
-/** For Node: answers in a folder, synced before they are handed out; any number of processes, no lock. */
+/** For Node: reports in a folder, synced before they are returned; any number of processes, no lock. */
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -8,8 +8,8 @@ import type { Answer, AnswerStorage } from "./storage.js";
 const NAME = /^(\d{8})\.json$/;
 
 /**
- * Answer number n is the file n.json, which is written whole beside its place and then linked to it. A link fails if the
- * file is there already: then another process was first, and `change` is asked again with what is there now.
+ * Answer number n is the file n.json, which is written under another name and then linked. The link fails if the file
+ * exists: then another process was first, and `change` is called again with the current answers.
  */
 export function fileStorage(folder: string): AnswerStorage {
   return {

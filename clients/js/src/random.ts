@@ -1,7 +1,7 @@
 import { DeviceError } from "./errors.js";
 import type { RandomBytes } from "./unit.js";
 
-/** The platform's cryptographic randomness. Without it nothing is reported: no other source will do. */
+/** The platform's cryptographic randomness. Without it nothing is reported; no other source is used. */
 export const systemRandom: RandomBytes = (count) => {
   const source = (globalThis as { crypto?: Crypto }).crypto;
   if (typeof source?.getRandomValues !== "function") {

@@ -7,7 +7,7 @@ export type RecordOfAnswers = { readonly [name: string]: unknown };
 
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Refuse a record without one of the columns: an answer that was not given has its column, a misspelt one has not. */
+/** Refuse a record that lacks a column. An answer that was not given has its column, with an empty value. */
 export function checkColumns(task: Task, record: RecordOfAnswers): void {
   const names = [...task.columns.map((column) => column.name), task.target.name];
   const lacking = names.filter((name) => !Object.prototype.hasOwnProperty.call(record, name));

@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4), synchronous. WebCrypto's digest is asynchronous and absent on pages without TLS; nothing secret
- * is hashed here, so plain code will do.
+ * SHA-256 (FIPS 180-4), synchronous. WebCrypto's digest is asynchronous and absent on pages without TLS; nothing
+ * secret is hashed here, so its timing does not matter.
  */
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.

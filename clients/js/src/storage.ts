@@ -1,4 +1,4 @@
-/** Where a device remembers what it has answered: no question twice, and no more in all than its owner allows. */
+/** The storage of a device's reports: no question is answered twice, and the total cost stays below the owner's cap. */
 import { DeviceError } from "./errors.js";
 
 /** One report that was drawn: `question` is what it answers, `epsilon` what it cost, `body` its bytes in hexadecimal. */
@@ -11,15 +11,15 @@ export interface Answer {
 
 /**
  * Durable and atomic: `change` gets all answers so far and returns one to be added, or undefined. If the answers have
- * changed before it could be added, `change` is asked again; its last call counts. The promise is kept only when the new
- * answer is on disk. If `change` throws, nothing is stored and the promise is rejected with what it threw. A storage of
- * your own (React Native) must do the same.
+ * changed before it could be added, `change` is called again; its last call counts. The promise resolves only when the
+ * new answer is on disk. If `change` throws, nothing is stored and the promise is rejected with its error. Your own storage
+ * (React Native) must do the same.
  */
 export interface AnswerStorage {
   update(change: (answers: readonly Answer[]) => Answer | undefined): Promise<void>;
 }
 
-/** For tests and for pages that remember nothing: as long as the object lives. */
+/** In memory, as long as the object lives: for tests and for pages that store nothing. */
 export function memoryStorage(): AnswerStorage {
   const answers: Answer[] = [];
   return {

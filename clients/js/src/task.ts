@@ -57,7 +57,7 @@ export interface Task {
   /** SHA-256 of the canonical task: 32 bytes, and as text. */
   readonly digest: Uint8Array;
   readonly id: string;
-  /** What is answered once: the task, or the one that it continues. */
+  /** The question that is answered once: the task, or the one that it continues. */
   readonly question: string;
 }
 
@@ -87,7 +87,7 @@ export function readTask(source: string | Uint8Array, expected?: string): Task {
     throw new TaskError("a task must be JSON in UTF-8");
   }
   const fields = object(content, "a task");
-  // One spelling only: a name that stands twice, or a number written otherwise, would be read differently elsewhere.
+  // Canonical form only: a repeated name, or a number written otherwise, would be read differently elsewhere.
   if (canonical(content) !== text) throw new TaskError("a task must be in its canonical form (RFC 8785)");
   const task = checkedTask(fields);
   if (expected !== undefined && task.id !== expected) throw new TaskError("this is another task than the one expected");
@@ -141,7 +141,7 @@ export function cost(task: Task): number {
   return Math.log(task.randomizer.high / task.randomizer.low);
 }
 
-/** The document with the design's hash: what is hashed again. */
+/** The document with the design's hash, which is hashed for the digest. */
 function withoutDesign(fields: Fields, features: number): Json {
   const design = fields["design"];
   if (design === undefined) return fields;
@@ -265,7 +265,7 @@ function readRandomizer(fields: Fields, size: number): Unit {
   return { dimension: size, candidates, top, high, low };
 }
 
-// What JSON is made of, field by field.
+// Fields of JSON objects, checked by type.
 
 type Fields = { [key: string]: Json };
 

@@ -16,7 +16,7 @@ export type RandomBytes = (count: number) => Uint8Array;
 const ANGLES = 4096;
 let table: Float64Array | undefined;
 
-/** cos(2 pi (a + 1/2) / 4096) in units of 2^-30, rounded to whole numbers: no two libraries round them apart. */
+/** cos(2 pi (a + 1/2) / 4096) in units of 2^-30, rounded to whole numbers; none is near a half. */
 export function cosines(): Float64Array {
   table ??= Float64Array.from({ length: ANGLES }, (_, a) => Math.round(2 ** 30 * Math.cos((2 * Math.PI * (a + 0.5)) / ANGLES)));
   return table;
@@ -35,7 +35,7 @@ export function randomize(task: Task, vector: Float64Array, random: RandomBytes)
   return { id, index: order.slice(top).sort()[Math.floor((draw - top * high) / low)]! };
 }
 
-/** The vector or its opposite, so that a unit vector with the same mean results; in place of 0, the first axis. */
+/** The unit vector or its opposite, with the vector as mean; the first axis in place of a zero vector. */
 function roundedToSphere(vector: Float64Array, bits: bigint): Float64Array {
   const length = Math.min(Math.sqrt(orderedSum(vector, vector)), 1);
   const directed = length > 0 ? vector : Float64Array.from(vector, (_, place) => (place === 0 ? 1 : 0));
@@ -53,7 +53,7 @@ function scoresOf(task: Task, id: Uint8Array, vector: Float64Array): Float64Arra
   return scores;
 }
 
-/** One candidate of a report: what a collector adds up. */
+/** One candidate of a report, for the collector's sum. */
 export function candidate(task: Task, id: Uint8Array, index: number): Float64Array {
   const { dimension } = task.randomizer;
   const size = candidateBytes(dimension);
@@ -108,7 +108,7 @@ class Candidates {
   }
 }
 
-/** A uniform whole number below `total`: words are refused where their remainders would not be uniform. */
+/** A uniform whole number below `total`: by rejection of words whose remainders would not be uniform. */
 export function below(total: number, random: RandomBytes): number {
   const divisor = BigInt(total);
   const limit = 2n ** 64n - (2n ** 64n % divisor);

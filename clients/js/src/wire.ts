@@ -25,7 +25,7 @@ export function decodeReport(task: Task, body: Uint8Array): { id: Uint8Array; in
   if (body[3] !== UNIT) throw new WireError("a report of another randomizer");
   for (let i = 0; i < 8; i++) if (body[4 + i] !== task.digest[i]) throw new WireError("a report of another task");
   const view = new DataView(body.buffer, body.byteOffset, body.length);
-  if (view.getUint32(30, true) !== crc32(body.subarray(0, 30))) throw new WireError("damaged: the check sum does not fit");
+  if (view.getUint32(30, true) !== crc32(body.subarray(0, 30))) throw new WireError("damaged: the checksum is wrong");
   const index = view.getUint16(28, true);
   if (index >= task.randomizer.candidates) throw new WireError("outside of the support of this task's reports");
   return { id: body.slice(12, 28), index };

@@ -1,4 +1,4 @@
-"""Audits that anyone can run: does a model keep the promise that it prints?"""
+"""Audits that anyone can run: does a model keep the guarantee that it states?"""
 
 from discreet.audit.attacks import relu_tracing_attack, score_attack, sparse_score_attack
 from discreet.audit.black_box import BlackBox, black_box, gaussian_claim

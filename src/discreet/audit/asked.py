@@ -1,4 +1,4 @@
-"""What an audited model was asked for, in words for a page: its guarantee, its declarations, its other parameters."""
+"""The parameters of an audited model in words: its guarantee, declarations and other settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEIGHBOURS = {
     "add_or_remove_one": "one row added or removed",
 }
 _DECLARED = ("bounds_X", "bounds_y", "data_norm", "domain", "formula")
-# What says nothing about the question, or is said elsewhere.
+# Parameters that are irrelevant here, or shown elsewhere.
 _LEFT_OUT = ("epsilon", "delta", "neighbours", "ledger", "random_state", *_DECLARED)
 _LONGEST = 160
 

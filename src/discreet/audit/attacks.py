@@ -1,9 +1,11 @@
-"""Tracing attacks: does a fitted coefficient vector tell whether a row was in the data it was fitted to?
+"""Tracing attacks: does a fitted coefficient vector tell whether a row was in the data it was
+fitted to?
 
-The score attack (COST, 4.2) is <estimate - truth, score(row)>, the score being the gradient of the row's own
-log-likelihood at the truth: an estimate leans towards the rows it was made from. On rows that were not used its mean
-is 0; summed over the rows that were, it is the trace of d E estimate / d truth, which is the number of coefficients
-where the estimate is unbiased. The attacker knows the truth: attacks are measures of leakage, not of feasibility.
+The score attack (COST, 4.2) is <estimate - truth, score(row)>, where the score is the gradient of
+the row's own log-likelihood at the truth: an estimate is biased towards the rows it was fitted to.
+On rows that were not used its mean is 0; summed over the rows that were, it is the trace of d E
+estimate / d truth, which is the number of coefficients where the estimate is unbiased. The attacker
+knows the truth: these attacks measure leakage; they are not realistic.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ Floats = NDArray[np.float64]
 def score_attack(
     X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
 ) -> Floats:
-    """One number per row (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion; members score high.
+    """The score attack (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion for each row.
+
+    Members score high.
 
     Parameters
     ----------
@@ -57,14 +61,13 @@ def score_attack(
     True
     """
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    residual = labels - _family(family).cumulant_slope(rows @ beta)
-    return residual * (rows @ error) / dispersion
+    return _scores(rows, labels, error, beta, family) / dispersion
 
 
 def sparse_score_attack(
     X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
 ) -> Floats:
-    """The same on the support of the truth only (COST, 4.9): elsewhere an estimate's error is noise to the attacker.
+    """The score attack on the support of the truth only (COST, 4.9); elsewhere errors are noise.
 
     Parameters
     ----------
@@ -97,14 +100,14 @@ def sparse_score_attack(
     (50,)
     """
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    residual = labels - _family(family).cumulant_slope(rows @ beta)
-    return residual * (rows @ np.where(beta != 0, error, 0.0)) / dispersion
+    return _scores(rows, labels, np.where(beta != 0, error, 0.0), beta, family) / dispersion
 
 
 def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike) -> Floats:
-    """One number per row (RELU, 5): <estimate - truth, (y - relu(<truth, x>)) 1(<truth, x> > 0) x>; members score high.
+    """The tracing attack on a ReLU model (RELU, 5), one score per row; members score high.
 
-    The paper's printed formula lacks the last factor, x.
+    The score is <estimate - truth, (y - relu(<truth, x>)) 1(<truth, x> > 0) x>. The paper's formula
+    lacks the last factor, x.
 
     Parameters
     ----------
@@ -136,6 +139,11 @@ def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: 
     signal = rows @ weights
     active = signal > 0
     return (labels - np.maximum(signal, 0.0)) * active * (rows @ error)
+
+
+def _scores(rows: Floats, labels: Floats, error: Floats, beta: Floats, family: str | Family) -> Floats:
+    residual = labels - _family(family).cumulant_slope(rows @ beta)
+    return residual * (rows @ error)
 
 
 def _family(chosen: str | Family) -> Family:

@@ -1,8 +1,9 @@
-"""The black-box audit: fit many times on two neighbouring data sets and try to tell the outputs apart.
+"""The black-box audit: fit many times on two neighbouring data sets and try to tell the outputs
+apart.
 
-It knows nothing of how a model is made, so it works on anybody's code. Power comes from a canary that the model cannot
-overlook and from a large epsilon: the code under test is the same at every epsilon, and at mu = 3 a leak shows in
-hundreds of runs for which mu = 0.3 would need a hundred thousand.
+It uses nothing but outputs, so it works on any code. Its power comes from a row with a large
+influence and from a large epsilon. The code under test is the same at every epsilon; at mu = 3
+hundreds of runs show a leak for which mu = 0.3 would need a hundred thousand.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from discreet.audit.secret_order import is_shuffled
 from discreet.audit.transcript import TranscriptAttack, World
 from discreet.privacy import GDP, Approximate, Pure, gaussian_epsilon
 
-# Where the likelihood ratio is known there is little to learn: one run in so many shows whether something beats it.
-_OF_A_TRANSCRIPT = 5
+# Where the likelihood ratio is known, one run in this many is used to look for a better guess.
+_RUNS_PER_CHOICE_RUN = 5
 
 
 @dataclass(frozen=True)
 class BlackBox:
-    """What the attacker achieved. ``mu`` and ``epsilon`` are lower bounds that hold with the stated confidence.
+    """What the attacker achieved. ``mu`` and ``epsilon`` are lower bounds that hold with the stated
+    confidence.
 
     Attributes
     ----------
@@ -41,7 +43,7 @@ class BlackBox:
     rates : ErrorRates
         Counted errors of the attacker, with their confidence limits.
     guess : str
-        Which guess told the two apart best.
+        The guess that distinguished the two best.
     caught : bool
         Whether the claim is refuted.
     first_scores : array
@@ -81,7 +83,9 @@ class BlackBox:
 
     @property
     def gaussian_epsilon(self) -> float:
-        """The epsilon at ``delta`` of Gaussian noise that loses this mu: valid only if the noise is Gaussian."""
+        """The epsilon at ``delta`` of Gaussian noise that loses this mu: valid only if the noise is
+        Gaussian.
+        """
         return gaussian_epsilon(self.delta, self.mu) if self.delta > 0 else self.epsilon
 
     def __str__(self) -> str:
@@ -111,14 +115,14 @@ def black_box(
     state: str | os.PathLike[str] | None = None,
     label: str = "black box",
 ) -> BlackBox:
-    """Bound from below how well ``data`` and ``neighbour`` can be told apart by what a fit on them shows.
+    """A lower bound on how well the outputs of fits distinguish ``data`` from ``neighbour``.
 
     Parameters
     ----------
     fit
         An unfitted estimator, or a function of one data set that returns anything with numbers in
-        it. Of discreet's own estimators every release is read as well, by an attacker who knows all
-        rows but one.
+        it. For discreet's own estimators the attacker also reads every release and knows all rows
+        but one.
     claim : Claim or tuple[float, float]
         A guarantee or a unit of ``discreet.privacy``, or a pair (epsilon, delta).
     data, neighbour
@@ -135,7 +139,7 @@ def black_box(
     progress : bool, default False
         Show a bar on stderr.
     state : str or path, optional
-        A file that lets a stopped audit go on where it was.
+        A file from which a stopped audit continues.
     label : str, default 'black box'
         What the bar is called.
 
@@ -146,8 +150,8 @@ def black_box(
 
     Privacy
     -------
-    Rows are those that you pass; fits charge the estimator's ledger, if it has one. Audit made-up
-    rows.
+    The audit reads the rows that you pass, and fits charge the estimator's ledger, if it has one.
+    Use synthetic rows.
 
     Examples
     --------
@@ -170,12 +174,13 @@ def black_box(
     if isinstance(function, TranscriptAttack):
         worlds = (World(data, neighbour, is_first=True), World(neighbour, data, is_first=False))
     outputs = collect(function, worlds, runs, workers=workers, progress=progress, state=state, label=label)
-    # Runs are shuffled, as machines warm up and clocks go on: halves must not differ by when they ran.
+    # Runs are shuffled, so that the two halves do not differ by the time at which they ran.
     order = np.random.default_rng(0).permutation(runs)
     first, second = (world[order] for world in outputs)
     transcript = isinstance(function, TranscriptAttack)
-    learnt = runs // (_OF_A_TRANSCRIPT if transcript else 2)
-    # Of an output, the first number is how many there are; of a transcript, the next is the likelihood ratio.
+    learnt = runs // (_RUNS_PER_CHOICE_RUN if transcript else 2)
+    # The first number of an output is its length; the next number of a transcript is the likelihood
+    # ratio.
     guess = learn_guess(first[:learnt], second[:learnt], confidence, ratio=1 if transcript else None)
     rates = guess.rates(first[learnt:], second[learnt:], confidence)
     return BlackBox(
@@ -203,7 +208,9 @@ class FitEstimator:
 
 
 def _hides_an_order(fit: Any, data: Any) -> bool:
-    """Whether rows are shuffled first: whoever reads the transcript as if the order were known, knows too much."""
+    """Whether rows are shuffled first: an attack on the transcript with a known order would be too
+    strong.
+    """
     return is_shuffled(FitEstimator(fit)(data).privacy_)
 
 
@@ -223,9 +230,11 @@ def _unit(claim: Any, delta: float | None) -> tuple[Any, float]:
 
 
 def gaussian_claim(epsilon: float, delta: float) -> GDP:
-    """The claim of a model that asks for (epsilon, delta) and spends it on Gaussian noise: a whole curve, not a point.
+    """The claim of a model that spends (epsilon, delta) on Gaussian noise: a whole curve, not a
+    point.
 
-    A refutation is then of the curve; use the plain pair for code whose noise is not known to be Gaussian.
+    A refutation is then of the curve; use the plain pair for code whose noise is not known to be
+    Gaussian.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Everything that discreet offers, made ready for an audit: found, not listed, so that nothing is forgotten.
+"""All models of discreet for an audit: discovered, not listed, so that none is forgotten.
 
-A variant is an estimator with one of its solvers, one calibration, with public rows or without, and one neighbour
-relation. What an estimator refuses to combine is no variant; why it refused is kept, so that tests can see that it was
-a rule and not an accident.
+A variant is an estimator with one of its solvers, one calibration, with public rows or without, and
+one neighbour relation. A combination that an estimator refuses is not a variant; the reason is
+kept, so that tests can check that it was a rule and not a fault.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from discreet.errors import DiscreetError
 from discreet.glm import Loss, huber, smoothed_quantile
 
 RELATIONS = ("replace_one", "add_or_remove_one")
-# What each parameter is in an audit, where an estimator has it; all others keep their defaults.
+# Values of parameters in an audit, where an estimator has them; others keep their defaults.
 _PUBLIC: dict[str, Any] = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "classes": (0, 1), "sparsity": 2}
 _PUBLIC["breaks"] = (2.0, 6.0)
-# Labels that a family can have, by the part of a class's name that tells the family.
+# Labels of each family, by the part of a class's name that names the family.
 _LABELS = {"Poisson": (0, 10), "Gamma": (0.5, 5.0)}
-# Names for what one gets without choosing.
+# Names of the defaults.
 _USUAL = {"auto", "gd", "full_batch"}
 # The same estimator can be several models: each is audited with its usual solver.
 _MODELS: dict[str, Sequence[dict[str, Any]]] = {
@@ -57,7 +57,8 @@ _SEARCHED = ("LinearRegression", "LogisticRegression", "ReLURegressor")
 # Solvers that need public rows.
 _WITH_PUBLIC_ROWS = ("pmt", "glmtron")
 _PUBLIC_ROWS = 60
-# What a refusal may say: any other error is a fault, and must not hide a variant from the audit.
+# Texts of refusals by rule: any other error is a fault, and must not remove a variant from the
+# audit.
 _RULES = re.compile(
     "public number of|which must be public|pass public=|needs? public rows|public rows with labels|disjoint parts"
     "|whose noise the paper prints|is COST's algorithm|weaker than the|take no public rows|needs more rows"
@@ -66,7 +67,7 @@ _RULES = re.compile(
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to fit; ``settings`` are what it has beyond the estimator's usual declarations.
+    """One way to fit; ``settings`` are its parameters beyond the usual declarations.
 
     ``searched``: a search among two candidates, or among ``solvers``.
     """
@@ -87,7 +88,7 @@ class Variant:
 
     @property
     def usual(self) -> bool:
-        """Whether it is what somebody gets who chooses neither a solver nor a calibration."""
+        """Whether solver and calibration are the defaults."""
         return not self.public and not {"solver", "calibration"} & {name for name, _ in self.settings}
 
     def make(self, epsilon: float, delta: float, features: int = 4) -> Any:
@@ -96,7 +97,8 @@ class Variant:
         if self.public:
             made.set_params(public=_public_rows(made, features))
         if self.searched:
-            # Of little use as a penalty, but two models that disagree make the choice matter.
+            # Of little use as a penalty, but the two candidates differ enough for the choice to
+            # matter.
             grid = {"alpha": [0.0, 1e6]} if "alpha" in made.get_params() else {"fit_intercept": [True, False]}
             return discreet.PrivateGridSearchCV(made, grid if self.solvers is None else {"solver": list(self.solvers)})
         return made
@@ -115,12 +117,12 @@ class Variant:
 
 
 def is_a_rule(error: Exception) -> bool:
-    """Whether an estimator said that it does not offer a combination, rather than failed."""
+    """Whether an estimator refused a combination by a rule, rather than failed."""
     return isinstance(error, (DiscreetError, ValueError)) and _RULES.search(str(error)) is not None
 
 
 def estimators() -> dict[str, type]:
-    """The public classes that fit under a budget, by name, and what else releases something, as models."""
+    """The public classes that fit with a budget, by name, and other releases wrapped as models."""
     found = {}
     for name in discreet.__all__:
         kind = getattr(discreet, name)
@@ -130,7 +132,7 @@ def estimators() -> dict[str, type]:
 
 
 def ready(kind: type, epsilon: float, delta: float, neighbours: str) -> Any:
-    """An estimator of this kind with everything declared that it asks for."""
+    """An estimator of this kind with all required declarations."""
     asked = inspect.signature(kind).parameters
     settings = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours, **_PUBLIC}
     settings["bounds_y"] = next((bounds for name, bounds in _LABELS.items() if name in kind.__name__), (-1, 1))
@@ -140,12 +142,12 @@ def ready(kind: type, epsilon: float, delta: float, neighbours: str) -> Any:
 
 
 def relations(kind: type) -> tuple[str, ...]:
-    """The neighbour relations that a kind of estimator can promise for; both, unless it has no choice."""
+    """The neighbour relations that a kind of estimator offers."""
     return RELATIONS if "neighbours" in inspect.signature(kind).parameters else RELATIONS[:1]
 
 
 def solvers(kind: type, calibration: str = "tight") -> tuple[str, ...]:
-    """The solvers that an estimator knows, as it says itself when asked for one that it does not."""
+    """The solvers of an estimator, from its error message about an unknown one."""
     asked = inspect.signature(kind).parameters
     if "solver" not in asked:
         return ()
@@ -161,7 +163,7 @@ def solvers(kind: type, calibration: str = "tight") -> tuple[str, ...]:
 
 
 def combinations() -> Iterator[Variant]:
-    """Whatever could be combined, offered or not."""
+    """All combinations, offered or not."""
     for name, kind in estimators().items():
         asked = inspect.signature(kind).parameters
         for neighbours in relations(kind):
@@ -191,7 +193,7 @@ def _searches(usual: Variant) -> Iterator[Variant]:
 
 
 def _with_a_solver(kind: type, calibrated: bool) -> Iterator[tuple[tuple[str, Any], ...]]:
-    """Each solver once under its own name, where it is not what one gets anyway."""
+    """Each solver under its own name, except the default."""
     yield from ((("solver", solver),) for solver in solvers(kind) if solver not in _USUAL)
     if not calibrated:
         return
@@ -203,7 +205,7 @@ def _with_a_solver(kind: type, calibrated: bool) -> Iterator[tuple[tuple[str, An
 
 @lru_cache
 def offers(epsilon: float = 1.0, delta: float = 1e-6) -> tuple[tuple[Variant, str | None], ...]:
-    """Every combination, and why it is refused if it is; found out by one small fit each."""
+    """Every combination, with the reason if it is refused; found by one small fit each."""
     return tuple((variant, variant.refusal(epsilon, delta)) for variant in combinations())
 
 

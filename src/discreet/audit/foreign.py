@@ -18,7 +18,9 @@ _WORKER = Path(__file__).with_name("foreign_worker.py")
 
 @dataclass(frozen=True)
 class ForeignFit:
-    """``model.py:make_model`` in the given Python; ``many`` fits in one process, as starting one takes seconds."""
+    """``model.py:make_model`` in the given Python; ``many`` fits in one process, because starting
+    one takes seconds.
+    """
 
     python: str
     spec: str

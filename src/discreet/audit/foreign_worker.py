@@ -1,4 +1,5 @@
-"""Fits a model many times in another Python, for an audit of code that cannot live beside discreet.
+"""Fits a model many times in another Python, for an audit of code that cannot be installed beside
+discreet.
 
 Run as a script by that Python; it needs numpy only, and what the model needs. Usage:
 python foreign_worker.py model.py:make_model data.npz runs parameters.json outputs.npz
@@ -18,7 +19,9 @@ import numpy as np
 
 
 def load(spec: str) -> Any:
-    """The object that ``file.py:name`` names; the file is imported once, so that its classes stay the same ones."""
+    """The object that ``file.py:name`` names; the file is imported once, so that its classes stay
+    the same ones.
+    """
     path, _, name = spec.rpartition(":")
     file, stem = Path(path).resolve(), Path(path).stem
     loaded = sys.modules.get(stem)
@@ -27,7 +30,7 @@ def load(spec: str) -> Any:
         if module is None or module.loader is None:
             raise ValueError(f"cannot load {path}")
         loaded = importlib.util.module_from_spec(module)
-        # Under this name, and from this folder, other processes find it too when a model is handed to them.
+        # With this name and folder, other processes can import it too when they get a model.
         sys.path.insert(0, str(file.parent))
         sys.modules[stem] = loaded
         try:
@@ -36,7 +39,7 @@ def load(spec: str) -> Any:
             del sys.modules[stem]
             raise
     elif Path(getattr(loaded, "__file__", None) or "").resolve() != file:
-        raise ValueError(f"{path} has the name of a module that is loaded already: call it otherwise")
+        raise ValueError(f"{path} has the name of a module that is already loaded: rename it")
     return getattr(loaded, name)
 
 

@@ -1,4 +1,4 @@
-"""Made-up rows as a frame, by whichever library is there: discreet itself needs none."""
+"""Synthetic rows as a frame of pandas or polars, whichever is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def frame_of(columns: Mapping[str, Any]) -> Any:
 
 
 def series_of(name: str, values: Any) -> Any:
-    """One column that knows its name."""
+    """One column with its name."""
     return frame_of({name: values})[name]
 
 

@@ -1,4 +1,4 @@
-"""Releases that are functions, as models with ``fit``: what an audit asks of an estimator it can then ask of them."""
+"""Functions that release something, wrapped as models with ``fit``, so that they can be audited."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from discreet.local.columns import encoded_columns
 from discreet.privacy import GDP, Guarantee, Release, Split
 
 
-class CollectedMoments(BaseEstimator):  # type: ignore[misc]
-    """``collect_moments`` of the columns of X and y."""
+class _Bounded(BaseEstimator):  # type: ignore[misc]
+    """A model with bounds of features and labels."""
 
     def __init__(
         self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, neighbours: str, ledger: Any = None
@@ -30,6 +30,10 @@ class CollectedMoments(BaseEstimator):  # type: ignore[misc]
         self.bounds_y = bounds_y
         self.neighbours = neighbours
         self.ledger = ledger
+
+
+class CollectedMoments(_Bounded):
+    """``collect_moments`` of the columns of X and y."""
 
     def fit(self, X: Any, y: Any) -> Any:
         names = [f"x{place}" for place in range(X.shape[1])]
@@ -150,18 +154,8 @@ class LargestColumns(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-class EvaluatedMeans(BaseEstimator):  # type: ignore[misc]
+class EvaluatedMeans(_Bounded):
     """``evaluate`` of a linear model that is known beforehand."""
-
-    def __init__(
-        self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, neighbours: str, ledger: Any = None
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.neighbours = neighbours
-        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> Any:
         declared = {"bounds_X": self.bounds_X, "bounds_y": self.bounds_y}
@@ -189,7 +183,7 @@ class EvaluatedClasses(BaseEstimator):  # type: ignore[misc]
 
 
 def known_model(model: Any, width: int) -> Any:
-    """The model with coefficients that come from nobody's rows."""
+    """A model with fixed coefficients, which depend on no rows."""
     names = [f"x{place}" for place in range(width)]
     model.n_features_in_ = width
     model._encoder = model._make_encoder(names, model._target("y"), None)
@@ -207,7 +201,7 @@ def _evaluated(audited: Any, model: Any, X: Any, y: Any) -> Any:
 
 
 class LocalReports(BaseEstimator):  # type: ignore[misc]
-    """One local report by each row's own device, as `discreet.local` makes them: the whole row stays there."""
+    """One local report for each row, as `discreet.local` makes them."""
 
     def __init__(self, *, epsilon: float, delta: float, bounds_X: Any, bounds_y: Any, public: Any = None) -> None:
         self.epsilon = epsilon
@@ -245,7 +239,7 @@ class LocalReports(BaseEstimator):  # type: ignore[misc]
 
 @lru_cache(maxsize=16)
 def _local_task(epsilon: float, columns: Any, target: Any, known: Any) -> Any:
-    """The task of an audit: its many fits ask for the same one."""
+    """The task of an audit, cached for its many fits."""
     public = None if known is None else Public(rows=np.array(known))
     return new_task("audit", domain=Domain(columns), target=target, epsilon=epsilon, goal=100_000, public=public)
 

@@ -1,7 +1,7 @@
-"""Ways to tell two piles of released outputs apart, learnt from some outputs and tried on others.
+"""Guesses that distinguish two sets of released outputs, learnt on some outputs, tested on others.
 
-Only the choice is learnt here; what the chosen guess is worth is counted on outputs that had no part in it, so that
-no choice, however greedy, can raise a false alarm.
+Only the choice is learnt here. The errors of the chosen guess are counted on outputs that were not
+used for the choice, so that choosing the best of many guesses does not cause false alarms.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from discreet.audit.confidence import ErrorRates
 Outputs = NDArray[np.float64]
 Scores = NDArray[np.float64]
 
-# Values this many spreads away say no more than that they are far.
+# Values are clipped at this many spreads.
 _FAR = 12.0
 # Of the single numbers, those that differ most are tried.
 _SINGLES = 4
-# A direction through few numbers misses some of what is there, one through many learns noise: both are tried.
+# A direction of few numbers misses some of the signal, one of many fits noise: both are tried.
 _DIRECTIONS = (6, 15, 40, 1000)
 _THRESHOLDS = 400
-_WHILE_CHOOSING = 0.95
-# In mu; a likelihood ratio that is beaten by this much is none, so something else shows.
-_CLEARLY = 0.5
+_CHOICE_CONFIDENCE = 0.95
+# In mu. Nothing can beat a true likelihood ratio by this much, so something else must leak.
+_LEAST_MARGIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,20 @@ class Guess:
 
 
 def learn_guess(first: Outputs, second: Outputs, confidence: float, ratio: int | None = None) -> Guess:
-    """The best guess: directions from one half of these outputs, the choice and its threshold from the other.
+    """The best guess: directions from one half of these outputs, the choice and its threshold from
+    the other.
 
-    Chosen is what has the largest bound at a modest confidence: at a high one few outputs prove nothing of any guess.
-    ratio: the number that is a likelihood ratio. Another guess must be clearly better than it to be preferred.
+    The guess with the largest bound at a modest confidence is chosen; at a high confidence few
+    outputs give no bound for any guess. ``ratio`` is the position of the likelihood ratio; another
+    guess is preferred only if it is clearly better.
     """
-    confidence = min(confidence, _WHILE_CHOOSING)
+    confidence = min(confidence, _CHOICE_CONFIDENCE)
     half = len(first) // 2
     best, best_mu = None, -1.0
     if ratio is not None:
-        # Even odds: nothing is learnt that a few outputs could get wrong.
+        # Threshold 0: there is nothing to learn from a few outputs.
         best = Guess("likelihood ratio", lambda outputs: outputs[:, ratio], 0.0)
-        best_mu = best.rates(first, second, confidence).mu + _CLEARLY
+        best_mu = best.rates(first, second, confidence).mu + _LEAST_MARGIN
     for name, score in _scores(first[:half], second[:half]):
         high, low = score(first[half:]), score(second[half:])
         for sign in (1.0, -1.0):
@@ -73,7 +75,7 @@ def _signed(score: Callable[[Outputs], Scores], sign: float) -> Callable[[Output
 
 
 def _best_threshold(high: Scores, low: Scores, confidence: float) -> tuple[float, float]:
-    """The cut with the largest bound; between observed scores, so that ties fall on one side."""
+    """The threshold with the largest bound, between observed scores, so that ties fall on one side."""
     values = np.unique(np.concatenate([high, low]))
     if len(values) == 1:
         return float(values[0]), 0.0
@@ -127,7 +129,7 @@ def _spread(pool: Outputs, centre: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _repeats(first: Outputs, second: Outputs) -> Callable[[Outputs], Scores]:
-    """Whether an output was seen before: noise that repeats itself is no noise."""
+    """Whether an output was seen before: noise must not repeat itself."""
     in_first, in_second = ({row.tobytes() for row in outputs} for outputs in (first, second))
 
     def score(outputs: Outputs) -> Scores:
@@ -155,7 +157,9 @@ def _most_different(one: Outputs, other: Outputs) -> list[int]:
 
 
 def _lowest_bits(outputs: Outputs) -> Outputs:
-    """The place of each number's lowest set bit: noise drawn in floating point leaves traces of the sum there."""
+    """The place of each number's lowest set bit: noise drawn in floating point leaves traces of the
+    sum there.
+    """
     mantissa, exponent = np.frexp(outputs)
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)
     lowest = np.where(whole == 0, 1, whole & -whole)

@@ -1,8 +1,9 @@
-"""How far members and non-members are apart, and how far a guarantee would let them be.
+"""How well attacks separate members from non-members, and how well a guarantee allows it.
 
-A guarantee bounds every guess about one row: at a false alarm rate a, (epsilon, delta) allows a hit rate of at most
-min(e^epsilon a + delta, 1 - e^-epsilon (1 - delta - a)), and mu-GDP Phi(ndtri(a) + mu). Both bounds are concave in a,
-so they hold for rates averaged over rows and data sets too, as in the curves here.
+A guarantee bounds every guess about one row: at a false alarm rate a, (epsilon, delta) allows a hit
+rate of at most min(e^epsilon a + delta, 1 - e^-epsilon (1 - delta - a)), and mu-GDP
+Phi(ndtri(a) + mu). Both bounds are concave in a, so they hold for rates averaged over rows and data
+sets too, as in the curves here.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def allowed_hits(false_alarms: Floats, epsilon: float, delta: float) -> Floats:
 
 
 def gaussian_allowed_hits(false_alarms: Floats, mu: float) -> Floats:
-    """The same for mu-GDP, which is a whole curve and the tighter bound."""
+    """The same for mu-GDP, which is the tighter bound."""
     return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=np.float64)) + mu))
 
 
@@ -41,7 +42,8 @@ def gaussian_allowed_area(mu: float) -> float:
 
 @dataclass(frozen=True)
 class Membership:
-    """Attack scores of rows that were in the data and of rows that were not, with the claim to compare with.
+    """Attack scores of rows that were in the data and of rows that were not, with the claim to
+    compare with.
 
     ``area`` is the chance that a member scores above a non-member; 1/2 is no attack at all.
 
@@ -176,7 +178,7 @@ def trace_members(
 
     Privacy
     -------
-    Rows are made up by ``draw``: nothing private is read.
+    Rows are simulated by ``draw``: nothing private is read.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def trace_members(
         members.append(attack(X, y, estimate))
         outsiders.append(attack(X_fresh, y_fresh, estimate))
         areas.append(area_under_curve(members[-1], outsiders[-1]))
-    # Rows of one data set share an estimate, so the error is that of data sets, not of rows.
+    # Rows of one data set share an estimate, so the standard error is over data sets, not rows.
     spread = float(np.std(areas) / math.sqrt(max(data_sets - 1, 1)))
     return Membership(
         np.concatenate(members), np.concatenate(outsiders), data_sets, float(np.mean(areas)), spread, mu, epsilon, delta

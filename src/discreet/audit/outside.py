@@ -15,7 +15,9 @@ _loaded = lru_cache(load)  # once a process, not once a fit
 
 
 class OutsideFit:
-    """A model from a file, made afresh for every fit; named by its file, so that a state file knows it again."""
+    """A model from a file, made anew for every fit; its name is the file's, as the state file
+    needs.
+    """
 
     def __init__(self, spec: str, parameters: dict[str, Any]) -> None:
         self._spec, self._parameters = spec, parameters
@@ -38,7 +40,9 @@ def audit_outside(
     kind: str = "Models",
     expected: bool = True,
 ) -> Finding:
-    """Attack ``file.py:make_model`` on the pair of data sets that ``make_pair`` in the same file gives."""
+    """Attack ``file.py:make_model`` on the pair of data sets that ``make_pair`` in the same file
+    gives.
+    """
     started = time.monotonic()
     parameters = {"epsilon": epsilon, "delta": delta}
     try:

@@ -1,7 +1,7 @@
-"""Findings and made-up tables as plain JSON, and back: a state file is data, and reading it runs nothing.
+"""Findings and synthetic tables as JSON, and back; reading a state file runs no code.
 
-Texts, whole numbers, truth values, None and lists are themselves. Whatever else there is, is an object with a "kind";
-only the kinds below are read, and a record is one of the classes of an audit's findings.
+Texts, whole numbers, truth values, None and lists are themselves. Everything else is an object with
+a "kind". Only the kinds below are read; a record is one of the classes of an audit's findings.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from discreet.audit.frames import frame_of, series_of
 from discreet.privacy import Release, Split, Unit, unit_from_dict
 
-# Arrays travel as bytes of these types; others, as columns of categories, as lists of cells.
+# Arrays of these types are stored as bytes; others, such as categories, as lists of cells.
 _TYPES = ("<f8", "<i8", "|b1")
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can write it; a TypeError for what no finding holds."""
+    """The value for JSON; a TypeError for types that no finding holds."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (str, bool, int)):

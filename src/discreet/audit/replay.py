@@ -1,4 +1,4 @@
-"""The replay audit: does a fit keep its promise on this pair of neighbouring data sets?
+"""The replay audit: does a fit keep its guarantee on this pair of neighbouring data sets?
 
 Fit on D and record every release: the exact sum, the noise scale, the output. Then fit on the neighbour
 D', hand out the recorded *outputs* instead of fresh ones, and look at the exact sums again. An algorithm that sees
@@ -6,8 +6,9 @@ nothing but outputs must then do the same things: ask as often, with the same no
 the byte. What is left of the difference is the sums, and Gaussian noise of standard deviation s hides a difference of
 q - q' exactly as well as a mu-GDP mechanism with mu^2 = sum (q - q')^2 / s^2: that may never exceed the claim.
 
-Two fits find what black-box audits need 100,000 for, and correct code measures 1.0000 of its claim on the worst
-neighbour. What it cannot find is a leak that the given pair does not show: vary x, y and the number of rows.
+Two fits find what black-box audits need 100,000 for, and correct code measures 1.0000 of its claim
+on the worst neighbour. It cannot find a leak that the given pair does not show: vary x, y and the
+number of rows.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from discreet.curator.noise import GridNoise, Integers
 from discreet.privacy import Guarantee, Release
 from discreet.rows import Picked
 
-# The noise itself is tested too: its sum of squares lies outside these tails once in 10^9 honest fits.
+# The noise itself is tested too: its sum of squares lies outside these tails once in 10^9 honest
+# fits.
 _FALSE_ALARM = 1e-9
 # Rounding to grid units and the margins of the calibration stay far below this.
 _TOLERANCE = 1e-9
@@ -51,7 +53,7 @@ class Recorded:
     independent: NDArray[np.bool_]
     exact: Integers
     noisy: Integers
-    drawn: Integers | None = None  # the noise of this very fit, also where an older output was handed out
+    drawn: Integers | None = None  # the noise of this fit, also where a recorded output was returned
 
 
 Heard = Recorded | RecordedChoice | RecordedValues | RecordedMinimum | RecordedReport
@@ -60,7 +62,7 @@ NotASum = (RecordedChoice, RecordedValues, RecordedMinimum, RecordedReport)
 
 @dataclass
 class Recorder:
-    """Lets the fit run as it would, and remembers."""
+    """Lets the fit run as usual, and records its releases."""
 
     heard: list[Heard] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
@@ -88,7 +90,7 @@ class Recorder:
 
 @dataclass
 class Replayer:
-    """Hands out recorded outputs in order; fresh ones once they have run out or do not fit."""
+    """Returns recorded outputs in order; fresh ones when they have run out or do not fit."""
 
     recorded: Sequence[Heard]
     orders: Sequence[Order] = ()
@@ -177,7 +179,9 @@ class Replay:
 
     @property
     def efficiency(self) -> float:
-        """Realised over claimed: above 1 is a leak, well below 1 on the worst neighbour is wasted noise."""
+        """Realised over claimed: above 1 is a leak, well below 1 on the worst neighbour is wasted
+        noise.
+        """
         return self.realised_mu / self.claimed_mu
 
     def __str__(self) -> str:
@@ -188,15 +192,17 @@ class Replay:
 
 
 def replay(estimator: Any, data: Data, neighbour: Data, *, clone: Callable[[Any], Any] | None = None) -> Replay:
-    """Fit on ``data``, replay on ``neighbour``; both are what ``fit`` takes: ``(X, y)`` or ``(X, y, groups)``.
+    """Fit on ``data``, replay on ``neighbour``; both are what ``fit`` takes: ``(X, y)`` or ``(X, y,
+    groups)``.
 
-    What ``fit`` takes by name only is given as a dictionary at the end: ``(X, y, {"exposure": times})``.
+    What ``fit`` takes by name only is given as a dictionary at the end: ``(X, y, {"exposure":
+    times})``.
 
     Parameters
     ----------
     estimator
-        Unfitted; it is cloned, so the one given stays as it is. Its ledger, if any, is charged as
-        by two fits.
+        Unfitted; it is cloned, so the one given stays as it is. Its ledger, if any, is charged for
+        two fits.
     data : tuple
         What ``fit`` takes: ``(X, y)`` or ``(X, y, groups)``; what it takes by name only goes into a
         dictionary at the end, ``(X, y, {"exposure": times})``.
@@ -289,7 +295,7 @@ def _release_problems(before: list[Heard], after: list[Heard], guarantee: Guaran
             problems.append(f"the noise of {one.release.label!r} depends on the data")
     for one, charged in zip(before, guarantee.releases, strict=False):
         if one.release.cost != charged.cost:
-            problems.append(f"{one.release.label!r} was charged otherwise than it was made")
+            problems.append(f"the cost that was charged for {one.release.label!r} is not that of its noise")
     return problems
 
 
@@ -320,7 +326,9 @@ def _pair_problems(before: list[Heard], after: list[Heard]) -> list[str]:
 
 
 def _repetition_problems(releases: list[Heard]) -> list[str]:
-    """The same noise twice, in one fit or in two: whoever sees both answers can take it away."""
+    """Noise that occurs twice, in one fit or in two: an attacker could subtract one answer from the
+    other.
+    """
     seen: set[tuple[object, ...]] = set()
     for one in releases:
         if one.drawn is None or _chance_of_repetition(one) > _FALSE_ALARM:
@@ -351,7 +359,7 @@ def _claim_problems(estimator: Any, guarantee: Guarantee, realised: float) -> li
 
 
 def _state(fitted: Any) -> dict[str, Any]:
-    """All that a fitted object holds, but for its place in the ledger: the second of two fits pays after the first."""
+    """The state of a fitted object without its ledger entry, which differs between two fits."""
     state = dict(vars(fitted))
     if getattr(state.get("results_"), "payment", None) is not None:
         state["results_"] = replace(state["results_"], payment=None)

@@ -1,9 +1,10 @@
-"""Selections in the replay audit: what one pair of neighbours could learn from the choice of columns.
+"""Selections in the replay audit: the privacy loss of a choice of columns on one pair.
 
-A pick is an exponential mechanism. On a given pair of data sets its privacy loss lies in an interval as long as the
-range of the score differences, max (q - q') - min (q - q'), over the noise scale: that range takes the place of the
-distance between sums. The law of the picks is tested as well: given the scores, the chance of a pick at least as good
-as each one made is known, and picks that are too good (or too bad) to be true show noise of another size.
+A pick is an exponential mechanism. On a given pair of data sets its privacy loss lies in an
+interval as long as the range of the score differences, max (q - q') - min (q - q'), over the noise
+scale: this range takes the place of the distance between sums. The distribution of the picks is
+tested as well: given the scores, the probability of a pick at least as good as each one is known,
+and picks that are too good (or too bad) show noise of another size.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RecordedChoice:
         return problems
 
     def _declared_scores(self) -> NDArray[np.float64]:
-        """The scores again, from the exact sums; rounding may put each a unit or two elsewhere."""
+        """The scores recomputed from the exact sums; rounding may change each by a unit or two."""
         query, sums = self.choice.query, self.choice.sums.astype(np.float64)
         if query.offset is not None:
             sums = np.rint(query.offset / self.picked.unit) - sums
@@ -64,7 +65,7 @@ class RecordedChoice:
         return np.asarray(np.clip(scores, -(2.0**52), 2.0**52)[self.choice.candidates])
 
     def _chance(self) -> float:
-        """The chance of picks as good as these, or as bad as these, under the declared law; twice the smaller one."""
+        """A two-sided p-value of the picks under the declared distribution."""
         scores, left = self.choice.scores / self.choice.noise.scale, np.ones(len(self.choice.scores), dtype=bool)
         good = bad = 0.0
         position = {int(candidate): i for i, candidate in enumerate(self.choice.candidates)}
@@ -75,7 +76,8 @@ class RecordedChoice:
             good -= math.log(max(float(weight[scores >= scores[chosen]].sum()), 1e-300))
             bad -= math.log(max(float(weight[scores <= scores[chosen]].sum()), 1e-300))
             left[chosen] = False
-        # Each term is at most exponential given those before it, so their sum is at most a gamma variable.
+        # Each term is at most exponential given those before it, so their sum is at most a gamma
+        # variable.
         picks = len(self.picked.indices)
         return 2 * min(float(gammaincc(picks, good)), float(gammaincc(picks, bad)))
 

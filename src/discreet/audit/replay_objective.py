@@ -1,9 +1,11 @@
-"""Minimised objectives in the replay audit: the exact privacy loss of the output on this pair of data sets.
+"""Minimised objectives in the replay audit: the exact privacy loss of the output on this pair of
+data sets.
 
-An output theta says which linear term b made it: b = -(gradient of all else at theta), on D and on D'. So both
-densities of theta are known, phi(b) |det Hessian| and phi(b') |det Hessian'|, and the loss is the log of their ratio.
-It is compared with the profile that was claimed; and what the proof rests on is checked piece by piece: how far b and
-b' are apart, how far the determinants, the noise that was drawn, and that the minimum was found within tolerance.
+An output theta says which linear term b made it: b = -(gradient of all else at theta), on D and on
+D'. So both densities of theta are known, phi(b) |det Hessian| and phi(b') |det Hessian'|, and the
+loss is the log of their ratio. It is compared with the profile that was claimed; and what the proof
+rests on is checked piece by piece: how far b and b' are apart, how far the determinants, the noise
+that was drawn, and that the minimum was found within tolerance.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ class RecordedMinimum:
             problems.append(f"one row moves the gradient of {label!r} by more than it was charged for")
         if abs(self._determinant() - other._determinant()) > math.log1p(cost.curvature) * (1 + _ROUNDING) + _ROUNDING:
             problems.append(f"one row moves the curvature of {label!r} by more than it was charged for")
-        # P(loss > e + 1) <= delta(e) / (1 - 1/e): so it comes about once in 1 / false_alarm honest fits.
+        # P(loss > e + 1) <= delta(e) / (1 - 1/e): so it comes about once in 1 / false_alarm honest
+        # fits.
         if self.privacy_loss(other) > cost.epsilon(max(false_alarm / 2, 2 * cost.slack)) + 1:
             problems.append(f"the output of {label!r} loses {self.privacy_loss(other):.4g}, more than was claimed")
         return problems

@@ -1,7 +1,8 @@
-"""Local reports in the replay audit: what one device's record could show in its report.
+"""Local reports in the replay audit: the privacy loss of one device's report.
 
-A report is an id, which no record touches, and the number of one of the candidates that the id fixes. Its law given
-the id is a finite list of probabilities, so two records are compared exactly: by the largest ratio of the two lists.
+A report is an id, which does not depend on the record, and the number of one of the candidates that
+the id fixes. Its law given the id is a finite list of probabilities, so two records are compared
+exactly: by the largest ratio of the two lists.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class RecordedReport:
         return Pure(ratio).mu if ratio > 1e-12 else 0.0
 
     def log_ratio(self, other: RecordedReport) -> float:
-        """How much likelier the report is by the record behind it than by the other one."""
+        """The log ratio of the report's probability given its own record and given the other."""
         return float(np.log(self.chances[self.index]) - np.log(other.chances[self.index]))
 
     def problems(self, false_alarm: float) -> list[str]:
@@ -47,5 +48,5 @@ class RecordedReport:
         if not np.isfinite(np.log(self.chances)).all() or abs(float(self.chances.sum()) - 1) > 1e-9:
             return [f"the probabilities of {label!r} are not those of a report"]
         if self.chances[self.index] < false_alarm:
-            return [f"{label!r} reported what it next to never reports"]
+            return [f"{label!r} reported a candidate of negligible probability"]
         return []

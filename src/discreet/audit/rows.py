@@ -1,4 +1,4 @@
-"""Rows that may be worst: corners of the declared domain, sign patterns, centres, and what no domain foresees."""
+"""Candidates for the worst row: corners of the domain, sign patterns, centres, undeclared values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Column = Numeric | Categorical
 
 @dataclass(frozen=True)
 class Box:
-    """Where rows may lie, as declared: the centre and half-width of every feature and of the label.
+    """The declared box: centre and half-width of every feature and of the label.
 
-    Where columns are declared by names, rows become a frame: a category is its level's position on the way there.
+    Where columns are declared by names, rows become a frame; until then a category is its level's
+    position.
     """
 
     centre: Floats
@@ -34,9 +35,11 @@ class Box:
 
     @classmethod
     def of(cls, estimator: Any, features: int, target: str | None = None) -> Box:
-        """What an estimator declares: bounds_X, data_norm or a domain; bounds_y, classes or a column of the domain.
+        """The box that an estimator declares.
 
-        features: how many columns, where the declaration holds for any number. target: the domain's label.
+        From bounds_X, data_norm or a domain; and bounds_y, classes or a column of the domain.
+        ``features`` is the number of columns where the declaration fits any number; ``target`` is
+        the domain's label.
         """
         model = getattr(estimator, "estimator", estimator)  # a search declares what its estimator does
         norm = getattr(model, "data_norm", None)
@@ -65,14 +68,14 @@ class Box:
         return x, self.y_centre + self.y_half_width * candidate.label
 
     def centre_rows(self, rows: int, two_labels: bool) -> tuple[Floats, Floats]:
-        """Rows at the centre, beside which one row's contribution cannot be overlooked."""
+        """Rows at the centre, where one other row has the largest influence."""
         y = np.full(rows, self.y_centre)
         if two_labels:
             y += self.y_half_width * (2 * (np.arange(rows) % 2) - 1)
         return np.tile(self.centre, (rows, 1)), y
 
     def scattered_rows(self, rows: int, two_labels: bool, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Rows that a model has something to say about: labels that depend on every feature."""
+        """Random rows whose labels depend on every feature."""
         features = len(self.centre)
         unit = np.clip(rng.normal(0, 0.25, (rows, features)), -1, 1)
         signal = unit.sum(axis=1) / math.sqrt(features) + rng.normal(0, 0.2, rows)
@@ -122,7 +125,9 @@ def _ends(column: Column) -> tuple[float, float]:
 
 
 def _cells(column: Column, numbers: Floats) -> Any:
-    """Numbers as they are; a category by the nearest level, and what lies outside all levels as an undeclared one."""
+    """Numbers as they are; a category as the nearest level, or as an undeclared value outside all
+    levels.
+    """
     if isinstance(column, Numeric):
         return numbers
     levels = np.where(np.isfinite(numbers), np.rint(np.clip(numbers, -1e9, 1e9)), -1).astype(int)
@@ -140,7 +145,9 @@ def _label_range(estimator: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row in units of the box: x = centre + half_width * scale * pattern, y = centre + half_width * label."""
+    """A row in units of the box: x = centre + half_width * scale * pattern,
+    y = centre + half_width * label.
+    """
 
     pattern: Floats
     scale: float
@@ -151,7 +158,9 @@ class Candidate:
 
 
 def first_candidates(features: int, rng: np.random.Generator, two_labels: bool) -> Iterator[Candidate]:
-    """Corners, axes, zero and odd rows, at several distances, with labels at and beyond the ends of their range."""
+    """Corners, axes, zero and odd rows, at several distances, with labels at and beyond the ends of
+    their range.
+    """
     ones = np.ones(features)
     patterns = [ones, -ones, np.eye(features)[0], -np.eye(features)[0]]
     patterns += [rng.choice([-1.0, 1.0], features) for _ in range(3)]
@@ -166,7 +175,7 @@ def first_candidates(features: int, rng: np.random.Generator, two_labels: bool) 
 
 
 def steps(candidate: Candidate, rng: np.random.Generator, stride: float, two_labels: bool) -> Candidate:
-    """A neighbouring candidate: nearer or farther, one sign turned, another label, or a small random turn."""
+    """A similar candidate: another distance, one sign changed, another label, or a small rotation."""
     move = rng.integers(5)
     if move == 0 or move == 1:
         return replace(candidate, scale=candidate.scale * float(np.exp(stride * rng.standard_normal())))

@@ -1,4 +1,6 @@
-"""Many fits on two data sets: in parallel processes, with a progress bar, and resumable from a state file."""
+"""Many fits on two data sets: in parallel processes, with a progress bar, and resumable from a
+state file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from discreet.audit.visible import visible_numbers
 
 Outputs = NDArray[np.float64]
 
-# Fits handed to a process at a time: few enough for a smooth bar, many enough that handing over costs nothing.
+# Fits given to a process at a time: few for a smooth progress bar, many for little overhead.
 _BATCH = 20
 _SAVE_SECONDS = 5.0
 
@@ -37,9 +39,9 @@ def collect(
     state: str | os.PathLike[str] | None = None,
     label: str = "audit",
 ) -> tuple[Outputs, Outputs]:
-    """What ``runs`` fits on each of two data sets release, one row of numbers each.
+    """The outputs of ``runs`` fits on each of two data sets, one row of numbers each.
 
-    state: a file to which outputs are saved as they come; with the same fit, data and file, what is there is kept.
+    ``state`` is a file to which outputs are saved; outputs of the same fit and data are reused.
     """
     store = _Store(None if state is None else Path(state), _key(fit, worlds))
     done = store.load()
@@ -86,7 +88,7 @@ def _batch(fit: Callable[[Any], Any], data: Any, world: int, size: int) -> tuple
 
 
 def _table(first: list[NDArray[np.float64]], second: list[NDArray[np.float64]]) -> tuple[Outputs, Outputs]:
-    """One row per run; how many numbers were shown is itself shown, and missing ones are filled up."""
+    """One row per run. The first entry is the number of outputs; missing ones are filled."""
     width = max(len(row) for row in (*first, *second))
 
     def rows(outputs: list[NDArray[np.float64]]) -> Outputs:
@@ -100,16 +102,16 @@ def _table(first: list[NDArray[np.float64]], second: list[NDArray[np.float64]]) 
 
 
 def _finite(row: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers whose squares are finite too; what is none stands out as far beyond all others."""
+    """Numbers with finite squares; values that are not finite become far larger than all others."""
     return np.clip(np.nan_to_num(row, nan=3e100, posinf=2e100, neginf=-2e100), -3e100, 3e100)
 
 
 def _key(fit: Callable[[Any], Any], worlds: tuple[Any, Any]) -> str:
-    """Which outputs belong together: of the same model, the same data, and the same discreet."""
+    """The key of outputs: a hash of the model, the data, and discreet's sources."""
     try:
         code = inspect.getsource(fit)
     except (TypeError, OSError):
-        code = repr(fit)  # estimators and dataclasses name themselves with all their parameters
+        code = repr(fit)  # the repr of estimators and dataclasses has all their parameters
     text = pickle.dumps((code, code_digest(), worlds))
     return hashlib.sha256(text).hexdigest()
 
@@ -152,7 +154,7 @@ class _Store:
 
 
 class Bar:
-    """A line on stderr that says how far it is; nothing where stderr is no terminal."""
+    """A progress line on stderr, if that is a terminal."""
 
     def __init__(self, label: str, total: int, start: int) -> None:
         self._label, self._total, self._start = label, total, start

@@ -1,9 +1,10 @@
-"""Worst neighbours, searched: which two rows does a fit lose most privacy about?
+"""The search for the worst neighbours: the two rows with the largest privacy loss.
 
-One fit is recorded; its outputs are then replayed with one candidate row after another in the same place. What is
-left of the exact answers is the row's own contribution, so two candidates' distance in noise standard deviations is
-the privacy lost about this pair along these outputs. That is one fit per candidate and none per pair, and the distance
-is a plain function of the rows, without noise, which a hill-climb can follow.
+One fit is recorded; its outputs are then replayed with one candidate row after another in the same
+place. The exact answers of two candidates differ by the rows' own contributions, so their distance
+in noise standard deviations is the privacy loss of this pair given these outputs. This takes one
+fit per candidate and none per pair. The distance is a function of the rows without noise, which a
+hill climb can maximise.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ from discreet.audit.runs import Bar
 from discreet.audit.secret_order import mu_given_the_order
 from discreet.privacy import Release
 
-# Enough scattered rows per unit of mu for a model that says more than a constant.
+# Random rows per unit of mu, enough for a model that is not constant.
 _ROWS_TO_SAY_SOMETHING = 4000
-# About how many fits the fixed parts of a search take; for a bar only.
+# About how many fits the fixed parts of a search take; for the progress bar only.
 _STARTS, _SCANS = 32, 42
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The pair that lost most, what it lost along the searched outputs, and the full audit of it on fresh ones.
+    """The pair with the largest loss, its loss given the searched outputs, and its audit on fresh
+    ones.
 
     Attributes
     ----------
@@ -58,8 +60,7 @@ class Worst:
     report : Replay
         The audit of the pair on fresh outputs.
     releases : tuple of Release
-        Those of the searched outputs, as ``losses`` are: fresh outputs may lead a fit to other
-        questions.
+        Those of the searched outputs, as for ``losses``: fresh outputs may lead to other queries.
 
     Examples
     --------
@@ -82,7 +83,9 @@ class Worst:
 
     @property
     def efficiency(self) -> float:
-        """Realised over claimed: above 1 is a leak; well below 1 means wasted noise, or a search that ended early."""
+        """Realised over claimed: above 1 is a leak; well below 1 means wasted noise, or a search
+        that ended early.
+        """
         return self.realised_mu / self.claimed_mu
 
     @property
@@ -101,7 +104,7 @@ class Worst:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One record per release: what was asked, its reach, noise and cost, and what these neighbours lost of it."""
+        """One record per release: its label, reach, noise and cost, and the loss of this pair."""
         return [
             {
                 "label": release.label,
@@ -145,7 +148,7 @@ def worst_neighbours(
     until_leak: bool = True,
     progress: str | None = None,
 ) -> Worst:
-    """Search for the neighbours about which this estimator loses most, and audit them.
+    """Search for the neighbours with the largest privacy loss, and audit them.
 
     Parameters
     ----------
@@ -161,10 +164,10 @@ def worst_neighbours(
     features : int, default 4
         How many columns, where the bounds hold for any number.
     rows : int, default 1000
-        Rows of the background that is made up where none is given.
+        Number of generated background rows where none are given.
     climbs : int, default 100
-        Fits spent on improving the best pair, after some seventy on corners, axes, zero, odd and
-        mirrored rows; 0 for those at corners, axes, zero and odd rows alone.
+        Fits for improving the best pair, after about seventy on corners, axes, zero, odd and
+        mirrored rows; with 0 only corners, axes, zero and odd rows are tried.
     seed : int, default 0
         Seeds the search; the noise of fits stays fresh.
     until_leak : bool, default True
@@ -232,7 +235,7 @@ class _Search:
         self._until_leak = until_leak
         self._X, self._y = (np.asarray(part, dtype=np.float64) for part in background[:2])
         self._box = box
-        # None stands for the data set without the row: the other neighbour where rows are added or removed.
+        # None is the data set without the row: a neighbour where rows are added or removed.
         self._adds = getattr(estimator, "neighbours", "replace_one") == "add_or_remove_one"
         recorder = Recorder()
         fitted, _ = fit_listening(clone(estimator), box.data(self._X, self._y), recorder)
@@ -245,7 +248,7 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing worse to look for."""
+        """Whether the search may end."""
         leaks = not self._reached <= self.claimed * (1 + 1e-9)
         return leaks and (self._until_leak or math.isinf(self._reached))
 
@@ -270,7 +273,9 @@ class _Search:
                     return
 
     def scan(self) -> None:
-        """Mirror images at every distance, then finer about the best: a clip bites hardest at one of them."""
+        """Mirror images at every distance, then a finer grid around the best one, because of
+        clipping.
+        """
         ones = np.ones(self._X.shape[1])
         scales = np.geomspace(0.02, 2.0, 12)
         for _ in range(2):
@@ -286,7 +291,9 @@ class _Search:
             scales = at * np.geomspace(0.7, 1.4, 9)
 
     def climb(self, fits: int) -> None:
-        """Random small steps on either row, kept where the pair moves apart; the stride shrinks as they fail."""
+        """A hill climb: small random steps of either row that increase the distance; failures
+        shorten steps.
+        """
         stride = 0.5
         for _ in range(fits):
             if self.done:
@@ -297,7 +304,7 @@ class _Search:
             assert moved is not None
             pair[place] = turned = steps(moved, self._rng, stride, self._two_labels)
             if (twin := pair[1 - place]) is not None and self._rng.random() < 0.5:
-                # Worst pairs are often mirror images, so both are moved alike.
+                # Worst pairs are often mirror images, so both rows get the same scale.
                 pair[1 - place] = Candidate(twin.pattern, turned.scale, twin.label)
             better = self._try(pair[0], pair[1])
             stride = min(1.0, stride * 1.5) if better else max(0.003, stride * 0.93)
@@ -318,7 +325,9 @@ class _Search:
         return self._box.data(X, y)
 
     def _answers(self, candidate: Candidate | None) -> tuple[list[Heard], bytes]:
-        """What the candidate makes of the recorded outputs: exact answers, and all that is visible afterwards."""
+        """The replay of the recorded outputs with the candidate: exact answers, and the visible
+        state.
+        """
         key = ("none",) if candidate is None else candidate.key()
         if key not in self._tried:
             replayer = Replayer(self._outputs, self._orders)
@@ -332,7 +341,7 @@ class _Search:
         return tuple(loss_between(a, b) if comparable(a, b) else math.inf for a, b in pairs)
 
     def _distance(self, one: Candidate | None, other: Candidate | None) -> float:
-        """Infinite where anything visible differs: such a pair is told apart for certain."""
+        """Infinite where anything visible differs: such a pair is distinguished with certainty."""
         (here, shown), (there, shown_there) = self._answers(one), self._answers(other)
         if len(here) != len(there) or shown != shown_there:
             return math.inf

@@ -1,8 +1,8 @@
-"""Fits that put the rows into a secret order first: what an audit that holds the order fixed can say of them.
+"""Fits that shuffle the rows first: what an audit with a fixed order can check.
 
-Two fits of an audit must use one order, or their answers have nothing to do with each other. Given the order, a row is
-felt in one answer, which may cost no more than ``each``; that hiding the order makes this smaller is a theorem
-(docs/papers/relu.md), not something that a pair of fits could show.
+Two fits of an audit must use one order, or their answers have nothing to do with each other. Given
+the order, a row contributes to one answer, which may cost at most ``each``. That a secret order
+reduces this cost is a theorem (docs/papers/relu.md); a pair of fits cannot show it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_shuffled(guarantee: Guarantee) -> bool:
 
 
 def mu_given_the_order(guarantee: Guarantee) -> float:
-    """What the answers may lose to somebody who knows the order; without a secret order, the guarantee's own mu."""
+    """The allowed loss of the answers given the order; without a secret order, the guarantee's mu."""
     if not is_shuffled(guarantee):
         return float(guarantee.mu)
     whole = [release.cost.mu for release in guarantee.releases if release.split is None]

@@ -1,4 +1,4 @@
-"""An audit of one model by every means, and of many: what is claimed, what was found, and whether that was expected."""
+"""Complete audits of one model or many: the claim, the findings, and whether they were expected."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from discreet.audit.search import Worst, worst_neighbours
 from discreet.audit.secret_order import is_shuffled
 from discreet.privacy import GDP
 
-# Where black-box audits run: 250 counted fits a side, which at confidence 1 - 1e-5 bound mu by 3.3 at most, then still
-# refute a claim that is off by a factor of 2; at mu = 0.2 that would take thousands.
+# Where black-box audits run: 250 counted fits a side, which at confidence 1 - 1e-5 bound mu by 3.3
+# at most, then still refute a claim that is off by a factor of 2; at mu = 0.2 that would take
+# thousands.
 BLACK_BOX_MU = 2.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How hard to look. Each black-box test errs with probability 1 - confidence at most."""
+    """The effort of an audit. Each black-box test errs with probability 1 - confidence at most."""
 
     runs: int = 500
     confidence: float = 1 - 1e-5
@@ -43,13 +44,15 @@ class Settings:
 
     @property
     def question(self) -> tuple[Any, ...]:
-        """What decides about findings; not how many processes look for them."""
+        """The settings that affect findings, without the number of processes."""
         return self.runs, self.confidence, self.features, self.rows, self.climbs, self.target, self.box_rows
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One model's audit. ``expected``: whether the claim should hold; planted bugs are expected to be caught."""
+    """One model's audit. ``expected``: whether the claim should hold; planted bugs are expected to
+    be caught.
+    """
 
     name: str
     kind: str
@@ -59,7 +62,7 @@ class Finding:
     seconds: float
     note: str = ""
     wasted: bool = False  # far more noise than the claim needs, where that is known to be a mistake
-    failed: bool = False  # there is no finding: the audit came to no end
+    failed: bool = False  # the audit failed, so there is no finding
     asked: Facts = ()  # what the model was asked for, in words
 
     @property
@@ -93,14 +96,14 @@ class Finding:
 
 @dataclass
 class Suite:
-    """Audits one after another, and what became of each."""
+    """Runs audits one after another, and keeps their findings."""
 
     settings: Settings = field(default_factory=Settings)
     findings: list[Finding] = field(default_factory=list)
     listener: Callable[[Finding], None] | None = None
 
     def run(self, name: str, settings: Settings, audit: Callable[[], Finding]) -> Finding:
-        """Audit, unless that was done before the last stop."""
+        """Audit, unless a stored finding exists."""
         state = settings.state(name, "finding")
         finding = None if state is None else resume.kept(Path(state), settings.question)
         if finding is None:
@@ -121,10 +124,11 @@ class Suite:
 
     @property
     def false_alarm_rate(self) -> float:
-        """How often at most this suite would blame models that keep their promise, by the union bound.
+        """The largest probability that a model that keeps its guarantee fails, by the union bound.
 
-        Black-box tests err with probability 1 - confidence each. A replay errs only where honest noise falls into tails
-        of 1e-9, tested once a release from either side, or repeats itself, below 1e-9 too.
+        Black-box tests err with probability 1 - confidence each. A replay errs only where honest
+        noise falls into tails of 1e-9, tested once a release from either side, or repeats itself,
+        below 1e-9 too.
         """
         honest = [finding for finding in self.findings if finding.expected]
         boxes = sum(finding.box is not None for finding in honest)
@@ -138,8 +142,8 @@ class Suite:
             "confidence": self.settings.confidence,
             "runs": self.settings.runs,
             "settings": {
-                "rows of the made-up data": self.settings.rows,
-                "fits spent on a worse pair of neighbours, at most": self.settings.climbs,
+                "rows of the synthetic data": self.settings.rows,
+                "fits for the search of a worse pair of neighbours, at most": self.settings.climbs,
                 "rows of the data that are attacked": self.settings.box_rows,
                 "attacked fits on each of two data sets": self.settings.runs,
                 "confidence of each attack's bound": self.settings.confidence,
@@ -157,13 +161,14 @@ def audit_estimator(
     expected: bool = True,
     wrap: Callable[[Any], Any] | None = None,
 ) -> Finding:
-    """Search and replay at the estimator's own epsilon; then many fits at a large one, on the pair found there.
+    """Search and replay at the estimator's own epsilon; then many fits at a large one, on the pair
+    found there.
 
-    wrap: turns the estimator into the function that is audited by its outputs; for planted bugs.
+    ``wrap`` turns the estimator into the function whose outputs are attacked; for planted bugs.
     """
     started = time.monotonic()
     name = name or f"{type(estimator).__name__}, {getattr(estimator, 'neighbours', 'replace_one')}"
-    estimator = _with(estimator, ledger=None)  # an audit's rows are made up: nobody's budget pays for them
+    estimator = _with(estimator, ledger=None)  # an audit's rows are synthetic, so no budget is charged
     worst = _search(estimator, settings, name)
     box = None
     if settings.runs:
@@ -209,7 +214,7 @@ def _with(estimator: Any, **changes: Any) -> Any:
 
 
 def _pair(estimator: Any, settings: Settings, name: str) -> tuple[Data, Data]:
-    """The searched neighbours; an audit that goes on uses those that it began with."""
+    """The worst neighbours found; a resumed audit uses the stored ones."""
     state = settings.state(name, "pair")
     held = None if state is None else resume.kept(Path(state), settings.question)
     if held is not None:
@@ -222,7 +227,9 @@ def _pair(estimator: Any, settings: Settings, name: str) -> tuple[Data, Data]:
 
 
 def _claim(estimator: Any, data: Data) -> Any:
-    """What was asked for: the whole curve where all noise is Gaussian, the guarantee's own profile elsewhere."""
+    """What was asked for: the whole curve where all noise is Gaussian, the guarantee's own profile
+    elsewhere.
+    """
     from sklearn.base import clone
 
     privacy = clone(estimator).fit(*data).privacy_

@@ -1,9 +1,9 @@
-"""The strongest guess there is: the attacker knows both data sets and reads every released answer.
+"""The strongest attack: the attacker knows both data sets and reads every released answer.
 
-A fit on one data set is recorded; the same outputs are then replayed on the other, which shows what the exact answers
-would have been there. Gaussian noise of standard deviation s turns the two into a log-likelihood ratio,
-sum ((o - q')^2 - (o - q)^2) / (2 s^2), and no function of the outputs guesses better (Neyman and Pearson). Picks and
-their values have likelihoods of their own.
+A fit on one data set is recorded; the same outputs are then replayed on the other, which shows what
+the exact answers would have been there. Gaussian noise of standard deviation s turns the two into a
+log-likelihood ratio, sum ((o - q')^2 - (o - q)^2) / (2 s^2), and no function of the outputs guesses
+better (Neyman and Pearson). Picks and their values have likelihoods of their own.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from discreet.audit.replay_objective import RecordedMinimum
 from discreet.audit.replay_report import RecordedReport
 from discreet.audit.visible import visible_numbers
 
-# A ratio that is certain: a release on one data set that the other does not make.
+# The log ratio for certainty: a release on one data set that the other does not make.
 _CERTAIN = 1e6
 
 
 @dataclass(frozen=True)
 class World:
-    """The data set that is fitted, the other one that it might have been, and which of them is called the first."""
+    """The data set that is fitted, its neighbour, and which of them is called the first."""
 
     data: Data
     other: Data
@@ -37,7 +37,9 @@ class World:
 
 @dataclass(frozen=True)
 class TranscriptAttack:
-    """Fits an estimator on a world; shows the log-likelihood ratio of the first against the second, then all else."""
+    """Fits an estimator on a world; shows the log-likelihood ratio of the first against the second,
+    then all else.
+    """
 
     estimator: Any
 
@@ -53,7 +55,7 @@ class TranscriptAttack:
 
 
 def log_ratio(here: Sequence[Heard], there: Sequence[Heard]) -> float:
-    """How much likelier the outputs are where they were made than on the other data set, as a logarithm."""
+    """The log-likelihood ratio of the outputs: their own data set against the other."""
     if len(here) != len(there):
         return _CERTAIN
     return float(sum(_log_ratio(one, other) for one, other in zip(here, there, strict=True)))
@@ -80,7 +82,9 @@ def _log_ratio(here: Heard, there: Heard) -> float:
 
 
 def _log_chance(made: RecordedChoice, scores: NDArray[np.float64]) -> float:
-    """Of these picks in this order under Gumbel noise: each is an exponential mechanism among what is left."""
+    """Log-likelihood of these ordered picks: each is an exponential mechanism among the remaining
+    ones.
+    """
     if not made.choice.noise.gumbel:
         return 0.0
     weights = scores / made.choice.noise.scale

@@ -1,4 +1,4 @@
-"""All numbers that a released object shows: what an attacker may use."""
+"""All numbers in a released object, which an attacker may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _DEEPEST = 8
 
 
 def visible_numbers(released: Any) -> NDArray[np.float64]:
-    """Every number in the object's state, in a fixed order; of an estimator, only what ``fit`` has added."""
+    """Every number in the object's state, in a fixed order; of an estimator, only what ``fit`` has
+    added.
+    """
     return np.array(list(_numbers(_state(released), 0)), dtype=np.float64)
 
 
@@ -47,7 +49,7 @@ def _numbers(value: Any, depth: int) -> Iterator[float]:
         for part in dataclasses.fields(value):
             yield from _numbers(getattr(value, part.name, None), depth + 1)
         if hasattr(value, "value") and hasattr(value, "noise_std"):
-            # The noise's size is public, so an attacker counts in it.
+            # The noise scale is public, so values are in units of it.
             yield from _numbers(np.asarray(value.value) / value.noise_std, depth + 1)
     elif hasattr(value, "__dict__") and not callable(value):
         yield from _numbers(vars(value), depth + 1)

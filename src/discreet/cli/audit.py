@@ -1,4 +1,4 @@
-"""``discreet audit``: does a model keep the promise that it prints?"""
+"""``discreet audit``: checks whether a model keeps the guarantee that it states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from discreet.cli.printing import clean_errors, echo_table, echo_text, needs
     type=click.IntRange(min=0),
     default=100,
     show_default=True,
-    help="Fits spent on a still worse pair of neighbours; 0 tries corners, axes and odd rows only (discreet's own).",
+    help="Fits for the search of a worse pair of neighbours; 0 tries corners, axes and odd rows only (discreet's own).",
 )
 @click.option("--confidence", type=float, default=1 - 1e-5, show_default=True, help="Of each black-box verdict.")
 @click.option(
@@ -39,13 +39,21 @@ from discreet.cli.printing import clean_errors, echo_table, echo_text, needs
     type=click.IntRange(min=1),
     default=4,
     show_default=True,
-    help="Columns of the data sets that are made up, where the declared bounds hold for any number.",
+    help="Columns of the generated data sets, where the declared bounds fit any number.",
 )
 @click.option("--target", help="The label, for a model of discreet that declares a domain.")
-@click.option("--every-solver", is_flag=True, help="Without a model: every solver and calibration, not the usual ones.")
+@click.option(
+    "--every-solver", is_flag=True, help="Without a model: every solver and calibration, not only the usual ones."
+)
 @click.option("--workers", type=int, help="Processes.  [default: all cores]")
-@click.option("--python", metavar="PATH", help="Fit in this Python instead: for code that cannot live beside discreet.")
-@click.option("--state", type=click.Path(file_okay=False), help="Folder for finished runs: a stopped audit goes on.")
+@click.option(
+    "--python",
+    metavar="PATH",
+    help="Fit in this Python interpreter, for code that cannot be installed beside discreet.",
+)
+@click.option(
+    "--state", type=click.Path(file_okay=False), help="Folder for finished runs, from which a stopped audit continues."
+)
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page with tables and plots (needs [report]).")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Write all findings to this file.")
 def audit(
@@ -67,10 +75,10 @@ def audit(
 ) -> None:
     """Audit a model, or without one every estimator of discreet.
 
-    MAKE_MODEL is a function in FILE.py that returns an unfitted model; it is called with epsilon, delta and neighbours
-    where it takes them. A model of discreet is replayed on searched neighbours and attacked; any other one with
-    fit(X, y) is attacked on the two data sets that make_pair() in the same file returns, ((X, y), (X, y)).
-    Exit code 1 means: a claim is false.
+    MAKE_MODEL is a function in FILE.py that returns an unfitted model; it is called with epsilon,
+    delta and neighbours where it takes them. A model of discreet is replayed on searched neighbours
+    and attacked; any other one with fit(X, y) is attacked on the two data sets that make_pair() in
+    the same file returns, ((X, y), (X, y)). Exit code 1 means: a claim is false.
     """
     with clean_errors():
         from discreet.audit.suite import Settings, Suite
@@ -143,7 +151,7 @@ def _audit_model(
 
 
 def _made(spec: str, parameters: dict[str, Any]) -> Any:
-    """The model that the user's function makes; what goes wrong in it is told with the function's name."""
+    """The model that the user's function makes; an error names the function."""
     from discreet.audit.foreign_worker import call_with, load
 
     try:
@@ -183,7 +191,7 @@ def _echo_summary(suite: Any) -> None:
     click.echo()
     echo_table(["model", "replay, of claim", "black box mu, at least", "verdict"], rows)
     rarely = f"{1 / max(suite.false_alarm_rate, 1e-12):,.0f}"
-    echo_text(f"An honest model is blamed in at most 1 of {rarely} such audits.")
+    echo_text(f"A model that keeps its claim fails at most 1 of {rarely} such audits.")
 
 
 def _write(suite: Any, html: str | None, json_path: str | None) -> None:

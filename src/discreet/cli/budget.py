@@ -1,4 +1,4 @@
-"""``discreet budget``: make a ledger, see what is left and who spent it, verify it, mend it."""
+"""``discreet budget``: create a ledger, see what is left and what was spent, verify it, repair it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger_history import Entry
 from discreet.privacy.units import Unit
 
-# So much of a charge's key tells it from the others; --json has all of it.
+# This many characters of a charge's key identify it; --json has the whole key.
 _KEY = 16
 
 
@@ -30,7 +30,7 @@ def budget() -> None:
 @click.option("--delta", type=float, required=True, help="Total delta; well below 1 / number of people.")
 @click.option("--note", default="", help="Free text: which data, who decided.")
 def create(path: str, epsilon: float, delta: float, note: str) -> None:
-    """Make a new ledger at PATH; an existing one is never overwritten."""
+    """Create a ledger at PATH; an existing one is never overwritten."""
     with clean_errors():
         ledger = Ledger.create(path, epsilon=epsilon, delta=delta, note=note)
         click.echo(f"created {ledger.path}: {ledger.total}")
@@ -73,7 +73,9 @@ def show(path: str, releases: bool, as_json: bool) -> None:
 @budget.command()
 @click.argument("path", type=click.Path(dir_okay=False))
 def verify(path: str) -> None:
-    """Check every entry ever written to the ledger at PATH, every link between them and every total."""
+    """Check every entry ever written to the ledger at PATH, every link between them and every
+    total.
+    """
     with clean_errors():
         ledger = Ledger(path)
         entries = ledger.verify()
@@ -84,7 +86,7 @@ def verify(path: str) -> None:
 @budget.command()
 @click.argument("path", type=click.Path(dir_okay=False))
 def repair(path: str) -> None:
-    """Mend what can be mended of the ledger at PATH: a lost mark, running totals. Nothing is given back."""
+    """Repair the ledger at PATH: a lost mark, running totals. No budget is given back."""
     with clean_errors():
         found = Ledger.repair(path)
         for mended in found.mended:
@@ -94,7 +96,7 @@ def repair(path: str) -> None:
         if found.left:
             raise click.exceptions.Exit(1)
         if not found.mended:
-            click.echo("nothing had to be mended")
+            click.echo("nothing had to be repaired")
         ledger = Ledger(path)
         echo_fact("remaining", f"{ledger.remaining} of {ledger.total}")
 
@@ -102,10 +104,11 @@ def repair(path: str) -> None:
 @budget.command()
 @click.argument("path", type=click.Path(dir_okay=False))
 def sign(path: str) -> None:
-    """Make the marks of the ledger at PATH with a key, which must then be there at every charge.
+    """Sign the marks of the ledger at PATH with a key, which every later charge needs.
 
-    The key is DISCREET_LEDGER_KEY, or the content of the file that DISCREET_LEDGER_KEY_FILE names. Who lacks it can
-    neither alter the ledger nor restore one of its entries' states without the mark that was made for it.
+    The key is DISCREET_LEDGER_KEY, or the content of the file that DISCREET_LEDGER_KEY_FILE names.
+    Without it nobody can alter the ledger, or restore an earlier state of it without that state's
+    mark.
     """
     with clean_errors():
         Ledger.sign(path)
@@ -113,7 +116,7 @@ def sign(path: str) -> None:
 
 
 def _opened(path: str) -> Ledger:
-    """A ledger to look at; why it could not be charged is said on stderr."""
+    """A ledger to read; if it could not be charged, the reason is printed to stderr."""
     ledger = Ledger.read_only(path)
     if ledger.doubts:
         echo_fact("warning", f"this ledger cannot be charged: {ledger.doubts}", err=True)
@@ -138,7 +141,9 @@ def _fields(entry: Entry) -> dict[str, Any]:
 
 
 def _rows(entry: Entry, delta: float) -> list[tuple[str, ...]]:
-    """A charge, and under it its key and what was released from it; that is part of its cost, so it has no epsilon."""
+    """A charge, and below it its key and its releases, which share its cost and have no epsilon of
+    their own.
+    """
     time = entry.time.removesuffix("+00:00").replace("T", " ")[:16]
     cost = " + ".join(_cost(cost) for cost in entry.costs)
     rows: list[tuple[str, ...]] = [

@@ -10,20 +10,20 @@ from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger_history import Entry
 from discreet.results.numbers import percent
 
-# Shares of the budget below this one buy nothing: rounding leaves a hair of it after the last fit.
+# Smaller shares of the budget count as nothing: rounding leaves a tiny rest after the last fit.
 _NOTHING = 1e-6
 _BAR = 12
 _NEWEST = 40
 
 
 def share_left(left: Budget, total: Budget) -> float:
-    """What is left as a share of all: mu^2 adds up, epsilon does not."""
+    """The remaining share of the budget, in mu^2, which adds up; epsilon does not."""
     share = left.mu**2 / total.mu**2
     return 0.0 if share < _NOTHING else share
 
 
 def left_in_words(left: Budget, total: Budget, verb: str = "is") -> str:
-    """How much of a budget is, or would be, left."""
+    """How much of a budget is (or would be) left, in words."""
     share = share_left(left, total)
     if share == 0:
         return f"nothing {verb} left of epsilon {total.epsilon:.4g} at delta {total.delta:.3g}"
@@ -39,12 +39,12 @@ def more_fits(left: Budget, total: Budget, last: Entry | None) -> str:
         return ""
     fits = math.floor(left.mu**2 / cost**2 * (1 + 1e-9))
     if fits == 0:
-        return "a fit like the last one does not fit into it any more"
+        return "not enough for another fit like the last one"
     return f"about {fits:,} more {'fit' if fits == 1 else 'fits'} like the last one"
 
 
 def fit_rows(ledger: Ledger, entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """When, what, at which epsilon alone, how much was left after it, and that as a bar; the newest last."""
+    """Time, model, own epsilon, remaining share and its bar for each fit; the newest is last."""
     total = ledger.total
     rows: list[tuple[str, ...]] = []
     account = ledger.opened_account()
@@ -62,6 +62,6 @@ def fit_rows(ledger: Ledger, entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def bar(share: float) -> str:
-    """The share as so many of 12 marks; nothing has none, and something has one at least."""
+    """The share as a bar of up to 12 marks; a share above 0 has at least one."""
     full = min(_BAR, max(int(share > 0), round(share * _BAR)))
     return "#" * full + "." * (_BAR - full)

@@ -1,4 +1,4 @@
-"""``discreet demo``: the whole job on synthetic data, and the files to do it again by hand."""
+"""``discreet demo``: a whole fit on synthetic data, with the files to repeat it by hand."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _write_data(folder: Path, table: Any, domain: str) -> None:
 
 
 def _fresh_ledger(folder: Path, epsilon: float) -> Any:
-    """The demo's own ledger, made anew each time; nobody else's is ever removed."""
+    """The demo's own ledger, created anew each time; any other ledger is never removed."""
     from discreet.privacy import Ledger
 
     path = folder / "budget.ledger"
@@ -108,7 +108,7 @@ def _compare(model: Any, table: Any, held_out: Any, epsilon: float) -> None:
     plain_score = r_squared(truth, plain.predict(held_out))
     click.echo()
     echo_text(f"R^2 on {_HELD_OUT:,} held-out patients: private {private_score:.3f}, not private {plain_score:.3f}")
-    echo_text("The private intervals count the privacy noise as well as the sampling error, so they are wider.")
+    echo_text("The private intervals include the privacy noise and the sampling error, so they are wider.")
     click.echo()
 
 
@@ -123,7 +123,7 @@ def _tell(folder: Path, model: Any, ledger: Any) -> None:
 
 
 def _plot(folder: Path, model: Any, table: Any) -> None:
-    """The picture needs fits at other epsilons too; on real data each of them would have to be paid for."""
+    """Plot the fit and those at other epsilons; on real data each of them would cost budget."""
     from discreet.cli.demo_data import plain_fit
 
     try:
@@ -154,5 +154,5 @@ def _what_next(folder: Path, epsilon: float) -> None:
 
 
 def _program() -> str:
-    """What the user types to start this program: its name, or its path where the name is not to be found."""
+    """The command that starts this program: its name, or its path if it is not on the PATH."""
     return "discreet" if shutil.which("discreet") else sys.argv[0]

@@ -13,7 +13,7 @@ from discreet.domain import Categorical, Domain, Encoder, Numeric
 Floats = NDArray[np.float64]
 
 TARGET = "cost"
-# Declared from what the columns are, as a codebook would: no patient had to be looked at.
+# Declared from public knowledge about the columns, as in a codebook; no row was read.
 DOMAIN = Domain(
     (
         Numeric("age", 18.0, 90.0),
@@ -28,7 +28,9 @@ FEATURES = DOMAIN.select([column.name for column in DOMAIN.columns if column.nam
 
 
 def patients(count: int, seed: int) -> Any:
-    """An Arrow table of patients who do not exist: yearly cost in euros by age, bmi, sex, smoking and region."""
+    """An Arrow table of patients who do not exist: yearly cost in euros by age, bmi, sex, smoking
+    and region.
+    """
     import pyarrow as pa
 
     random = np.random.default_rng(seed)
@@ -54,7 +56,7 @@ def patients(count: int, seed: int) -> Any:
 
 @dataclass(frozen=True)
 class PlainFit:
-    """Ordinary least squares, as anybody would do it who may look at the rows."""
+    """Ordinary least squares on the rows, without privacy."""
 
     coef: Floats
     bse: Floats

@@ -1,4 +1,4 @@
-"""``discreet evaluate``: how a saved model does on private held-out rows, paid for like a fit."""
+"""``discreet evaluate``: a saved model's accuracy on private held-out rows, paid for like a fit."""
 
 from __future__ import annotations
 
@@ -58,9 +58,11 @@ def evaluate(
     decimal: str,
     encoding: str,
 ) -> None:
-    """Evaluate the saved MODEL on the private rows of DATA: R^2 or deviance explained, log-loss, AUC, calibration.
+    """Evaluate the saved MODEL on the private rows of DATA: R^2 or deviance explained, log-loss,
+    AUC, calibration.
 
-    DATA is whatever ``discreet fit`` takes. Every number has the interval that the privacy noise leaves.
+    DATA is anything that ``discreet fit`` takes. Every number has an interval for the privacy
+    noise.
     """
     with clean_errors():
         from discreet.loading import load

@@ -55,7 +55,9 @@ EXAMPLES = {
 
 
 def with_example(command: click.Command, path: str) -> click.Command:
-    """The command, and those under it, with its example at the end of its help and no text cut short in lists."""
+    """The command, and those under it, with its example at the end of its help and no text cut
+    short in lists.
+    """
     if path in EXAMPLES:
         command.epilog = f"\b\nExample:\n  {EXAMPLES[path]}"
     if isinstance(command, click.Group):

@@ -1,4 +1,4 @@
-"""``discreet fit``: a private model of a file, or its price beforehand."""
+"""``discreet fit``: fits a private model to a file, or shows the price before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.cli.watching import watched
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be fitted: the table, its columns, and where the model goes."""
+    """The task of a fit: the table, its columns, and the output files."""
 
     table: Any
     target: str | None
@@ -96,7 +96,8 @@ def fit(
 ) -> None:
     """Fit a private model to DATA: least squares, another --model, or a --family.
 
-    DATA is a .parquet, .csv or .tsv file (.gz as well), a folder of them, or a pattern such as 'data/*.parquet'.
+    DATA is a .parquet, .csv or .tsv file (.gz as well), a folder of them, or a pattern such as
+    'data/*.parquet'.
     """
     with clean_errors():
         if model not in (None, "sparse") and family is not None:

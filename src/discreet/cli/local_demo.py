@@ -1,4 +1,4 @@
-"""``discreet local demo``: a collector with both of its pages on this machine, and made-up people who report to it."""
+"""``discreet local demo``: a collector with both of its pages, and simulated people who report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _GROUP = 100  # reports at a time, so that the page can be watched
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--rate", type=click.FloatRange(1), default=200.0, show_default=True, help="Made-up reports a second.")
 def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None:
-    """Collect from made-up people, and from you, on this machine; everything is removed at the end."""
+    """Collect from simulated people, and from you, on this machine; all files are removed at the
+    end.
+    """
     with clean_errors():
         from discreet.cli.local_demo_data import FORM, NAME, demo_task
         from discreet.service.app import create_app
@@ -51,7 +53,9 @@ def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None
             click.echo(f"task       {NAME} epsilon {epsilon:g}, {people:,} reports planned")
             click.echo(f"take part  {shown}/join#{keys.issue(Role.DEVICE)}")
             click.echo(f"results    {shown}/ with the token {keys.issue(Role.ANALYST)}")
-            click.echo(f"           {people:,} made-up people report meanwhile; Ctrl-C ends it and removes everything")
+            click.echo(
+                f"           {people:,} simulated people report meanwhile; Ctrl-C ends it and removes everything"
+            )
             if host not in ("127.0.0.1", "localhost", "::1"):
                 click.echo("           open to your network without encryption: for trying only")
             arguments = (task, keys, people, rate, f"http://{_this_machine(host)}:{port}")
@@ -62,7 +66,7 @@ def demo(people: int, epsilon: float, host: str, port: int, rate: float) -> None
 
 
 def _report(task: Task, keys: Keys, people: int, rate: float, address: str) -> None:
-    """Every made-up person's device draws its own report and posts it with its own token."""
+    """Every simulated device makes its own report and posts it with its own token."""
     import numpy as np
 
     from discreet.cli.local_demo_data import made_up
@@ -104,7 +108,7 @@ def _reached_at(host: str) -> str:
         return host
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # of the documentation's network; nothing is sent
+            probe.connect(("192.0.2.1", 9))  # an address reserved for documentation; nothing is sent
             return str(probe.getsockname()[0])
         except OSError:
             return socket.gethostname()

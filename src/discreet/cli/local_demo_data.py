@@ -1,4 +1,4 @@
-"""Made-up people for ``discreet local demo``: what they are asked, in which words, and what they would answer."""
+"""Simulated people for ``discreet local demo``: the questions, their texts, and the answers."""
 
 from __future__ import annotations
 
@@ -45,13 +45,15 @@ def demo_task(people: int, epsilon: float) -> Task:
         target=_RESTED,
         epsilon=epsilon,
         goal=people,
-        closes=str(date.today() + timedelta(days=30)),  # and not at the goal: you may come last
+        closes=str(date.today() + timedelta(days=30)),  # a date, not the goal: you may be the last to report
         public=Public(rows=pa.table(rows)),
     )
 
 
 def made_up(n: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Columns of n people: sleep helps, a phone in bed hurts, coffee says little."""
+    """Columns of n people: sleep has a positive effect, a phone in bed a negative one, coffee a
+    small one.
+    """
     age = rng.uniform(18, 90, n)
     sleep = rng.normal(7, 1.3, n).clip(3, 11)
     coffee = rng.gamma(2.0, 1.0, n).clip(0, 8)

@@ -17,7 +17,9 @@ from discreet.cli.store_place import StorePlace, optional_store_options
 @optional_store_options
 @click.option("--batch", type=click.IntRange(min=0), default=0, show_default=True, help="With --store.")
 @click.option("--model", "models", multiple=True, help="logistic, poisson, ...; several may be given, for free.")
-@click.option("--prior-std", type=float, help="How far the linear predictor ranges, if known: shrinks the noise.")
+@click.option(
+    "--prior-std", type=float, help="Typical standard deviation of the linear predictor, if known: shrinks the noise."
+)
 @click.option(
     "--out", type=click.Path(dir_okay=False), help="Save the model here, as JSON; of several, each by its name."
 )
@@ -32,7 +34,7 @@ def fit(
 ) -> None:
     """Fit models to REPORTS, a file of report bodies of TASK, at no further cost in privacy.
 
-    Instead of REPORTS, --store names a collector's store, every report of which is verified on the way.
+    Instead of REPORTS, --store names a collector's store, all reports of which are verified first.
     """
     with clean_errors():
         from discreet.local import Task

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def send_over_http(task: Task, people: Rehearsal, address: str, tokens_path: str | None, connections: int) -> None:
-    """Every made-up person's device reports once; raises unless each report was acknowledged."""
+    """Every simulated device reports once; raises unless each report was acknowledged."""
     from discreet.service.devices import encoded_reports
     from discreet.service.load import Delivery, deliver
 

@@ -26,8 +26,8 @@ _GROUP = 2000  # records in one commit
 @click.option("--record", help="One record as JSON, or - for standard input.")
 @click.option("--records", type=click.Path(exists=True, dir_okay=False), help="Many: .csv with a header, or .jsonl.")
 @click.option("--id", "id_column", help="With --records: the column that says whose record it is.")
-@click.option("--state", type=click.Path(file_okay=False), required=True, help="Where answers are remembered.")
-@click.option("--new", is_flag=True, help="Make the folder of --state: for the first report that is made here.")
+@click.option("--state", type=click.Path(file_okay=False), required=True, help="Folder where reports are stored.")
+@click.option("--new", is_flag=True, help="Create the folder of --state, for the first report that is made here.")
 @click.option("--cap", type=(float, float), default=(10.0, 1e-6), show_default=True, help="Epsilon and delta in all.")
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="Where to write the report's bytes.")
 def report(
@@ -40,7 +40,7 @@ def report(
     cap: tuple[float, float],
     out: str,
 ) -> None:
-    """Randomize records for TASK. Asked again, the same reports come out again: noise is never drawn twice."""
+    """Randomize records for TASK. A repeated call writes the same reports: noise is drawn once."""
     with clean_errors():
         from discreet.local.client import Clients
         from discreet.local.task import Task
@@ -58,26 +58,26 @@ def report(
 
 
 def _check_state(folder: Path, new: bool) -> None:
-    """A misspelt folder would be a device that has answered nothing yet, and draw noise a second time."""
+    """Check --state and --new: with a misspelt folder, noise would be drawn a second time."""
     there = (folder / "answers.db").exists()
     if not there and not new:
         raise DomainError(
-            f"{folder} remembers no answers: a device that has answered before must name the same folder, or it would "
-            "answer twice; for the first report that is made here, pass --new"
+            f"{folder} holds no stored reports: a device that has reported before must name the same folder, or it "
+            "would report twice; for the first report that is made here, pass --new"
         )
     if there and new:
-        raise DomainError(f"{folder} remembers answers already: leave out --new")
+        raise DomainError(f"{folder} holds stored reports already: leave out --new")
 
 
 def _groups(records: Iterator[_Record]) -> Iterator[list[_Record]]:
-    """So many that a commit for each group costs little."""
+    """Groups so large that one commit for each costs little."""
     while group := list(islice(records, _GROUP)):
         yield group
 
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is there whole or not at all: after a crash or an error, what was there before stays."""
+    """Write the file completely or not at all: after a crash or an error the earlier file stays."""
     part = path.with_name(path.name + ".part")
     try:
         with open(part, "wb") as file:
@@ -86,7 +86,7 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)  # the same reports come out again
+        part.unlink(missing_ok=True)  # the same reports are written again
         raise
 
 
@@ -106,7 +106,9 @@ def _records(record: str | None, records: str | None, id_column: str | None) -> 
 
 
 def _owner(value: Any, number: int, id_column: str) -> str:
-    """Whose record it is; people without an id cannot be told apart, and would get one report together."""
+    """The record's owner. People without an id could not be distinguished, and would share one
+    report.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         raise ValueError(f"record {number} has no id: {id_column!r} must be a text or a whole number")
     return str(value)
@@ -118,6 +120,6 @@ def _parsed(text: str) -> dict[str, Any]:
     except DomainError:
         cells = None
     if not isinstance(cells, dict):
-        # Without the text: it is somebody's record.
+        # The message omits the text, which is a private record.
         raise ValueError("a record must be a JSON object with one value per column")
     return cells

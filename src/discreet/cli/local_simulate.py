@@ -39,7 +39,9 @@ def simulate(
     tokens_path: str | None,
     connections: int,
 ) -> None:
-    """Made-up people answer a task; what is fitted stands beside the truth. The sum's noise is drawn once."""
+    """Simulated people answer a task; prints estimates beside the truth. The sum's noise is drawn
+    once.
+    """
     with clean_errors():
         import numpy as np
 
@@ -83,7 +85,7 @@ def _made_up(n: int, columns: int, epsilon: float, public_rows: int | None, mode
 
 
 def _label_range(model: str, effect: float) -> tuple[float, float]:
-    """What somebody would declare of such labels."""
+    """A plausible declaration of such labels."""
     if model in ("logistic", "boosting", "sigmoid"):
         return 0.0, 1.0
     if model in ("identity", "cubic"):

@@ -13,7 +13,7 @@ from discreet.cli.store_place import StorePlace, optional_store_options
 
 @click.group()
 def task() -> None:
-    """The public document that says what devices report, and what that promises."""
+    """The public document that says what devices report, and with which guarantee."""
 
 
 @task.command()
@@ -59,10 +59,12 @@ def new(
     rounds: int,
     out: str | None,
 ) -> None:
-    """Make a task NAME from declared columns and, if there are any, public rows, which it will carry.
+    """Make a task NAME from declared columns and, if given, public rows, which the task file will
+    hold.
 
-    Without public rows, --rounds 2 asks a tenth of the devices for means and scales first. Whether that is worth it
-    is said with the task; it is refused where the pilot's noise would hide what it is to tell.
+    Without public rows, --rounds 2 asks a tenth of the devices for means and scales first. The
+    output says whether that is better than one round; it is refused where the pilot's noise would
+    be too large.
     """
     with clean_errors():
         from discreet.domain import Domain, Public
@@ -108,7 +110,9 @@ def new(
 @click.argument("path", type=click.Path(exists=True, dir_okay=False))
 @click.option("--out", type=click.Path(dir_okay=False), required=True, help="Where to write it, such as task.json.")
 def export(path: str, out: str) -> None:
-    """Write the task at PATH as devices get it: canonical JSON without the design, with the same digest."""
+    """Write the task at PATH as devices get it: canonical JSON without the design, with the same
+    digest.
+    """
     with clean_errors():
         from discreet.local.task import Task
 
@@ -134,9 +138,11 @@ def second(
     closes: str,
     out: str,
 ) -> None:
-    """Make the second round's task from the PILOT and its REPORTS (or --store); devices answer one of the two.
+    """Make the second round's task from the PILOT and its REPORTS (or --store); devices answer one
+    of the two.
 
-    Of a printed first round (calibration paper) it makes NLDP's second, which the same devices answer.
+    For a first round with calibration paper it makes NLDP's second round, which the same devices
+    answer.
     """
     with clean_errors():
         from discreet.cli.local_fit import collected
@@ -153,7 +159,7 @@ def second(
 @task.command()
 @click.argument("path", type=click.Path(exists=True, dir_okay=False))
 def show(path: str) -> None:
-    """What the task at PATH asks, promises and will be able to say."""
+    """Show the task at PATH: its questions, guarantee and expected errors."""
     with clean_errors():
         from discreet.local import Task, forecast, in_words
 
@@ -192,7 +198,7 @@ def check(path: str) -> None:
 
 
 def _echo_advice(made: Any) -> None:
-    """One round or two, where nothing is known of the features."""
+    """Advice on one round or two, where nothing is known about the features."""
     if made.calibration == "paper" or made.design is not None or made.parent:
         return
     from discreet.local.pilot import planned_people, two_rounds_advice
@@ -221,8 +227,8 @@ def _echo_shuffled(task: Any) -> None:
         return
     echo_fact(
         "shuffling",
-        f"not part of the promise: a trusted shuffler of {task.goal:,} reports would make it epsilon "
-        f"{epsilon:.3g} at delta {delta:g} towards everybody behind it ({SHUFFLE_THEOREM})",
+        f"not part of the guarantee: with a trusted shuffler of {task.goal:,} reports it would be epsilon "
+        f"{epsilon:.3g} at delta {delta:g} against everybody but the shuffler ({SHUFFLE_THEOREM})",
     )
 
 

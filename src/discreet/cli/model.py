@@ -1,4 +1,4 @@
-"""From the words of ``discreet fit`` to an estimator."""
+"""From the options of ``discreet fit`` to an estimator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_estimator(
 ) -> Any:
     """An unfitted estimator with its domain and public data read from their files.
 
-    ``options``: those of ``solver_options``, None where the user said nothing.
+    ``options`` are those of ``solver_options``; None where the user gave none.
     """
     from discreet.domain import Domain
 
@@ -93,7 +93,7 @@ def _parsed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(kind: Any, parameters: dict[str, Any], said: str | None) -> dict[str, Any]:
-    """The parameters, refused where this model has no such one; what was left at nothing may be missing."""
+    """The parameters; one that this model lacks is refused unless it was left at its default."""
     known = inspect.signature(kind).parameters
     for name, value in parameters.items():
         if name not in known and value is not None:

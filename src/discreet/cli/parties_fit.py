@@ -39,7 +39,7 @@ def fit(
         chosen = None if features is None else features.split(",")
         if joint.plan.calibration == "paper" or training is not None:
             if model != "linear" or alpha:
-                raise click.UsageError("the paper prints least squares only: leave --model and --alpha out")
+                raise click.UsageError("the paper has least squares only: leave out --model and --alpha")
             fitted = printed_estimator(joint, label, chosen, training=training)
         elif model == "logistic":
             fitted = logistic_estimator(joint, label, chosen)
@@ -54,7 +54,7 @@ def fit(
 
 
 def _echo_origin(joint: Any, agreed: bool) -> None:
-    """Who made the releases, as far as that is known."""
+    """Print the plan, and who signed the releases."""
     from discreet.parties.plan_text import signed_or_not
 
     plan = joint.plan

@@ -14,7 +14,7 @@ _FILE = click.Path(dir_okay=False)
 
 @click.group()
 def plan() -> None:
-    """The public plan that all parties sign off."""
+    """The public plan that all parties approve."""
 
 
 @plan.command("new")
@@ -66,7 +66,9 @@ def new(
     members: tuple[str, ...],
     public_keys: tuple[str, ...],
 ) -> None:
-    """Write a plan to PATH to edit: declare each column's range in it; an existing file is never overwritten."""
+    """Write a plan to PATH to edit: declare each column's range in it; an existing file is never
+    overwritten.
+    """
     with clean_errors():
         from discreet.documents import parsed_toml
         from discreet.parties.plan import Plan
@@ -97,7 +99,7 @@ def new(
 @plan.command("show")
 @click.argument("path", type=_FILE)
 def show(path: str) -> None:
-    """Explain the plan at PATH: columns, both guarantees, what can be learned."""
+    """Explain the plan at PATH: columns, both guarantees, expected accuracy."""
     with clean_errors():
         from discreet.parties.plan import Plan
         from discreet.parties.plan_text import explained
@@ -108,7 +110,7 @@ def show(path: str) -> None:
 @plan.command("check")
 @click.argument("paths", type=_FILE, nargs=-1, required=True)
 def check(paths: tuple[str, ...]) -> None:
-    """Check plans; given several copies, whether all mean the same."""
+    """Check plans; of several copies, also whether they are the same plan."""
     with clean_errors():
         from discreet.parties.plan import Plan
         from discreet.parties.plan_text import differences, signed_or_not
@@ -129,13 +131,17 @@ def check(paths: tuple[str, ...]) -> None:
 
 @click.group()
 def key() -> None:
-    """The keys that releases are signed with: the private one is a party's own, the public one is for the plan."""
+    """The keys that releases are signed with: the private one is a party's own, the public one is
+    for the plan.
+    """
 
 
 @key.command("new")
 @click.argument("path", type=_FILE)
 def new_key(path: str) -> None:
-    """Make a private key at PATH, and print the public key for the plan; an existing file is never overwritten."""
+    """Make a private key at PATH, and print the public key for the plan; an existing file is never
+    overwritten.
+    """
     with clean_errors():
         from discreet.parties.signing import SigningKey
 

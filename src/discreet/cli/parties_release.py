@@ -1,4 +1,4 @@
-"""``discreet parties release`` and ``align``: what a party runs beside its own data."""
+"""``discreet parties release`` and ``align``: the commands that a party runs on its own data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILE = click.Path(dir_okay=False)
 
 
 @click.command("release")
-@click.option("--plan", "plan_path", required=True, type=_FILE, help="The plan that all parties signed off.")
+@click.option("--plan", "plan_path", required=True, type=_FILE, help="The plan that all parties approved.")
 @click.option("--party", required=True, help="Which party of the plan you are.")
 @click.option("--data", required=True, type=_FILE, help="Your own .parquet or .csv file.")
 @click.option("--out", required=True, type=_FILE, help="Where the release is written.")
@@ -27,8 +27,9 @@ _FILE = click.Path(dir_okay=False)
 def release(plan_path: str, party: str, data: str, out: str, key_path: str | None, ledger: str | None) -> None:
     """Mix your columns with everybody's signs, add noise, pay your ledger, and write one file.
 
-    A plan is paid for once: run again, from wherever, the same release is written again at no cost. Which ledger has
-    paid is noted in your private key's file, so that a copy of it on another machine knows.
+    A plan is paid for once: a repeated call writes the same release again at no cost. Your private
+    key's file records which ledger has paid, so that a copy of it on another machine has the record
+    too.
     """
     with clean_errors():
         from discreet.parties import Plan, SigningKey
@@ -59,7 +60,7 @@ def release(plan_path: str, party: str, data: str, out: str, key_path: str | Non
 
 
 def _ledger_for(plan: Any, party: str, data: str, named: str | None, key: Any) -> Any:
-    """The ledger that was named; else the one that this plan's release is paid from; else the one beside the data."""
+    """The named ledger; else the one that pays for this plan; else the one beside the data."""
     from discreet.parties.mixing import open_data
     from discreet.parties.payment import ledger_of, open_ledger
     from discreet.privacy import Ledger

@@ -1,4 +1,4 @@
-"""``discreet plan``: what an epsilon buys, before anybody pays."""
+"""``discreet plan``: forecasts of a fit's errors from public numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text
 @click.option(
     "--simulate/--formula",
     default=None,
-    help="Fit the estimator itself to made-up people, or not; by default where the formula is not sharp.",
+    help="Fit the estimator to simulated people, or not; by default where the formula is not accurate.",
 )
 @click.option(
     "--plot", "plot_path", type=click.Path(dir_okay=False), help="Write the error against epsilon and n, as SVG."
@@ -47,7 +47,9 @@ from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="With --web; 0: any free one."
 )
 def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
-    """Forecast a fit. Give two of --n, --epsilon and --error; the third is solved for. Reads no data."""
+    """Forecast a fit. Give two of --n, --epsilon and --error; the third is solved for. Reads no
+    data.
+    """
     with clean_errors():
         if web:
             del asked["simulate"]
@@ -65,10 +67,10 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
             value = f"{forecast.n:,} people" if forecast.solved == "n" else f"epsilon {forecast.epsilon:.3g}"
             echo_fact("needed", value)
         echo_fact("plan", headline(forecast))
-        doubt = "" if forecast.sharp else ", which is not sharp for so few people: take it as a guess"
+        doubt = "" if forecast.sharp else ", which is not accurate for so few people: take it as a guess"
         echo_fact("forecast", f"by {forecast.method}{doubt}; no data was read and nothing was spent")
         click.echo()
-        echo_table(["", "private", "not private", "no method below"], error_rows(forecast))
+        echo_table(["", "private", "not private", "lower bound"], error_rows(forecast))
         click.echo("\nWhat the model would lose")
         for sentence in model_sentences(forecast):
             echo_text(f"  {sentence}")

@@ -25,8 +25,8 @@ def predict(
 ) -> None:
     """Score the rows of DATA, a .parquet or .csv file, with the saved MODEL.
 
-    Costs no budget: the model is released already. The scores of private rows are private themselves. A row with a
-    missing or undeclared value has an empty score.
+    This costs no budget: the model is already released. The scores of private rows are private
+    data. A row with a missing or undeclared value has an empty score.
     """
     with clean_errors():
         needs("pyarrow", "arrow")
@@ -43,7 +43,7 @@ def predict(
 
 
 class _Scorer:
-    """Which columns a model reads, and what it says of them."""
+    """The columns that a model reads, and its prediction function."""
 
     def __init__(self, model: Any, exposure: str | None, keep: tuple[str, ...], extrapolate: bool) -> None:
         self._model, self._exposure, self._keep = model, exposure, keep
@@ -108,7 +108,7 @@ def _batches(path: str) -> Iterator[Any]:
 
 
 def _write(out: str, tables: Iterator[Any]) -> int:
-    """All tables into one file, which is there whole or not at all."""
+    """Write all tables to one file, completely or not at all."""
     from pyarrow import csv, parquet
 
     part, rows, writer = Path(f"{out}.part"), 0, None

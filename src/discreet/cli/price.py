@@ -1,4 +1,4 @@
-"""The price of a fit, from public facts alone: no row is read and nothing is spent."""
+"""The cost of a fit, from public facts: no row is read and nothing is spent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def echo_price(
 ) -> None:
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
-    # Checks names and types of the columns; the curator that it makes is asked nothing.
+    # This checks names and types of the columns; the curator gets no query.
     source, encoder = estimator._open_table(table, target, None, groups, job, exposure, weight)
     counted = "" if job is None else " (rows may be counted: their number is part of the job)"
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
@@ -55,9 +55,10 @@ def echo_price(
 
 
 def _releases(estimator: Any) -> tuple[list[str], list[float]]:
-    """What is released, and for which shares of mu^2.
+    """The releases, and their shares of mu^2.
 
-    How a descent shares the rest among its sums depends on the noisy number of rows, which is not known beforehand.
+    How a descent shares the rest among its sums depends on the noisy number of rows, which is not
+    known beforehand.
     """
     if estimator.solver == "moments":
         return [PowerSums.label, SecondMoment.label], [FIRST_LOOK_SHARE, 1 - FIRST_LOOK_SHARE]
@@ -75,7 +76,7 @@ def _echo_ledger(ledger: Ledger, path: str, price: Budget, job: str | None) -> N
     if job is not None and (paid := ledger.paid(job)) is not None:
         echo_fact("after", f"the same: this job has paid already, at {paid}, and gets its stored releases again")
     elif price.mu > remaining.mu:
-        echo_fact("after", "this fit does not fit into what is left and would be refused")
+        echo_fact("after", "the remaining budget is too small for this fit, which would be refused")
     elif price.mu == remaining.mu:
         click.echo("after      nothing would be left")
     else:

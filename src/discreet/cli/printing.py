@@ -24,22 +24,24 @@ _LEAST = 14
 
 @contextmanager
 def clean_errors() -> Iterator[None]:
-    """A short text on stderr and exit code 1: a traceback helps nobody who typed a wrong option.
+    """Print a short error to stderr and exit with code 1, without a traceback.
 
-    A warning goes to stderr as well, without the place in the code that it comes from.
+    Warnings go to stderr as well, without their place in the code.
     """
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
-    except BrokenPipeError:  # whoever read our lines, such as head, has seen enough: click knows how to leave
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe: click handles it
         raise
     except (DiscreetError, ValueError, OSError) as error:
         raise CleanError(" ".join(str(error).split())) from error
 
 
 class CleanError(click.ClickException):
-    """An error as a terminal shows it: red where there is colour, wrapped where there is a terminal."""
+    """An error as a terminal shows it: red where there is colour, wrapped where there is a
+    terminal.
+    """
 
     def show(self, file: Any = None) -> None:
         _say("Error:", self.format_message(), "red")
@@ -60,7 +62,7 @@ class UsageProblem(click.UsageError):
 
 @contextmanager
 def clean_usage() -> Iterator[None]:
-    """Whatever click refuses is shown as ``UsageProblem``."""
+    """Shows click's usage errors as ``UsageProblem``."""
     try:
         yield
     except UsageProblem:
@@ -79,7 +81,7 @@ def warn(message: str) -> None:
 
 
 def _say(label: str, message: str, colour: str) -> None:
-    """A coloured label and a text; whoever reads it from a file or a pipe gets one line without colour."""
+    """A coloured label and a text; in a file or a pipe, one line without colour."""
     if not sys.stderr.isatty():
         click.echo(f"{label} {message}", err=True)
         return
@@ -94,25 +96,25 @@ def echo_fact(label: str, text: str, *, err: bool = False) -> None:
 
 
 def echo_text(text: str) -> None:
-    """Lines of prose, each wrapped on its own; what goes on is indented further than its first line."""
+    """Lines of prose, each wrapped separately; continuation lines are indented."""
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
         click.echo(wrapped(line.strip(), terminal_width(), indent, indent + "  "))
 
 
 def typed_command() -> str:
-    """What was typed, for a page that says how it was made."""
+    """The command line, for pages that show how they were made."""
     return shlex.join(["discreet", *sys.argv[1:]])
 
 
 def needs(module: str, extra: str) -> None:
-    """Refuse, before any work, what an extra that is not installed would do."""
+    """Refuse an operation whose extra is not installed, before any work."""
     if find_spec(module) is None:
         raise DiscreetError(f'this needs {module}, which is not installed: pip install "discreet[{extra}]"')
 
 
 def echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell; where that is too wide for the terminal, the widest one's cells wrap."""
+    """Columns as wide as their widest cell; if the terminal is too narrow, the widest column wraps."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     room = terminal_width() - 2 * (len(widths) - 1)
     over = sum(widths) - room

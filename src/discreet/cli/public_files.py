@@ -8,7 +8,8 @@ from typing import Any
 def read_public(
     path: str, domain: Any, target: str, exposure: str | None = None, named: list[str] | None = None
 ) -> Any:
-    """Public rows from a Parquet or CSV file: the declared columns but the target, which are labels if it is there.
+    """Public rows from a Parquet or CSV file: the declared columns but the target, which are labels
+    if it is there.
 
     named: the columns to take instead of all declared ones.
     Where the private rows have an exposure, the file's column of that name is the public rows'.
@@ -37,7 +38,8 @@ def read_public(
 
 
 def read_moment(path: str, rows: int | None, domain: Any, others: set[str | None]) -> Any:
-    """A public second moment from a CSV file: a line of names, with ``const`` for (1, x), then the matrix.
+    """A public second moment from a CSV file: a line of names, with ``const`` for (1, x), then the
+    matrix.
 
     Names are those of coefficients, as ``age`` and ``smoker=yes``; their order in the file is free.
     """

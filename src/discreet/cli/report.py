@@ -14,7 +14,9 @@ from discreet.cli.printing import clean_errors
 @click.argument("model_path", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="Write the page to this HTML file.")
 def report(model_path: str, out: str) -> None:
-    """Make a report of the saved MODEL for somebody who reads no code: one HTML file, offline, ready to print."""
+    """Make a report of the saved MODEL for somebody who reads no code: one HTML file, offline,
+    ready to print.
+    """
     with clean_errors():
         from discreet.loading import load
 

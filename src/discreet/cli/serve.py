@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.local.collection import Collection
     from discreet.local.task import Task
 
-# Loaded when a command runs: the same ``discreet local`` serves devices, which start in a fifth of a second.
+# Imported when a command runs: devices use ``discreet local`` too, and must start quickly.
 
 
 def task_option(command: Any) -> Any:
@@ -30,7 +30,7 @@ def task_option(command: Any) -> Any:
 @task_option
 @store_options
 def create(task_path: str, place: StorePlace) -> None:
-    """Make an empty store for a task, and its key. Every other command wants them to be there."""
+    """Create an empty store for a task, and its key. All other commands need them."""
     with clean_errors():
         from discreet.local.task import Task
 
@@ -70,7 +70,7 @@ def serve(
     per_address: int,
     proxies: tuple[str, ...],
 ) -> None:
-    """Collect reports over HTTP, durably, and show what they say."""
+    """Collect reports over HTTP, durably, and show models of them."""
     with clean_errors():
         from discreet.local.models import as_model
         from discreet.local.task import Task
@@ -82,7 +82,7 @@ def serve(
         from discreet.service.tokens import Role
 
         for model in models:
-            as_model(model)  # a misspelt name ends here, not on the page
+            as_model(model)  # a misspelt model name is refused here, not on the page
         task, keys = Task.load(task_path), place.keys()
         reports = place.open(task, max_bytes=max_bytes, seconds=database_seconds)
         limits = Limits(connections_per_address=per_address)
@@ -99,9 +99,9 @@ def serve(
         click.echo(f"task    {task.name} ({task.digest[:16]})")
         click.echo(f"page    http://{host}:{port}/")
         if join and joinable(task):
-            click.echo(f"join    http://{host}:{port}/join, behind which a device token stands: /join#device-...")
+            click.echo(f"join    http://{host}:{port}/join, followed by a device token: /join#device-...")
         if not public_page and sys.stdout.isatty():
-            # Only to a person's screen: a token in a log file would be there for everybody who reads it.
+            # Only to a terminal: a token in a log file could be read by others.
             click.echo(f"token   {keys.issue(Role.ANALYST, expires=int(time.time()) + 86_400)}  (analyst, one day)")
         run(app, host=host, port=port, limits=limits, proxies=frozenset(proxies))
 
@@ -110,11 +110,11 @@ def serve(
 @store_options
 @click.option("--role", type=click.Choice(["device", "analyst"]), required=True)
 @click.option("--count", type=click.IntRange(1, 10_000_000), default=1, show_default=True)
-@click.option("--days", type=click.IntRange(min=0), default=0, help="Valid for so long; 0 for ever.")
+@click.option("--days", type=click.IntRange(min=0), default=0, help="Days until the tokens expire; 0 for never.")
 @click.option("--link", help="With devices: personal links to /join on this address, such as https://survey.example.")
 @click.option("--out", type=click.Path(dir_okay=False), help="A new file, readable by you only, instead of the screen.")
 def tokens(place: StorePlace, role: str, count: int, days: int, link: str | None, out: str | None) -> None:
-    """Issue tokens, one a line: devices report with them, analysts see results."""
+    """Issue tokens, one per line: devices report with them, analysts see results."""
     with clean_errors():
         from discreet.service.tokens import Role
 
@@ -150,7 +150,7 @@ def close(task_path: str, place: StorePlace) -> None:
 @task_option
 @store_options
 def verify(task_path: str, place: StorePlace) -> None:
-    """Add all stored reports up again, checking every one against its checksum and the running sums."""
+    """Add up all stored reports again, and check them against their checksums and the running sums."""
     with clean_errors():
         from discreet.local.task import Task
         from discreet.service.verification import VERIFIED

@@ -1,4 +1,4 @@
-"""``discreet show``: what a saved model says about itself."""
+"""``discreet show``: the summary of a saved model."""
 
 from __future__ import annotations
 

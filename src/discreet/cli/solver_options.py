@@ -1,4 +1,4 @@
-"""The options of ``discreet fit`` that belong to some models or solvers, and how they are spelt there."""
+"""The options of ``discreet fit`` for some models or solvers only, and the parameters they set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 def solver_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a model or a solver may be told beyond its data and its budget; the command gets them as keywords."""
+    """Adds the options of models and solvers to a command, which gets them as keywords."""
     options = [
         click.option("--sparsity", metavar="N", help="--model sparse: how many columns to keep, or auto."),
         click.option("--loss", metavar="NAME", help="A convex loss: huber:WIDTH, or quantile:LEVEL:BANDWIDTH."),

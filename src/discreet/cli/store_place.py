@@ -1,4 +1,4 @@
-"""The options that say where a collector's store, its key and its database password are: the same for every command."""
+"""The options for a collector's store, its key and its database password, for all commands."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 _STORE_HELP = "A file such as reports.db, or postgresql://user@host/database; also from DISCREET_STORE."
 _KEY_HELP = "The collector's secret; by default the store's name with .key."
-_PASSWORD_HELP = "A file with the database password; without it PGPASSWORD and ~/.pgpass are looked at."
+_PASSWORD_HELP = "A file with the database password; otherwise PGPASSWORD or ~/.pgpass are used."
 
 
 @dataclass(frozen=True)
 class StorePlace:
-    """Where a store is and what opens it."""
+    """Where a store is, with its key and password."""
 
     store: str
     key_file: str | None
     password_file: str | None
 
     def keys(self) -> Keys:
-        """The collector's key, which must be there."""
+        """The collector's key, which must exist."""
         from discreet.errors import StoreError
         from discreet.service.tokens import Keys
 
@@ -41,7 +41,7 @@ class StorePlace:
             raise StoreError(f"{error}{self._meant()}") from error
 
     def open(self, task: Task, *, max_bytes: int | None = None, seconds: float | None = None) -> Store:
-        """The store, which must be there."""
+        """The store, which must exist."""
         from discreet.service.storage import DATABASE_SECONDS, open_store
 
         return open_store(
@@ -54,7 +54,9 @@ class StorePlace:
         )
 
     def create(self, task: Task) -> tuple[Store, Path, bool]:
-        """A new store; the file of its key, which is made unless it is there, and whether it was made."""
+        """Create a store, and its key if there is none; returns the key's file and whether it is
+        new.
+        """
         from discreet.service.storage import create_store
         from discreet.service.tokens import Keys
 
@@ -82,7 +84,7 @@ class StorePlace:
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
 
     def _meant(self) -> str:
-        """A file beside it with nearly this name and a key of its own: one of the two names is likely misspelt."""
+        """A store in the same folder with a similar name and a key: this name is probably misspelt."""
         place = Path(self.store)
         if self.key_file is not None or "://" in self.store or not place.parent.is_dir():
             return ""
@@ -97,7 +99,7 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def optional_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a command that can do without; ``place`` is then None."""
+    """The same for a command that needs no store; ``place`` may be None."""
     return _options(command, required=False)
 
 
@@ -119,7 +121,7 @@ def _options(command: Callable[..., Any], *, required: bool) -> Callable[..., An
 
 
 def _visible(context: click.Context, parameter: click.Parameter, store: str | None) -> str | None:
-    """Refuse a password on the command line: everybody on the machine can list it, and shells write it down."""
+    """Refuse a password on the command line: other users can list it, and shells store it."""
     from_line = context.get_parameter_source("store") is ParameterSource.COMMANDLINE
     if store is None or not from_line or not store.startswith(("postgresql://", "postgres://")):
         return store

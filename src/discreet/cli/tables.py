@@ -1,4 +1,4 @@
-"""From the words of ``discreet fit`` to a table: files, a query, and the engine that is to read them."""
+"""From the options of ``discreet fit`` to a table: files or a query, and the engine that reads it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Given:
     encoding: str
 
     def table(self) -> Any:
-        """The table for ``fit_table``; nothing of it has been read."""
+        """The table for ``fit_table``; no row has been read."""
         if (self.data is None) == (self.sql is None):
             raise click.UsageError("give DATA, or a query as --sql: one of them")
         if self.database is not None and self.sql is None:
-            raise click.UsageError("--database is where --sql looks")
+            raise click.UsageError("--database is for --sql")
         if self.scheduler is not None and self.engine != "dask":
             raise click.UsageError("--scheduler belongs to --engine dask")
         if self.master is not None and self.engine != "spark":

@@ -1,4 +1,4 @@
-"""What a person at a terminal is told about a fit that takes long, or that is interrupted."""
+"""Messages at a terminal about a fit that takes long or is interrupted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATIENCE, _EVERY = 2.0, 0.5
 
 
 class Watcher:
-    """Counts passes over the rows, and answers found, and remembers what was reserved."""
+    """Counts passes over the rows and answers, and records what was reserved."""
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self.passes = 0
@@ -37,12 +37,16 @@ class Watcher:
         self.answers += 1
 
     def heard(self, _: int, tenths: int) -> None:
-        """An engine tells how far a pass has come; its own count is left alone, as passes for no answer are in it."""
+        """Progress of a pass, from the engine. Its own count is not used: it includes passes
+        without an answer.
+        """
         self.tenths = tenths
 
     @contextmanager
     def showing(self) -> Iterator[None]:
-        """Progress on standard error, where that is a terminal, on one line that is wiped at the end."""
+        """Progress on standard error, where that is a terminal, on one line that is wiped at the
+        end.
+        """
         if not sys.stderr.isatty():
             yield
             return
@@ -69,9 +73,9 @@ class Watcher:
                 click.echo(f"\r{line:<70}", err=True, nl=False)
 
     def interruption(self) -> list[str]:
-        """What is to be said when somebody has had enough: what is spent, what came out, how to go on."""
+        """The message after an interruption: what is spent, what was released, how to continue."""
         if self._paid is None:
-            looked = f" The rows were looked at {self.passes} times." if self.passes else ""
+            looked = f" The rows were read {self.passes} times." if self.passes else ""
             return [f"Interrupted: no ledger was charged, and nothing was shown or written.{looked}"]
         asked, ledger, kept = self._paid
         answers = f"{self.answers} answers" if self.answers != 1 else "1 answer"
@@ -88,7 +92,7 @@ class Watcher:
 
 @contextmanager
 def watched() -> Iterator[Watcher]:
-    """Watch whatever is fitted inside; an interruption is explained, with exit code 130."""
+    """Watch the fits inside this context; an interruption is explained, with exit code 130."""
     from discreet.curator.watch import watching
     from discreet.engines.progress import listener
 

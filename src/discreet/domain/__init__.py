@@ -1,4 +1,4 @@
-"""What the user declares in public, and the encoding that follows from it."""
+"""Public declarations of a table, and the encoding that they define."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from discreet.domain.public import Public
     from discreet.domain.values import as_floats, levels_of, objects, spelling, unmasked
 
-# Imported when first used: a device that encodes one record needs the columns and none of the table libraries.
+# Imported when first used: a device that encodes one record needs the columns and none of the table
+# libraries.
 _HOMES = {
     "Categorical": "columns",
     "Column": "columns",

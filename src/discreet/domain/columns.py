@@ -1,4 +1,4 @@
-"""What the user declares in public about one column."""
+"""Public declarations about one column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from discreet.documents import shown
 from discreet.domain.values import MISSING, Floats, Values, as_floats, levels_of, spelling
 from discreet.errors import DomainError
 
-# Magnitudes that have a middle, a half and an inverse; and those whose squares and ratios stay far from overflow.
+# Magnitudes that have a middle, a half and an inverse; and those whose squares and ratios stay far
+# from overflow.
 _LARGEST, _LARGEST_SCALED = 1e300, 1e50
 # The least width of bounds, as a share of the larger one; see Numeric.
 _LEAST_SHARE = 2.0**-26
@@ -25,10 +26,11 @@ _LEAST_SHARE = 2.0**-26
 class Numeric:
     """A number between two declared bounds; values outside are moved to the nearest bound.
 
-    Encoded numbers lie in [-1, 1] up to 2^-25 + 2^-50, which rounds away on the grid of 2^-23 that sums work on. With
-    u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M: the centre is off by at most 2uM, so
-    |x - centre| <= w/2 + 2uM before its own rounding; divided by w/2 that is at most 1 + 4uM/w <= 1 + 2^-25, and the
-    four roundings of the difference, the half width, its inverse and the product add less than 5u each.
+    Encoded numbers lie in [-1, 1] up to 2^-25 + 2^-50, which rounds away on the grid of 2^-23 that
+    sums use. Let u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M. The centre
+    has an error of at most 2uM, so |x - centre| <= w/2 + 2uM before its own rounding. Divided by w/2
+    this is at most 1 + 4uM/w <= 1 + 2^-25. The four roundings of the difference, the half width, its
+    inverse and the product add less than 5u each.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class Numeric:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        # Plain floats, whatever kind of number was given: they are written to files and compared.
+        # Python floats, whatever type was given: they are written to files and compared.
         object.__setattr__(self, "low", self._bound("low"))
         object.__setattr__(self, "high", self._bound("high"))
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -84,23 +86,24 @@ class Numeric:
         return [self.name]
 
     def encode(self, values: Values, centre: float, half_width: float) -> Floats:
-        """One row of clipped, centred and scaled numbers; NaN where the value is missing or is no number.
+        """One row of clipped, centred and scaled numbers; NaN where the value is missing or is no
+        number.
 
         Parameters
         ----------
         values : array
             Cells.
         centre : float
-            What is subtracted.
+            The value that is subtracted.
         half_width : float
-            What the difference is divided by.
+            The divisor of the difference.
 
         Returns
         -------
         array
             Numbers in [-1, 1], or NaN.
         """
-        with np.errstate(invalid="ignore"):  # a signalling NaN must not signal
+        with np.errstate(invalid="ignore"):  # a signalling NaN must not cause a warning
             clipped = np.clip(as_floats(values), self.low, self.high)
             clipped -= centre
             clipped *= 1 / half_width
@@ -109,7 +112,8 @@ class Numeric:
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of a declared list of values; the first is the reference level and the others become 0/1 indicators.
+    """One of a declared list of values; the first is the reference level and the others become 0/1
+    indicators.
 
     A value that was not declared is treated as missing.
 
@@ -139,7 +143,7 @@ class Categorical:
             )
 
     def _listed(self) -> tuple[object, ...]:
-        """The values as a tuple: what has no order, a text, or a value that is none cannot be a list of levels."""
+        """The values as a tuple; sets, texts and missing values are refused."""
         values = self.values
         if isinstance(values, (str, bytes, Set, Mapping)) or not isinstance(values, Iterable):
             raise DomainError(
@@ -157,7 +161,8 @@ class Categorical:
         return [f"{self.name}={value}" for value in self.values[1:]]
 
     def encode(self, values: Values) -> Floats:
-        """One row of indicators per level but the first; NaN in all of them where a value is missing or undeclared.
+        """One row of indicators per level but the first; NaN in all of them where a value is
+        missing or undeclared.
 
         Parameters
         ----------
@@ -187,7 +192,7 @@ class Categorical:
         return levels_of(values, self.values)
 
     def indicators(self, levels: NDArray[np.int32]) -> Floats:
-        """What ``encode`` makes of values at these positions.
+        """The result of ``encode`` for values at these positions.
 
         Parameters
         ----------
@@ -213,7 +218,9 @@ def _check_name(name: object) -> None:
 
 
 def check_scalable(column: Numeric) -> None:
-    """Refuse bounds of a feature or label in whose units coefficients and their variances could overflow."""
+    """Refuse bounds of a feature or label in whose units coefficients and their variances could
+    overflow.
+    """
     check_width(column.low, column.high, f"bounds of {column.name!r}", _LARGEST_SCALED)
 
 

@@ -1,6 +1,7 @@
 """Dates and times without a zone: as numbers of days, and as parts of the calendar.
 
-As in values.py every rule looks at one cell at a time, and no cell raises or warns: what is no date is missing.
+As in values.py every rule uses one cell at a time, and no cell raises or warns: what is not a date
+is missing.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ NUMBER_PARTS = ("year", "dayofyear", "days", "hour")
 
 @dataclass(frozen=True)
 class Date(Numeric):
-    """A date, or a time without a zone, between two declared days. Dates outside are moved to the nearest of the two.
+    """A date, or a time without a zone, between two declared days. Dates outside are moved to the
+    nearest of the two.
 
-    A model sees the number of days since 1970-01-01. In a formula its parts can be named: ``year(d)``, ``days(d)``
-    (since the first day), ``dayofyear(d)`` and ``hour(d)`` are numbers; ``month(d)``, ``quarter(d)`` and ``weekday(d)``
-    have levels.
+    A model sees the number of days since 1970-01-01. In a formula its parts can be named:
+    ``year(d)``, ``days(d)`` (since the first day), ``dayofyear(d)`` and ``hour(d)`` are numbers;
+    ``month(d)``, ``quarter(d)`` and ``weekday(d)`` have levels.
 
     Parameters
     ----------
@@ -77,7 +79,9 @@ class Date(Numeric):
 
 
 def as_day(value: Any) -> float:
-    """One cell as days since 1970-01-01; NaN for what is no date. ISO texts count; a zone is left out."""
+    """One cell as days since 1970-01-01; NaN if it is not a date. ISO texts are read; zones are
+    ignored.
+    """
     try:
         if isinstance(value, bytes):
             value = value.decode()
@@ -96,7 +100,7 @@ def as_day(value: Any) -> float:
 
 def days_of(values: Any) -> Floats:
     """A column's cells, however it is held, as days since 1970-01-01; numbers are days already."""
-    if hasattr(values, "distinct"):  # coded cells: each different one is looked at once
+    if hasattr(values, "distinct"):  # coded cells: each distinct one is converted once
         return np.asarray(values.map(days_of))
     if hasattr(values, "to_native"):
         return _series_days(values)
@@ -109,7 +113,7 @@ def days_of(values: Any) -> Floats:
 
 
 def _series_days(series: Any) -> Floats:
-    """Of a frame's column; its library is imported here, as devices that know of columns have none."""
+    """Days of a frame's column; narwhals is imported here, because devices do not have it."""
     import narwhals as nw
 
     if series.dtype not in (nw.Date, nw.Datetime):

@@ -1,4 +1,4 @@
-"""Columns as files declare them: a list, whose order counts, of tables with a name and either bounds or values."""
+"""Columns as files declare them: an ordered list of tables with a name and bounds or values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from discreet.errors import DomainError
 
 
 def named_tables(content: Any, source: str, what: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The names and fields of a list of tables, ``[[columns]]`` with ``name = "age"``, in the list's order.
+    """The names and fields of a list of tables, ``[[columns]]`` with ``name = "age"``, in the
+    list's order.
 
-    Tables by name, ``[columns.age]``, are read too, for files written by hand: in the order of the file.
+    Tables by name, ``[columns.age]``, are read too, for files written by hand: in the order of the
+    file.
     """
     if isinstance(content, Mapping):
         content = [_with_name(name, table, source) for name, table in content.items()]
@@ -41,7 +43,9 @@ def declared_columns(content: Any, source: str) -> tuple[Column, ...]:
 
 
 def declared_column(name: str, fields: Mapping[str, Any], source: str) -> Column:
-    """A column from the fields of a file: low and high, values, or the first and the last day of dates."""
+    """A column from the fields of a file: low and high, values, or the first and the last day of
+    dates.
+    """
     try:
         if set(fields) == {"low", "high"}:
             return Numeric(name, fields["low"], fields["high"])
@@ -64,7 +68,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def column_fields(column: Column) -> dict[str, Any]:
-    """What ``declared_columns`` makes the column of."""
+    """The fields from which ``declared_columns`` makes the column."""
     if isinstance(column, Date):
         first, last = column.days
         return {"name": column.name, "first": first.isoformat(), "last": last.isoformat()}

@@ -1,4 +1,4 @@
-"""What the user declares in public about a table: the only facts that may decide anything visible."""
+"""Public declarations of a table: visible behaviour may depend on these facts only."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ HOW_TO_DECLARE = (
 
 @dataclass(frozen=True)
 class Domain:
-    """Declared columns, an optional bound on a row's Euclidean norm, and the rule for missing values.
+    """Declared columns, an optional bound on a row's Euclidean norm, and the rule for missing
+    values.
 
-    ``missing="drop"``: a row with a missing or undeclared value contributes nothing (complete cases, as in R).
-    ``missing="centre"``: a missing number counts as the centre of its bounds, a missing category as the reference.
+    ``missing="drop"``: a row with a missing or undeclared value contributes nothing (complete
+    cases, as in R). ``missing="centre"``: a missing number counts as the centre of its bounds, a
+    missing category as the reference.
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ class Domain:
     def from_bounds(
         cls, names: Sequence[str], bounds: Any = None, data_norm: float | None = None, missing: Missing = "drop"
     ) -> Domain:
-        """Numeric columns from ``(low, high)``, each one number for all columns or one number per column.
+        """Numeric columns from ``(low, high)``, each one number for all columns or one number per
+        column.
 
         Or from a mapping that gives each column's ``(low, high)`` by its name.
 
@@ -125,7 +128,8 @@ class Domain:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Domain:
-        """A domain file: a list ``[[columns]]`` with ``name`` and ``low`` and ``high``, or ``values``.
+        """A domain file: a list ``[[columns]]`` with ``name`` and ``low`` and ``high``, or
+        ``values``.
 
         Tables ``[columns.NAME]`` are read as well; see docs/howto/domain.md.
 
@@ -151,7 +155,8 @@ class Domain:
 
     @classmethod
     def from_public(cls, frame: Any, *, widen: float = 0.25, missing: Missing = "drop") -> Domain:
-        """Bounds and category lists from *public* rows; numeric ranges are widened by this fraction on each side.
+        """Bounds and category lists from *public* rows; numeric ranges are widened by this fraction
+        on each side.
 
         Parameters
         ----------
@@ -251,9 +256,10 @@ def check_bounds(bounds: Any, size: int, name: str) -> tuple[np.ndarray, np.ndar
 
 
 def _also_pairs(bounds: Any, low: np.ndarray, high: np.ndarray) -> bool:
-    """Whether two rows of two numbers make other bounds, valid as well, if each row is one column's pair.
+    """Whether two rows of two numbers are also valid bounds if each row is one column's pair.
 
-    A tuple of two lists or arrays is (low, high), as documented; pairs are written as tuples, or listed.
+    A tuple of two lists or arrays is (low, high), as documented; pairs are written as tuples, or
+    listed.
     """
     documented = isinstance(bounds, tuple) and all(isinstance(part, (list, np.ndarray)) for part in bounds)
     if documented or not all(np.ndim(part) == 1 for part in bounds):
@@ -278,7 +284,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _listed(columns: Any) -> tuple[Column, ...]:
-    """Columns in the order given; what has no order, or is no column, is refused by its name."""
+    """Columns in the given order; an unordered collection, or anything that is not a column, is
+    refused.
+    """
     if isinstance(columns, Mapping) and columns:
         first = next(iter(columns))
         raise DomainError(

@@ -1,4 +1,4 @@
-"""From a table's cells to the numbers that queries see, by declared values only."""
+"""From a table's cells to encoded numbers, by declared values only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Encoder:
 
     domain: Domain
     target: Numeric | None = None
-    # How long each row was observed, if that differs: y is then given with two columns, labels and exposures.
+    # How long each row was observed, if that differs: y is then given with two columns, labels and
+    # exposures.
     exposure: Numeric | None = None
     # How much each row counts, if that differs: the last column of y then.
     weight: Numeric | None = None
@@ -55,7 +56,7 @@ class Encoder:
 
     @property
     def spans(self) -> Floats:
-        """How far each feature goes from its lowest to its highest declared value; an indicator from 0 to 1."""
+        """The width of each feature's declared range; 1 for an indicator."""
         return np.concatenate(
             [
                 [column.high - column.low] if isinstance(column, Numeric) else np.ones(len(column.names))
@@ -73,13 +74,15 @@ class Encoder:
         return limits[:, 0].copy(), limits[:, 1].copy()
 
     def _limits(self, column: Column) -> tuple[float, float]:
-        """A column's bounds, within the norm that no row exceeds: encoded numbers always lie in [-1, 1]."""
+        """A column's bounds, cut to data_norm, so that encoded numbers always lie in [-1, 1]."""
         low, high = (column.low, column.high) if isinstance(column, Numeric) else (0.0, 1.0)
         norm = self.domain.data_norm
         return (low, high) if norm is None else (max(low, -norm), min(high, norm))
 
     def _centre_of(self, column: Column) -> float:
-        """What a missing cell counts as where that is declared: the middle of the bounds, or the reference level."""
+        """The value of a missing cell with missing='centre': the middle of the bounds, or the
+        reference.
+        """
         return sum(self._limits(column)) / 2 if isinstance(column, Numeric) else 0.0
 
     @cached_property
@@ -95,16 +98,20 @@ class Encoder:
 
     @property
     def exposures(self) -> tuple[float, float] | None:
-        """The declared range of exposures, of which the offset is the logarithm; None where rows have none."""
+        """The declared range of exposures, of which the offset is the logarithm; None where rows
+        have none.
+        """
         return None if self.exposure is None else (self.exposure.low, self.exposure.high)
 
     def offset_of(self, table: Any) -> Floats | None:
-        """What rows add to the linear predictor by themselves, besides an exposure."""
+        """The offset of each row, besides an exposure."""
         return None
 
     @property
     def radius(self) -> float:
-        """The largest norm of an encoded row: each number lies in [-1, 1], each category is at most one indicator."""
+        """The largest norm of an encoded row: each number lies in [-1, 1], each category is at most
+        one indicator.
+        """
         box = math.sqrt(len(self.domain.columns))
         return box if self.domain.data_norm is None else min(1.0, box)
 
@@ -116,13 +123,16 @@ class Encoder:
         return [(0.0, 1.0)] * len(column.names)
 
     def encode(self, table: Any, y: Any = None) -> EncodedBlock:
-        """The block of a chunk: a 2-d array or Columns in the declared order, or a frame that has them by name."""
+        """The block of a chunk: a 2-d array or Columns in the declared order, or a frame that has
+        them by name.
+        """
         return EncodedBlock(self, table, y)
 
     def design(self, table: Any, *, extrapolate: bool = False) -> Floats:
-        """The features in their own units, one row per record: what coefficients multiply in a prediction.
+        """The features in their own units, one row per record, for predictions.
 
-        They are moved into their bounds, as those of the fitted rows were; ``extrapolate`` leaves them as they are.
+        They are moved into their bounds, as those of the fitted rows were; ``extrapolate`` leaves
+        them as they are.
         """
         frame = None if isinstance(table, np.ndarray) else nw.from_native(table, eager_only=True)
         parts = []
@@ -135,11 +145,14 @@ class Encoder:
             if self.domain.missing == "centre":
                 part = np.where(np.isnan(part), self._centre_of(column), part)
             parts.append(part)
-        # Row by row in memory: products with coefficients then do not depend on how many rows there are.
+        # Row by row in memory: products with coefficients then do not depend on how many rows there
+        # are.
         return np.ascontiguousarray(np.vstack(parts).T)
 
     def missing_columns(self, table: Any) -> dict[str, int]:
-        """In how many rows each declared column has a missing or undeclared value, where it has any."""
+        """In how many rows each declared column has a missing or undeclared value, where it has
+        any.
+        """
         empty, start, counts = np.isnan(self.design(table)), 0, {}
         for column in self.domain.columns:
             counts[column.name] = int(empty[:, start].sum())
@@ -149,7 +162,8 @@ class Encoder:
     def write(self, table: Any, out: Floats, memory: dict[str, Any] | None = None) -> None:
         """Encode the features of a chunk into ``out``.
 
-        ``memory`` keeps the levels of categories for the next time: to look up how a value is spelt takes longest.
+        ``memory`` keeps the levels of categories for the next time: looking up levels takes
+        longest.
         """
         if not self._write_numbers(table, out):
             columns: Any
@@ -174,7 +188,9 @@ class Encoder:
             np.copyto(x, np.rint(self._encoded_centre * scale)[:, np.newaxis], where=np.isnan(x))
 
     def _write_numbers(self, table: Any, out: Floats, scale: float = 0.0) -> bool:
-        """Encode a table all of whose columns are numbers, as ``encode_table`` says; False if it is not such a one."""
+        """Encode a table all of whose columns are numbers, as ``encode_table`` says; False if it is
+        not such a one.
+        """
         if self._all_bounds is None:
             return False
         scaling = (*self._all_bounds, self.centre, 1 / self.half_width)
@@ -224,10 +240,10 @@ class EncodedBlock(WholeBlock):
                 raise TypeError("these rows have no target")
             labels = self._y if self._y.ndim == 1 else self._y[:, 0]
             encoded = target.encode(labels, target.centre, target.half_width)[0]
-            # Not every question looks at exposures: a row without one has no label either.
+            # Not every query reads exposures: a row without one has no label either.
             if self.offset is not None:
                 encoded[np.isnan(self.offset)] = np.nan
-            encoded.flags.writeable = False  # the next look must find it as it was
+            encoded.flags.writeable = False  # the next query must find it unchanged
             self.memory["y"] = encoded
         return np.asarray(self.memory["y"])
 
@@ -239,13 +255,13 @@ class EncodedBlock(WholeBlock):
 
     @cached_property
     def weight(self) -> Floats | None:
-        """What part of its contribution each row makes, in [0, 1]: its weight over the largest declared."""
+        """Each row's weight over the largest declared weight, in [0, 1]."""
         weight = self._encoder.weight
         return None if weight is None else weight.encode(self._y[:, -1], 0.0, weight.high)[0]
 
     @property
     def weight_as_given(self) -> Floats | None:
-        """What stands in the place of weights, as it is."""
+        """The column in the place of weights, unscaled."""
         return None if self._encoder.weight is None else np.asarray(self._y[:, -1], dtype=np.float64)
 
     def write_x(self, out: Floats) -> None:
@@ -278,10 +294,12 @@ def cells_of(values: Any) -> Any:
 
 
 def cells(series: Any) -> Any:
-    """The series as an array; a missing number is NaN and a missing category None, whatever the library."""
+    """The series as an array; a missing number is NaN and a missing category None, whatever the
+    library.
+    """
     if series.dtype.is_numeric():
-        # Integers that numpy has no type for are cast first. Others are not: pyarrow refuses to cast one above 2^53, in
-        # a message that shows it.
+        # Integers that numpy has no type for are cast first. Others are not: pyarrow refuses to
+        # cast one above 2^53, in a message that quotes it.
         wide = series.dtype in (nw.Int128, nw.UInt128)
         return as_floats((series.cast(nw.Float64) if wide else series).to_numpy())
     return objects(series.to_list())

@@ -1,7 +1,8 @@
-"""What a column's type shows before a cell is read, and whether cells of that type can be what was declared.
+"""Checks of column types against the declaration, before a cell is read.
 
-A type that cannot match would silence every row, so it is refused before anything is paid for. Types are taken as
-public, as a schema is. A column of Python objects shows nothing: its cells count one by one, and odd ones as missing.
+With a type that cannot match, no row would be usable, so it is refused before anything is paid for.
+Types are taken as public, like a schema. The type of a column of Python objects says nothing: its
+cells are read one by one, and malformed ones count as missing.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from discreet.domain.dates import Date
 from discreet.domain.values import as_float, spelling
 from discreet.errors import DomainError
 
-# "categories" are levels of a type that is not known; a "date" has no time zone; "other" are lists and all else that
-# is no cell of a table.
+# "categories" are levels of a type that is not known; a "date" has no time zone; "other" are lists
+# and all else that is no cell of a table.
 Kind = Literal["number", "truth", "text", "categories", "objects", "date", "other"]
 
 _KINDS: dict[str, Kind] = {"f": "number", "i": "number", "u": "number", "b": "truth", "O": "objects", "U": "text"}
@@ -31,7 +32,9 @@ def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
 
 
 def name_of_dtype(dtype: np.dtype[Any]) -> str:
-    """How a type is called in a message: without the length of texts, which that of the longest cell decides."""
+    """The name of a type in a message, without the length of texts, which depends on the longest
+    cell.
+    """
     return {"U": "texts", "S": "bytes", "T": "texts", "O": "objects", "V": "records"}.get(dtype.kind, dtype.name)
 
 
@@ -67,7 +70,8 @@ def _kind_of_categories(native: Any) -> Kind:
 
 
 def check_kind(column: Column, kind: Kind, shown: object, called: str | None = None) -> None:
-    """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls the type.
+    """Refuse a column whose type cannot hold what was declared; ``shown`` is how its library calls
+    the type.
 
     called: how the message calls the column, if not by its name.
     """
@@ -98,7 +102,9 @@ def check_numbers(what: str, kind: Kind, shown: object) -> None:
 
 
 def check_label_kind(classes: Sequence[object], kind: Kind, shown: object) -> None:
-    """Refuse labels whose type cannot hold the declared classes, or which the model could not give back."""
+    """Refuse labels whose type cannot hold the declared classes, or which predictions could not
+    return.
+    """
     numbers_only = not any(isinstance(value, str) for value in classes)
     if not _can_match(classes, kind) or (kind == "text" and numbers_only):
         raise DomainError(

@@ -1,8 +1,8 @@
-"""What a message may say of the names of a table's columns.
+"""Names of a table's columns in messages.
 
-A file that is read as if it had a header line, and has none, gives its first record as names: a private row. So
-messages quote names that the user has written (in a domain, bounds, a formula or an argument), and tell the position of
-all others.
+A file that is read as if it had a header line, and has none, gives its first record as names: a
+private row. So messages quote names that the user has written (in a domain, bounds, a formula or an
+argument), and give the positions of all others.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def frame_of(native: Any) -> Any:
 
 
 def lacking(name: str, present: Iterable[Any], wanted: Sequence[str] = ()) -> str:
-    """What can be said of a table without this column and not be one of its cells."""
+    """A message about a table without this column that cannot quote a cell."""
     there = {str(one) for one in present}
     found = len(there & {name, *wanted})
     said = f"it has {_columns(len(there))}, {found or 'none'} of them with a name that is asked for"
     if any(_plain(one) == _plain(name) for one in there):
-        return f"{said}; one is called so but for capitals, blanks or underscores"
+        return f"{said}; one has this name except for capitals, blanks or underscores"
     return said if found else f"{said}; {NO_HEADER}"
 
 
@@ -55,7 +55,8 @@ def check_declared(names: Sequence[str], declared: Iterable[str], where: str) ->
 def check_header(names: Sequence[str]) -> None:
     """Refuse names that nobody has declared and that are numbers, as those of a record are.
 
-    Consecutive whole numbers from 0 or 1 are no record: so are the columns of an array called in a file.
+    Consecutive whole numbers from 0 or 1 are allowed: they are the usual column names of an array
+    in a file.
     """
     odd = sum(is_number(name) for name in names)
     counted = any([str(place + first) for place in range(len(names))] == list(names) for first in (0, 1))

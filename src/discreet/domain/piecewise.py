@@ -1,9 +1,11 @@
-"""Survival times as counts: each row of a table becomes one record for each declared interval of time.
+"""Survival times as counts: each row of a table becomes one record for each declared interval of
+time.
 
-A record of interval (a, b] says for how long the row was at risk there, which is the exposure, and whether the event
-happened there, which is the label. A row that ended before the interval has a missing exposure there, and such a record
-contributes nothing. What one row makes are at most as many records as there are intervals, and nothing else; so a
-person with k rows has at most k times as many records, and that is what the curator covers.
+A record of interval (a, b] says for how long the row was at risk there, which is the exposure, and
+whether the event happened there, which is the label. A row that ended before the interval has a
+missing exposure there, and such a record contributes nothing. One row makes at most as many records
+as there are intervals. So a person with k rows has at most k times as many records, which the
+curator's sensitivity covers.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from discreet.domain.encoding import EncodedBlock, Encoder
 from discreet.domain.values import Floats
 from discreet.rows import WholeBlock, whole_numbers
 
-# Durations are compared with breaks up to this part of them: who ended at a break ended before the next interval,
-# whatever the encoding has rounded.
+# Relative tolerance of durations at breaks: a row that ends at a break ends before the next
+# interval, in spite of rounding by the encoding.
 _SLACK = 1 + 2.0**-30
-# Labels are 0 or 1, but their Poisson model must not take them for counts that were cut at 1: a mean of so many events
-# is beyond all that a record can be expected to have.
+# Labels are 0 or 1, but their Poisson model must not treat them as counts clipped at 1: this bound
+# is far above the events that a record can have.
 _MOST_EVENTS = 8.0
 # A time at risk counts as no less than this part of the last break: its logarithm must be finite.
 LEAST_PART = 1e-4
@@ -31,9 +33,11 @@ LEAST_PART = 1e-4
 
 @dataclass(frozen=True)
 class PiecewiseEncoder:
-    """Features of the records: those of the rows, then an indicator for each interval but the first.
+    """Features of the records: those of the rows, then an indicator for each interval but the
+    first.
 
-    ``rows`` encodes the rows, with the duration as its target and whether the event happened in the place of weights.
+    ``rows`` encodes the rows, with the duration as its target and whether the event happened in the
+    place of weights.
     """
 
     rows: Encoder
@@ -72,7 +76,7 @@ class PiecewiseEncoder:
 
     @property
     def spans(self) -> Floats:
-        """How far each feature goes; an interval's indicator from 0 to 1."""
+        """The width of each feature's range; 1 for an interval's indicator."""
         return np.concatenate([self.rows.spans, np.ones(len(self.breaks) - 1)])
 
     @property
@@ -117,12 +121,14 @@ class PiecewiseBlock(WholeBlock):
 
     @cached_property
     def y(self) -> Floats:
-        """Whether the event happened in the interval, as an encoded label; NaN where nobody can know.
+        """Whether the event happened in the interval, as an encoded label; NaN where it is not
+        known.
 
-        Not every question looks at exposures, so who was no longer there has no label either.
+        Not every query reads exposures, so a row that was no longer at risk has no label either.
         """
         duration, event = self._duration, self._block.weight_as_given
-        # Events are 0 or 1. Of another code (1 and 2, say) nobody knows what it means: such a row has no label.
+        # Events are 0 or 1. The meaning of other codes (such as 1 and 2) is not known: such a row
+        # has no label.
         happened = np.ones_like(duration) if event is None else np.where((event == 0) | (event == 1), event, np.nan)
         ended = [duration <= high * _SLACK for _, high in self._encoder.intervals]
         parts = [
@@ -134,7 +140,9 @@ class PiecewiseBlock(WholeBlock):
 
     @cached_property
     def offset(self) -> Floats:
-        """The logarithm of the time at risk in the interval; NaN for who was no longer there."""
+        """The logarithm of the time at risk in the interval; NaN where the row was no longer at
+        risk.
+        """
         least, duration = self._encoder.exposures[0], self._duration
         parts = []
         for number, (low, high) in enumerate(self._encoder.intervals):

@@ -1,4 +1,4 @@
-"""Data that is public anyway, and what it is good for."""
+"""Public data, which guide a fit at no cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from discreet.errors import DomainError
 class Public:
     """Public rows (with or without labels), or only their second-moment matrix and their number.
 
-    Public data is used freely: it costs no budget and gets no protection. Never put private rows here.
+    Public data is used freely: it costs no budget and gets no protection. Never put private rows
+    here.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Cells as numbers and as declared levels.
 
-Every rule looks at one cell at a time: no cell raises, warns, or changes how another one is read. A message about a
-cell would show it, and a cell that changed the others would move everybody's contribution.
+Every rule looks at one cell at a time: no cell raises, warns, or changes how another one is read. A
+message about a cell would reveal it, and a cell that changed others would change every
+contribution.
 """
 
 from __future__ import annotations
@@ -18,29 +19,33 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Values = Sequence[object] | NDArray[np.generic]
 
-# How a missing value is spelt: no declared value is spelt so, as "None" and "nan" may be levels.
+# The internal text of a missing value; no declared value has it, because "None" and "nan" may be
+# levels.
 MISSING = "\0missing"
-# Types that float() reads without a warning; it warns of complex numbers and of arrays with one entry.
+# Types that float() reads without a warning; it warns of complex numbers and of arrays with one
+# entry.
 _NUMBERS = (Real, Decimal, np.bool_)
-# Values of these types that are equal are also spelt alike, so one may be remembered for the other.
+# Equal values of these types have equal texts, so one may be cached for the other.
 _PLAIN = (str, int, float, bool)
-# Beyond this, whole numbers are spelt as the nearest float, which is all that most columns can hold.
+# Beyond this, whole numbers are spelt as the nearest float, which is all that most columns can
+# hold.
 _EXACT = 2**53
 
 
 def as_floats(values: Values) -> Floats:
-    """The values as float64, with NaN for what is no number."""
+    """The values as float64, with NaN where one is not a number."""
     if isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
-        # A value too large becomes infinite. A signalling NaN must not signal: that would be a warning about one cell.
+        # A value too large becomes infinite. A signalling NaN must not signal: that would be a
+        # warning about one cell.
         with np.errstate(over="ignore", invalid="ignore"):
             return values.astype(np.float64, copy=False)
     return np.array([as_float(value) for value in listed(values)], dtype=np.float64)
 
 
 def as_float(value: object) -> float:
-    """One cell as a number; NaN for what is none."""
+    """One cell as a number; NaN if it is not one."""
     if not isinstance(value, (*_NUMBERS, str, bytes)) or isinstance(value, np.timedelta64):
         return math.nan
     try:
@@ -52,7 +57,9 @@ def as_float(value: object) -> float:
 
 
 def objects(values: Sequence[object]) -> NDArray[np.object_]:
-    """A 1-d array of the cells as they are; numpy would make two dimensions of cells that are lists."""
+    """A 1-d array of the cells as they are; numpy would make two dimensions of cells that are
+    lists.
+    """
     return np.fromiter(values, dtype=object, count=len(values))
 
 
@@ -68,7 +75,9 @@ def listed(values: Values) -> Sequence[object]:
 
 
 def levels_of(values: Values, declared: Sequence[object]) -> NDArray[np.int32]:
-    """The position of each value among the declared ones, -1 for others; each plain value is spelt out once only."""
+    """The position of each value among the declared ones, -1 for others; distinct values are looked
+    up once.
+    """
     positions = {spelling(value): level for level, value in enumerate(declared)}
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
         return _levels_of_numbers(as_floats(values), positions)
@@ -87,7 +96,7 @@ def levels_of(values: Values, declared: Sequence[object]) -> NDArray[np.int32]:
 
 
 def _levels_of_numbers(numbers: Floats, positions: dict[str, int]) -> NDArray[np.int32]:
-    """The same for a column of numbers, by comparing: a number has the level that is spelt as it is."""
+    """The same for a column of numbers, by comparison with the levels that are numbers."""
     levels = np.full(len(numbers), -1, dtype=np.int32)
     for spelt, level in positions.items():
         number = as_float(spelt)
@@ -97,7 +106,7 @@ def _levels_of_numbers(numbers: Floats, positions: dict[str, int]) -> NDArray[np
 
 
 def spelling(value: object) -> str:
-    """How a value is written, so that 1, 1.0 and True name the same level in every file format and array type."""
+    """The text of a value: 1, 1.0 and True are the same level in every file format and array type."""
     try:
         return _spelling(value)
     except Exception:

@@ -1,4 +1,4 @@
-"""Where rows live: every engine sums a function over blocks of rows, and knows nothing else."""
+"""Engines: each sums a function over blocks of rows, in memory, files, databases or clusters."""
 
 from discreet.engines.engine import Engine, Function
 from discreet.engines.files import CsvFiles

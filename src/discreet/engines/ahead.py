@@ -1,4 +1,4 @@
-"""The next block is read while one is summed."""
+"""Reads the next block while one is summed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-# So many items wait at most: more would take memory and save no time.
+# The most items that wait: more would take memory and save no time.
 _WAITING = 1
 
 
 def ahead(items: Iterable[Any]) -> Iterator[Any]:
-    """The same items, drawn by a thread of their own; what drawing raises is raised here."""
+    """The same items, read by a separate thread; its exceptions are raised here."""
     waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_WAITING)
     stopped = threading.Event()
     end = object()

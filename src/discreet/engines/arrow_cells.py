@@ -1,7 +1,8 @@
-"""From Arrow batches to cells that no value can make fail: numbers as float64, everything else as text.
+"""From Arrow batches to cells, without an error for any value: float64 numbers, or text.
 
-An error that a cell causes would show the cell, so only a column's type, which is public, may raise. A cell that is no
-number becomes NaN, and bytes that are no text become a text that nobody declared.
+An error caused by a cell would reveal the cell, so only a column's type, which is public, may
+raise. A cell that is not a number becomes NaN, and bytes that are not text become an undeclared
+text.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def check_schema(layout: Layout, schema: Any, what: str) -> None:
-    """A DomainError, by names and types alone, for a table that lacks a column or has one of another type."""
+    """A DomainError, by names and types alone, for a table that lacks a column or has one of
+    another type.
+    """
     check_names(layout, schema.names, what)
     types = {name: schema.field(name).type for name in layout.read}
     check_kinds(layout, {name: (_kind(kind), kind) for name, kind in types.items()})
 
 
 def batch_cells(layout: Layout, batch: Any, decimal: str | None = None) -> Cells:
-    """The cells of some rows; ``decimal``: all columns are bytes, as in a CSV file with this decimal point."""
+    """The cells of some rows; ``decimal``: all columns are bytes, as in a CSV file with this
+    decimal point.
+    """
 
     def read(name: str) -> Any:
         column = batch.column(name)
@@ -53,7 +58,9 @@ def one_batch(table: Any) -> Any:
 
 
 def plain(column: Any) -> Any:
-    """The column as a float64 array with NaN for what is missing (of dates, days since 1970), or as coded texts."""
+    """The column as a float64 array with NaN for what is missing (of dates, days since 1970), or as
+    coded texts.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_number(column.type):
@@ -69,12 +76,12 @@ def plain(column: Any) -> Any:
 def parsed(column: Any, decimal: str = ".") -> Any:
     """A CSV column of numbers, as bytes in Arrow, as a float64 array.
 
-    Arrow reads a whole column at once or fails; where it fails each cell is read alone. Both round correctly, so which
-    way was taken does not show in a bit.
+    Arrow reads a whole column at once or fails; where it fails each cell is read alone. Both round
+    correctly, so the result is the same either way.
     """
     column = pc.if_else(pc.is_in(column, value_set=_MISSING_NUMBER), None, column)
     if decimal != ".":
-        # A point is then none of a number's letters: what has one is no number.
+        # With another decimal point, a text with a full stop is not a number.
         column = pc.if_else(pc.match_substring(column, b"."), None, column)
         column = pc.replace_substring(column, decimal.encode(), b".")
     try:
@@ -84,7 +91,9 @@ def parsed(column: Any, decimal: str = ".") -> Any:
 
 
 def identifiers(column: Any) -> Any:
-    """A column of ids, exactly as they are: as whole numbers beyond 2^53 or as bytes, never rounded or decoded."""
+    """A column of ids, exactly as they are: as whole numbers beyond 2^53 or as bytes, never rounded
+    or decoded.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     return column.cast(pa.large_binary()) if _is_text(column.type) else column
@@ -99,7 +108,7 @@ def _number(cell: bytes | None) -> float:
 
 
 def _as_written(column: Any) -> Any:
-    """A column of ids or keys; each different text is looked at once."""
+    """A column of ids or keys; each distinct text is converted once."""
     column = identifiers(column)
     if pa.types.is_large_binary(column.type):
         return _coded(column, lambda cell: cell)

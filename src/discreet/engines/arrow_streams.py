@@ -1,4 +1,6 @@
-"""Tables of other libraries that give their rows as Arrow streams: datasets, lazy frames, queries of databases."""
+"""Tables of other libraries that give their rows as Arrow streams: datasets, lazy frames, queries
+of databases.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Opener = Callable[[Sequence[str], int], Iterator[Any]]
 
 
 class ArrowTable:
-    """Whatever can be opened as a stream of batches again and again."""
+    """A table that can be opened repeatedly as a stream of batches."""
 
     decimal: str | None = None
     size: int | None = None
@@ -77,7 +79,7 @@ def from_pyarrow(table: Any) -> Any:
         return ArrowTable(
             "the dataset",
             table.schema,
-            # Readahead is bounded: by default whole files wait in memory.
+            # Readahead is bounded: by default Arrow holds whole files in memory.
             lambda columns, rows: table.to_batches(
                 columns=list(columns), batch_size=rows, batch_readahead=2, fragment_readahead=1
             ),
@@ -116,7 +118,7 @@ def from_duckdb(relation: Any) -> ArrowTable:
 
 
 def _reader(relation: Any, rows: int) -> Any:
-    """The method has had two names."""
+    """The method's name depends on DuckDB's version."""
     return (getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch)(rows)
 
 

@@ -1,4 +1,4 @@
-"""One BLAS thread inside a block: the blocks themselves run in parallel, and two layers of threads fight."""
+"""One BLAS thread inside a block: blocks run in parallel, and nested threads would slow them down."""
 
 from __future__ import annotations
 

@@ -10,7 +10,9 @@ from discreet.errors import DiscreetError, DomainError
 
 
 def table_by_name(engine: str, given: Any, place: str | None = None) -> Any:
-    """A path, or CsvFiles, as a table for this engine; ``place`` is a Dask scheduler or Spark's master."""
+    """A path, or CsvFiles, as a table for this engine; ``place`` is a Dask scheduler or Spark's
+    master.
+    """
     opened = open_table(given, keep=engine == "memory")
     if engine in ("auto", "arrow", "memory"):
         return opened
@@ -34,7 +36,7 @@ def query_table(query: str, database: str | None = None) -> Any:
         connection = duckdb.connect(database or ":memory:", read_only=database is not None)
         relation = connection.sql(query)
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        # These know names only: no row has been read.
+        # These errors know names only: no row has been read.
         raise DomainError(f"the query cannot be run: {str(error).splitlines()[0]}") from None
     except (duckdb.Error, OSError) as error:
         raise DomainError(f"the query cannot be run ({type(error).__name__})") from None
@@ -52,13 +54,13 @@ def _dask(kind: str, files: list[str], written: CsvFiles, place: str | None) -> 
         from distributed import Client
 
         try:
-            Client(place, timeout=20)  # which from now on is what Dask computes with
+            Client(place, timeout=20)  # this client becomes Dask's default
         except (OSError, ValueError) as error:
             raise DomainError(f"there is no Dask scheduler at {place} ({type(error).__name__})") from None
     if kind == "parquet":
         return DaskTable(dd.read_parquet(files))
-    # One partition a file: a line break within quotes would be lost at the border of two. Cells stay as they are
-    # written, and are read by the same rules as everywhere.
+    # One partition a file: a line break within quotes would be lost at the border of two. Cells
+    # stay texts, and are read by the same rules as everywhere.
     frame = dd.read_csv(
         files,
         sep=written.separator(files[0]),
@@ -78,7 +80,7 @@ def _spark(kind: str, files: list[str], written: CsvFiles, place: str | None) ->
 
     from discreet.engines.spark_frames import SparkTable
 
-    # Spark's own progress would show how many tasks there are; ours tells what may be known.
+    # Spark's own progress bar would show the number of tasks; ours shows public facts only.
     builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")
     master = place or "local[*]"
     session = (builder.remote(master) if master.startswith("sc://") else builder.master(master)).getOrCreate()

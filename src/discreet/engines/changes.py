@@ -1,4 +1,4 @@
-"""Sums of several passes belong together only if every pass saw the same rows."""
+"""Checks that all passes of a fit read the same rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.rows import Residues
 
 
 class SameRows:
-    """What the first pass over the rows, or over a part of them, has seen; every later one must see the same."""
+    """The count and hash of the first pass over the rows, or over a part; later ones must be equal."""
 
     def __init__(self) -> None:
         self._rows: int | None = None
@@ -32,5 +32,5 @@ class SameRows:
 def _refuse() -> None:
     raise ChangedError(
         "the rows were not the same in two passes over them, so the fit was stopped; what it has paid stays paid. Fit "
-        "a table that is not being written to, and no query that gives other rows each time"
+        "a table that is not being written to, or a query that returns the same rows each time"
     )

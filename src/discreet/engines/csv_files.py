@@ -1,7 +1,7 @@
 """CSV files with a header line as batches of bytes.
 
-Types are never guessed from the cells: a guess that a later cell contradicts would have to raise, and ``01`` may be a
-code as well as a number.
+Types are never guessed from the cells: a guess that a later cell contradicts would have to raise,
+and ``01`` may be a code as well as a number.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class CsvTable:
 
     def engine(self, layout: Layout) -> Engine:
         for file, header in zip(self._files, self._headers, strict=True):
-            # Without a header line the first record would stand there, so it is not shown.
+            # Without a header line this would be the first record, so it is not quoted.
             known = f"the first line must name the columns, separated by {self._sep!r}"
             check_names(layout, header, str(file), known)
         return StreamEngine(layout, self, keep=self._keep)
@@ -59,7 +59,7 @@ class CsvTable:
 
     @property
     def size(self) -> int | None:
-        """None where they are compressed: then what has been read tells."""
+        """None for compressed files, where progress is not known."""
         plain = all(file.suffix.lower() in (".csv", ".tsv", ".txt") for file in self._files)
         try:
             return sum(file.stat().st_size for file in self._files) if plain else None
@@ -80,7 +80,8 @@ class CsvTable:
         try:
             encoding = "utf-8-sig" if self._encoding.lower().replace("_", "-") in ("utf-8", "utf8") else self._encoding
             with pa.input_stream(str(path), compression="detect") as raw:
-                # Bytes that are no text may stand in the first rows, which are read ahead: they must not show.
+                # The first rows, which are read ahead, may hold bytes that are not text: the error
+                # must not quote them.
                 lines = io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline="")
                 return next(csv.reader(lines, delimiter=self._sep), [])
         except (OSError, UnicodeError, csv.Error) as error:

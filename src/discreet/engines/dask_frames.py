@@ -1,6 +1,8 @@
-"""Dask frames: partitions become blocks where they are, and only exact sums travel, added up by a tree of tasks.
+"""Dask frames: partitions become blocks on the workers; only exact sums are sent, and added by a
+tree.
 
-Every task can be computed again from those before it, so a worker that is lost costs time and changes no bit.
+Every task can be computed again from those before it, so a worker that is lost costs time and
+changes no bit.
 """
 
 from __future__ import annotations
@@ -25,16 +27,19 @@ from discreet.engines.total import PassSum
 from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
-# So many sums are added up by one task.
+# The number of sums that one task adds up.
 _BRANCHES = 16
-# The share of the cluster's memory that blocks may take between passes; Dask begins to spill at 60 %.
+# The share of the cluster's memory that blocks may take between passes; Dask begins to spill at 60
+# %.
 _KEPT_SHARE = 0.3
 _WHY = "a task failed, on the cluster or in the frame's own graph; Dask's own log says why"
 _BUCKET = "discreet: who"
 
 
 class DaskTable:
-    """A Dask DataFrame; ``decimal``: all its columns are texts, as read from CSV files with this decimal point."""
+    """A Dask DataFrame; ``decimal``: all its columns are texts, as read from CSV files with this
+    decimal point.
+    """
 
     def __init__(self, frame: Any, decimal: str | None = None) -> None:
         self._frame = frame
@@ -48,7 +53,7 @@ class DaskTable:
         check_names(layout, list(self._frame.columns), "the Dask frame")
         if self._decimal is None:
             meta = frame_of(self._frame._meta)
-            # Without what a type says about its categories: these may be cells.
+            # Without the categories of a type, which may be cells.
             kinds = {name: (kind_of_series(meta[name]), type(meta[name].dtype).__name__) for name in layout.read}
             check_kinds(layout, kinds)
         return DaskEngine(layout, self._frame[layout.read], self._decimal)
@@ -100,37 +105,40 @@ class DaskEngine:
         return found.total.value
 
     def _keep_if_it_fits(self, rows: int) -> None:
-        """Let the blocks stay where they are from now on."""
+        """Keep the blocks in the workers' memory from now on."""
         if self._kept is None and self._fits(rows):
             self._kept = list(reading("the Dask frame", lambda: persist(*self._chunks), _WHY))
 
     @cached_property
     def _chunks(self) -> list[Delayed]:
-        """The blocks of every partition, as they are to be computed."""
+        """The blocks of every partition, as Dask tasks."""
         layout = delayed(self._layout, traverse=False, pure=False)
         read = partial(_cells, decimal=self._decimal)
         if self._layout.groups is None:
             partitions = self._frame.to_delayed()
             return [delayed(_blocks, pure=False)(read, layout, partition) for partition in partitions]
-        # Each partition passes on what its persons could use of it, and the shuffle brings each person's rows together.
+        # Each partition passes on the rows that its persons could use; the shuffle then collects
+        # each person's rows.
         meta = self._frame._meta.assign(**{_BUCKET: np.zeros(0, dtype=np.int64)})
         mine = self._frame.map_partitions(_candidates, read, self._layout, meta=meta, enforce_metadata=False)
         together = mine.shuffle(on=_BUCKET, ignore_index=True, shuffle_method=_shuffle_method())
         return [delayed(_blocks, pure=False)(read, layout, partition) for partition in together.to_delayed()]
 
     def _fits(self, rows: int) -> bool:
-        """Whether the blocks of so many rows can stay in memory between passes."""
+        """Whether the blocks of this many rows can stay in memory between passes."""
         size = 8 * rows * (len(self._layout.read) + 4)
         get = get_scheduler(collections=self._chunks[:1])
         client = getattr(get, "__self__", None)
-        if client is None:  # in this process: other processes would be sent the blocks again for every pass
+        if client is None:  # in this process: other processes would receive the blocks again for every pass
             return size <= MOST_BYTES and getattr(get, "__module__", "") != "dask.multiprocessing"
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         return size <= _KEPT_SHARE * sum(worker["memory_limit"] or 0 for worker in workers)
 
 
 def _shuffle_method() -> str | None:
-    """Dask's own choice on a cluster; elsewhere in memory, as it would otherwise write rows to a temporary file."""
+    """Dask's own choice on a cluster; elsewhere in memory, as it would otherwise write rows to a
+    temporary file.
+    """
     get = get_scheduler()
     return None if getattr(get, "__self__", None) is not None else "tasks"
 

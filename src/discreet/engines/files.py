@@ -1,4 +1,4 @@
-"""Which files a path, a glob or a folder stands for, and how they are read."""
+"""The files of a path, a glob or a folder, and how they are read."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def files_of(path: str | PathLike[str]) -> tuple[str, list[Path]]:
     else:
         files = sorted(file for found in glob.glob(text, recursive=True) if (file := Path(found)).is_file())
     if not files and "://" in text:
-        raise DomainError(f"{text} is no path of this machine: give pyarrow.dataset.dataset(...) of it")
+        raise DomainError(f"{text} is not a path on this machine: give pyarrow.dataset.dataset(...) of it")
     if not files:
         raise DomainError(f"there is no file {text}")
     kinds = {kind_of(file) for file in files}

@@ -1,4 +1,4 @@
-"""A partition of a distributed frame, on the machine that has it: from cells to blocks to a sum."""
+"""A partition of a distributed frame on its worker: from cells to blocks to a sum."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def sum_chunks(function: Function, chunks: Iterable[Chunk]) -> PassSum:
 
 
 def used_rows(layout: Layout, given: Cells) -> Mask | None:
-    """Which rows their persons use, among these alone: the choice itself where all rows of each person are here."""
+    """Which of these rows their persons use, if these are all of their rows."""
     if given.persons is None:
         return None
     ranks = [
@@ -68,9 +68,10 @@ def used_rows(layout: Layout, given: Cells) -> Mask | None:
 
 
 def buckets(given: Cells, used: Mask) -> NDArray[np.int64]:
-    """A number for each row that is used, the same for all rows of a person, on every machine: where they are to meet.
+    """The shuffle key of each row that is used: the same for all rows of a person, on every
+    machine.
 
-    Persons may share one, as they are told apart again where they meet.
+    Persons may share a key; they are distinguished again after the shuffle.
     """
     assert given.persons is not None
     codes, names = given.persons

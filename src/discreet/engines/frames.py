@@ -16,7 +16,7 @@ from discreet.rows import Columns
 
 
 class FrameRows(Columns):
-    """Some columns of a frame, which are looked at only when they are encoded."""
+    """Some columns of a frame, which are read only when they are encoded."""
 
     def __init__(self, frame: Any, names: Sequence[str]) -> None:
         self._frame = frame
@@ -51,7 +51,7 @@ class FrameTable:
         frame = self._frame
         check_names(layout, list(frame.columns), "the frame")
         columns = {name: frame[name] for name in layout.read}
-        # Without what a type says about its categories: these may be cells.
+        # Without the categories of a type, which may be cells.
         check_kinds(
             layout, {name: (kind_of_series(column), type(column.dtype).__name__) for name, column in columns.items()}
         )

@@ -1,4 +1,4 @@
-"""Blocks of a small table, kept from its first reading: a descent looks at every row several times."""
+"""Blocks of a small table, kept from its first reading: a descent reads every row several times."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from collections.abc import Iterator
 
 from discreet.engines.layout import Chunk
 
-# Tables with more bytes than this, as they lie on disk or in Arrow's memory, are read again for every sum.
+# Tables with more bytes than this, on disk or in Arrow's memory, are read again for every sum.
 MOST_BYTES = 1 << 26
 
 
 class KeptChunks:
-    """Collects the blocks of one reading by several threads, and forgets them all if they are too large."""
+    """Collects the blocks of one reading by several threads, and drops them all if they are too
+    large.
+    """
 
     def __init__(self, table_bytes: int | None, *, anyhow: bool = False) -> None:
         self._most = sys.maxsize if anyhow else MOST_BYTES
         self._lock = threading.Lock()
-        # A large table is not even tried: what is kept in vain takes memory, too.
+        # For a large table no block is kept, which would only take memory.
         self._chunks: list[Chunk] | None = [] if table_bytes is None or table_bytes <= self._most else None
         self._bytes = 0
 

@@ -19,16 +19,18 @@ from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Coded, Columns, row_hashes
 
-# A block of this many rows and a few dozen columns stays in a core's cache from the first step to the last.
+# A block of this many rows and a few dozen columns stays in a core's cache from the first step to
+# the last.
 BLOCK_ROWS = 16384
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What an engine is told about the columns; of rows, privacy and models it knows nothing.
+    """The columns that an engine reads, and how they are encoded.
 
-    ``encode`` makes a block of the cells of ``columns``, ``exposure`` and ``keys``, in this order, and of the labels.
-    ``keys`` are handed over as they are written; numbers are float64, and all other cells are objects.
+    ``encode`` makes a block of the cells of ``columns``, ``exposure`` and ``keys``, in this order,
+    and of the labels. ``keys`` are passed on as they are; numbers are float64, and all other cells
+    are objects.
     """
 
     encode: Callable[[Any, Any], Any]
@@ -39,11 +41,11 @@ class Layout:
     keys: tuple[str, ...] = ()
     # Columns whose cells stay texts where a file has no types; all others are read as numbers.
     texts: frozenset[str] = frozenset()
-    # What the columns are declared to hold, for a table whose types can tell that they do not.
+    # The declared columns, to refuse a table whose types cannot hold them.
     declared: tuple[Column, ...] = ()
     # Refuses labels of a type that cannot hold what is declared about them.
     check_labels: Callable[[Kind, object], None] | None = None
-    # Columns whose names the table itself gave, and nobody has written: messages call them by their position.
+    # Columns whose names come from the table and not from the user: messages give their positions.
     unwritten: frozenset[str] = frozenset()
     # How many numbers an encoded row has: what ``write_x`` fills.
     width: int = 0
@@ -63,7 +65,7 @@ class Layout:
 
 
 def check_names(layout: Layout, present: Sequence[Any], what: str, known: str | None = None) -> None:
-    """A DomainError for a column that is not there, or is there twice; ``known``: what is said of those there are."""
+    """A DomainError for a missing or repeated column; ``known`` describes the existing ones."""
     for name in layout.read:
         if name not in present:
             raise DomainError(f"{what} has no column {name!r}; {known or lacking(name, present, layout.read)}")
@@ -72,7 +74,10 @@ def check_names(layout: Layout, present: Sequence[Any], what: str, known: str | 
 
 
 def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> None:
-    """A DomainError for a column whose type cannot hold what is declared; each with how its library calls the type."""
+    """A DomainError for a column whose type cannot hold what is declared.
+
+    Each type comes with its name in its library.
+    """
     dates = {column.name for column in layout.declared if isinstance(column, Date)}
     for name, (kind, shown) in kinds.items():
         if kind in ("date", "other") and name not in dates:
@@ -86,7 +91,7 @@ def check_kinds(layout: Layout, kinds: Mapping[str, tuple[Kind, object]]) -> Non
 
 @dataclass
 class Cells:
-    """Some rows of a table: their columns as numbers or objects, labels, and who they belong to."""
+    """Some rows of a table: their columns as numbers or objects, labels, and person ids."""
 
     columns: Columns
     y: Any = None
@@ -116,7 +121,7 @@ class Cells:
 
 @dataclass
 class Chunk:
-    """A block that is ready to be summed, which of its rows may contribute, and what was seen of them."""
+    """A block to be summed, which of its rows may contribute, and their count and hash."""
 
     block: Any
     used: Mask | None
@@ -133,7 +138,7 @@ def chunk(layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask
 
 
 def look_at_persons(layout: Layout, cells: Cells, persons: Persons) -> None:
-    """Take note of whose rows these are."""
+    """Record the persons of these rows."""
     assert cells.persons is not None
     persons.look(*cells.persons, row_ranks(layout.encode(cells.columns, cells.y), layout.width))
 

@@ -18,18 +18,20 @@ from discreet.engines.total import PassSum, Seen
 from discreet.engines.types import types_of
 from discreet.rows import Parts, Residues
 
-# So few rows are summed sooner than threads are started.
+# Fewer rows than this are summed faster than threads start.
 FEW_ROWS = 256
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """A table of rows that can be sliced (an array, a frame, sparse rows), with labels and ids beside it."""
+    """A table of rows that can be sliced (an array, a frame, sparse rows), with labels and ids
+    beside it.
+    """
 
     table: Any
     y: Any = None
     groups: NDArray[Any] | None = None
-    # How the types of what stands beside the table are called.
+    # Names of the types of labels and ids.
     beside: tuple[str | None, ...] = ()
 
     def engine(self, layout: Layout) -> MemoryEngine:
@@ -49,8 +51,8 @@ class Arrays:
 class MemoryEngine:
     """Sums over a table held in memory: an array or any frame that can be sliced by rows.
 
-    ``encode`` turns a slice of the table (and of y) into a block, in which a row has ``width`` numbers. ``groups`` are
-    person ids, of each of whom ``rows_per_person`` rows are used.
+    ``encode`` turns a slice of the table (and of y) into a block, in which a row has ``width``
+    numbers. ``groups`` are person ids, of each of whom ``rows_per_person`` rows are used.
     """
 
     ordered = True
@@ -98,7 +100,7 @@ class MemoryEngine:
 
         def of_block(rows: slice) -> Parts:
             block = self._encode(table[rows], _of(y, rows))
-            if part is None:  # the same rows will stand here the next time
+            if part is None:  # the same rows are here in the next pass
                 block.memory = self._memories.setdefault(rows.start, {})
             return function(block, _of(used, rows))
 
@@ -108,7 +110,7 @@ class MemoryEngine:
         return self._over_blocks(of_block, len(table)).total.value
 
     def whole_block(self) -> Any:
-        """All rows as one block, for a pass that goes over them one by one; nobody may have several rows there."""
+        """All rows as one block, for a pass row by row; a person may have only one row."""
         if self._groups is not None:
             raise TypeError("a block of all rows has no room for persons")
         return self._encode(self._table, self._y)
@@ -122,7 +124,7 @@ class MemoryEngine:
 
     @property
     def _used(self) -> Mask | None:
-        """Which rows their persons use: looked for when rows are first summed, which has been paid for by then."""
+        """Which rows their persons use: computed when rows are first summed, after the charge."""
         if self._used_rows is None and self._groups is not None:
             ranks = np.zeros(self.rows, dtype=np.uint64)
 

@@ -1,4 +1,4 @@
-"""The one place that knows which engine a table needs: one line for each kind of table."""
+"""Chooses the engine for a table: one line for each kind of table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.errors import DiscreetError, DomainError
 
 
 class Table(Protocol):
-    """A table that was recognised, but of which no row has been read."""
+    """A recognised table, of which no row has been read."""
 
     @property
     def names(self) -> list[str]:
@@ -23,11 +23,14 @@ class Table(Protocol):
         ...
 
     def engine(self, layout: Layout) -> Engine:
-        """The engine that sums over it; a DomainError, by names and types alone, if it lacks a column."""
+        """The engine that sums over it; a DomainError, by names and types alone, if it lacks a
+        column.
+        """
         ...
 
 
-# The library that a table comes from, the class, the module that opens it, and the function there. First match wins.
+# The library that a table comes from, the class, the module that opens it, and the function there.
+# First match wins.
 _KINDS = (
     ("pyarrow", "Dataset", "arrow_streams", "from_pyarrow"),
     ("pyarrow", "RecordBatchReader", "arrow_streams", "from_pyarrow"),
@@ -46,7 +49,7 @@ def open_engine(table: Any, layout: Layout) -> Engine:
 
 
 def open_table(table: Any, *, keep: bool = False) -> Table:
-    """The table as what can say its columns and give an engine.
+    """The table as an object with its columns and an engine.
 
     ``keep``: files stay in memory after their first reading, however large they are.
     """

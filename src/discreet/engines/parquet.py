@@ -19,7 +19,8 @@ from discreet.engines.reading import reading
 from discreet.engines.stream import Piece, StreamEngine
 from discreet.errors import DomainError
 
-# Bytes read ahead in each column. Left to itself Arrow holds whole row groups, and reads all of a file beforehand.
+# Bytes read ahead in each column. Left to itself Arrow holds whole row groups, and reads all of a
+# file beforehand.
 _READ_BUFFER = 1 << 16
 
 
@@ -71,10 +72,10 @@ class ParquetTable:
         groups = sum(metadata.num_row_groups for metadata in self._metadata)
         first_row = 0
         for file, metadata, state in zip(self._files, self._metadata, self._states, strict=True):
-            # A file that was written again has another layout: that must be noticed by what is read.
+            # A file that was rewritten has another layout: the check of the rows must notice that.
             known = metadata if _state(file) == state else None
             if groups < 2 * workers:
-                # Too few to share out: the columns of one file are decoded by all threads.
+                # Too few row groups for all workers: all threads decode the columns of one file.
                 yield from _one_by_one(first_row, _batches(file, known, None, columns, batch_rows, threads=True))
                 first_row += metadata.num_rows
                 continue

@@ -1,7 +1,7 @@
-"""Whose a row is: ids by how they are written, the same from every type and file format.
+"""Person ids as texts, the same from every type and file format.
 
-A row without an id is nobody's, and is not used. Were all of them one person, removing one would let the next one in:
-two people would move the sum.
+A row without an id is not used. If all such rows were one person, removing one would let the next
+one in, and two people would change the sum.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# How tables spell that there is no value, after pandas and R; an id spelt so is none, in a file and in memory alike.
+# Texts that mean a missing value, after pandas and R; such an id counts as missing everywhere.
 MISSING_WORDS = ("NA", "N/A", "nan", "NaN", "null", "NULL", "None", ".", "<NA>", "NaT")
 _NO_ID = {"", *MISSING_WORDS}
 _NEGATIVE_ZERO = re.compile(r"-(0+\.?0*|\.0+)")
 
 
 def person_key(value: Any) -> str | None:
-    """How an id is written, the same from every type and file format; None for a missing one. No id raises.
+    """An id as text, the same from every type and file format; None for a missing one. No id
+    raises.
 
-    Numbers are told apart exactly and by value: 1, 1.0 and True are one id, and so are 0.0 and -0.0. Zero bytes at the
-    end of a text pad it and do not count, as in numpy's arrays and columns of a fixed width.
+    Numbers are compared exactly and by value: 1, 1.0 and True are one id, and so are 0.0 and -0.0.
+    Zero bytes at the end of a text pad it and do not count, as in numpy's arrays and columns of a
+    fixed width.
     """
     try:
         return _key(value)
@@ -74,7 +76,9 @@ def _decimal(value: Decimal) -> str | None:
 
 
 def person_codes(ids: Any) -> tuple[NDArray[np.int64], list[str]]:
-    """Which of the different persons each row belongs to, or -1 for nobody, and how these are spelt."""
+    """Which of the different persons each row belongs to, or -1 for nobody, and how these are
+    spelt.
+    """
     array = np.asarray(ids)
     if array.dtype.kind in "fiub":
         distinct, places = np.unique(array, return_inverse=True)

@@ -1,9 +1,11 @@
-"""At most so many rows of each person, chosen by a rule that looks at nothing but that person's rows.
+"""At most ``rows_per_person`` rows of each person, chosen by a rule that uses only that person's
+rows.
 
-Of each person the complete rows with the least hashes are used. A hash depends on what a row holds once it is encoded,
-so the choice is the same in every format, in any order and however rows are cut; rows with the same hash hold the same
-numbers, so it does not matter which of them is taken. Whoever adds, removes or replaces another person's rows changes
-nothing about this person's. Rows without an id, whose person is -1, are not used.
+Of each person the complete rows with the least hashes are used. A hash depends on what a row holds
+once it is encoded, so the choice is the same in every format, in any order and however rows are
+cut; rows with the same hash hold the same numbers, so it does not matter which of them is taken.
+Adding, removing or replacing one person's rows does not affect the rows of others. Rows without an
+id, whose person is -1, are not used.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def least_rows(person: NDArray[np.integer[Any]], ranks: Words, limit: int) -> Ma
 
 
 class Persons:
-    """The rows of a stream that are used, found in a pass of its own: memory grows with the number of persons."""
+    """The rows of a stream that are used, found in a separate pass; memory grows with the persons."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -62,14 +64,15 @@ class Persons:
         self._waiting_rows = 0
 
     def look(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> None:
-        """Take note of some rows: ``codes`` are positions in ``names``."""
+        """Add some rows: ``codes`` are positions in ``names``."""
         theirs = codes >= 0
         with self._lock:
             known = self._codes
             person = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)[codes[theirs]]
             self._waiting.append((person, ranks[theirs]))
             self._waiting_rows += len(person)
-            # As many new rows as are held already: every row is then sorted a few times only, however many there are.
+            # Merge when there are as many new rows as held ones: every row is then sorted a few
+            # times only.
             if self._waiting_rows > max(len(self._person), 1 << 20):
                 self._reduce()
 
@@ -93,7 +96,9 @@ class Persons:
 
 
 class Choice:
-    """Which rows of a pass are used: those up to each person's last rank, of which there may be equal ones."""
+    """Which rows of a pass are used: those up to each person's last rank, of which there may be
+    equal ones.
+    """
 
     def __init__(self, codes: dict[Hashable, int], last: Words, left: NDArray[np.int64]) -> None:
         self._codes = codes
@@ -102,7 +107,7 @@ class Choice:
         self._lock = threading.Lock()
 
     def used(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> Mask:
-        """A person that was not there before has no rows that are used: the rows have changed, which is noticed."""
+        """A new person has no rows that are used: the rows have changed, which changes.py detects."""
         if not self._codes:
             return np.zeros(len(codes), dtype=bool)
         # The last entry is for rows without an id, whose code is -1.

@@ -1,7 +1,7 @@
-"""Who wants to know how far a pass has come, as a person at a terminal does.
+"""Progress of passes, for a person at a terminal.
 
-Only the number of the pass and the share of it that is done are told, in steps of a tenth: under a private number of
-rows neither may show it.
+Only the number of the pass and its completed tenths are reported: with a private number of rows
+neither may reveal it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 class Progress:
-    """How far one pass has come; ``whole`` is what it adds up to, None where nobody knows."""
+    """The progress of one pass; ``whole`` is its total, None where it is not known."""
 
     def __init__(self, number: int, whole: float | None) -> None:
         self._listener = listener.get()
@@ -29,7 +29,7 @@ class Progress:
         self._tell(0)
 
     def advance(self, done: float) -> None:
-        """So much more is done; threads may say so at the same time."""
+        """Add to the progress; several threads may call this at once."""
         if self._listener is None or not self._whole:
             return
         with self._lock:
@@ -40,7 +40,7 @@ class Progress:
         self._reach(10)
 
     def _reach(self, tenths: int) -> None:
-        """Every tenth is told, so that what is told is the same for any number of rows."""
+        """Every tenth is reported, so that the reports are the same for any number of rows."""
         while self._told < tenths:
             self._told += 1
             self._tell(self._told)

@@ -1,4 +1,4 @@
-"""Other libraries' errors quote cells, so they end here: only their kind is passed on."""
+"""Errors of other libraries may quote cells, so only their type is passed on."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ _WHY = "it is damaged, or its lines differ in length"
 
 
 def reading(what: str, action: Callable[[], Any], why: str = _WHY) -> Any:
-    """What the action returns; a ReadError with nothing but the kind of what it raises."""
+    """The action's result; a ReadError with only the type of its exception."""
     try:
         return action()
     except DiscreetError:
         raise
     except Exception as error:
         kind = type(error).__name__
-    # Raised after the handler, so that the message with the cells is not kept as this error's context.
+    # Raised after the handler, so that the message with the cells is not kept as this error's
+    # context.
     raise ReadError(f"cannot read {what} to its end: {why} ({kind})")
 
 
 def read_on(what: str, items: Iterable[Any]) -> Iterator[Any]:
-    """The same items; what drawing them raises, is raised as ``reading`` does."""
+    """The same items; exceptions are translated as in ``reading``."""
     iterator = iter(items)
     end = object()
     try:

@@ -1,7 +1,9 @@
-"""Spark frames, classic and Connect: each partition gives one row of bytes, an exact sum, and the driver adds them up.
+"""Spark frames, classic and Connect: each partition returns one exact sum, and the driver adds
+them.
 
-``mapInArrow`` is all that is asked of Spark: Connect has no RDDs, and accumulators count a retried task twice. A task
-that is run again, after a lost executor or ahead of a slow one, gives its one row again, and Spark keeps one.
+Only ``mapInArrow`` is used: Connect has no RDDs, and accumulators count a retried task twice. A
+task that is run again, after a lost executor or speculatively, returns its row again, and Spark
+keeps one.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _TEXTS = ("string", "char", "varchar", "binary")
 
 
 class SparkTable:
-    """A Spark DataFrame; ``decimal``: all its columns are texts, as read from CSV files with this decimal point."""
+    """A Spark DataFrame; ``decimal``: all its columns are texts, as read from CSV files with this
+    decimal point.
+    """
 
     def __init__(self, frame: Any, decimal: str | None = None) -> None:
         self._frame = frame
@@ -98,10 +102,12 @@ class SparkEngine:
 
     @cached_property
     def _rows_of_persons(self) -> Any:
-        """All rows; with persons, what each may use, brought together by a shuffle that is kept until the fit ends."""
+        """All rows; with persons, the rows that each may use, shuffled together and cached until
+        the fit ends.
+        """
         if self._layout.groups is None:
             return self._frame
-        # Each batch passes on what its persons could use of it.
+        # Each batch passes on the rows that its persons could use.
         schema = f"{_struct(self._frame)}, `{_BUCKET}` bigint"
         mine = self._frame.mapInArrow(partial(_candidates, self._layout, self._decimal), schema)
         together = mine.repartition(_quoted_column(mine, _BUCKET)).persist()
@@ -150,7 +156,9 @@ def _candidates(layout: Layout, decimal: str | None, batches: Iterator[Any]) -> 
 
 
 def use_this_python(session: Any) -> None:
-    """Let workers on this machine run the Python that runs this: by default they take whichever is found first."""
+    """Let workers on this machine use this Python interpreter: by default they use the first on the
+    PATH.
+    """
     if "PYSPARK_PYTHON" in os.environ:
         return
     if not _is_connect(session):
@@ -161,7 +169,7 @@ def use_this_python(session: Any) -> None:
     try:
         if session.conf.get("spark.master").startswith("local"):
             session.conf.set("spark.sql.execution.pyspark.python", sys.executable)
-    except Exception:  # a server that tells no client where it runs
+    except Exception:  # a server that does not report where it runs
         return
 
 

@@ -1,6 +1,7 @@
-"""Rows that stream by as Arrow batches, from a file, a database or another library, once for every sum.
+"""Rows as streams of Arrow batches from files, databases or other libraries, read for every sum.
 
-Memory does not grow with the number of rows. A small table is kept after its first reading (kept.py).
+Memory does not grow with the number of rows. A small table is kept after its first reading
+(kept.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
-# Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared cache.
+# Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared
+# cache.
 _BATCH_ROWS = 32768
 # The batches of all workers together have no more cells than this, where rows are wide or workers many; where a
 # thread reads ahead there are about three for each worker: one that it sums, one that waits, one that is being read.
@@ -36,7 +38,8 @@ _BATCH_CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive rows for one worker: the position of the first, where rows have one, and their batches.
+    """Consecutive rows for one worker: the position of the first, where rows have one, and their
+    batches.
 
     A tuple of batches has been read already; others are read by the worker itself.
     """
@@ -46,7 +49,7 @@ class Piece:
 
 
 class Batches(Protocol):
-    """A table that can be read as Arrow batches as often as one likes; names and types were checked."""
+    """A table that can be read repeatedly as Arrow batches; names and types were checked."""
 
     what: str  # in messages
     ordered: bool
@@ -71,7 +74,7 @@ class Batches(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Bytes on disk, where that is where they are."""
+        """Bytes on disk, if the table is in files."""
         ...
 
 
@@ -107,7 +110,9 @@ class StreamEngine:
         return int(rows)
 
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
-        """The exact sum of the function over all rows, or over a part of them; a part is read to the end as well."""
+        """The exact sum of the function over all rows, or over a part of them; a part is read to
+        the end as well.
+        """
         if part is not None and not self.ordered:
             raise DomainError(f"rows of {self._batches.what} have no positions")
         if part is None and self._kept is not None:
@@ -129,7 +134,7 @@ class StreamEngine:
 
     @cached_property
     def _persons(self) -> Persons:
-        """Which rows each person uses, found in a pass of its own."""
+        """Which rows each person uses, found in a separate pass."""
         persons = Persons(self._layout.rows_per_person)
 
         def look(cells: Cells, batch: Any) -> PassSum:

@@ -1,4 +1,4 @@
-"""Pieces of work on every core of this machine, and the passes that they make up."""
+"""Passes over the rows, with pieces of work on every core of this machine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from discreet.rows import compile_kernels
 
 # Compiling the inner loops takes longer than they save on fewer rows than this.
 MANY_ROWS = 300_000
-# A process that sums small tables again and again gains as well, once it has seen so many rows.
+# A process that sums many small tables gains as well, after this many rows.
 _MANY_ROWS_IN_ALL = 5_000_000
 
 _rows_so_far = 0
 
 
 def compile_if_it_pays(rows: int) -> None:
-    """Told of rows that are about to be summed."""
+    """Called with rows that are about to be summed."""
     global _rows_so_far
     _rows_so_far += rows
     if rows >= MANY_ROWS or _rows_so_far >= _MANY_ROWS_IN_ALL:
@@ -29,7 +29,8 @@ def compile_if_it_pays(rows: int) -> None:
 
 
 def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], workers: int) -> PassSum:
-    """The sum of the function over at least one piece: each worker takes the next one and adds to a sum of its own.
+    """The sum of the function over at least one piece: workers take pieces and add to their own
+    sums.
 
     The calling thread is one of the workers: a single one starts no thread.
     """
@@ -42,7 +43,7 @@ def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], wo
                 part = function(piece)
                 total = part if total is None else total.add(part)
         except BaseException:
-            shared.stop()  # nobody needs the others' sums any more
+            shared.stop()  # the other workers' sums are not needed any more
             raise
         return total
 

@@ -1,4 +1,4 @@
-"""Another look at the same rows, or at some of them."""
+"""Engines that transform or restrict the rows of another engine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
 
-class SeenThrough:
-    """An engine whose blocks are seen through something that is put around each of them."""
+class _Around:
+    """An engine around another one, with its columns and its number of rows."""
 
-    def __init__(self, engine: Engine, see: Callable[[Any], Any]) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._see = see
 
     @property
     def types(self) -> Any:
@@ -28,6 +27,14 @@ class SeenThrough:
     @property
     def rows(self) -> int:
         return self._engine.rows
+
+
+class SeenThrough(_Around):
+    """An engine whose blocks are wrapped, each by the same function."""
+
+    def __init__(self, engine: Engine, see: Callable[[Any], Any]) -> None:
+        super().__init__(engine)
+        self._see = see
 
     @property
     def ordered(self) -> bool:
@@ -41,23 +48,15 @@ def _seen(function: Function, see: Callable[[Any], Any], block: Any, used: NDArr
     return function(see(block), used)
 
 
-class Expanded:
+class Expanded(_Around):
     """An engine whose rows become several records each, the same number for every row."""
 
     ordered = False
 
     def __init__(self, engine: Engine, see: Callable[[Any], Any], records: int) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._see = see
         self._records = records
-
-    @property
-    def types(self) -> Any:
-        return getattr(self._engine, "types", None)
-
-    @property
-    def rows(self) -> int:
-        return self._engine.rows
 
     def sum_rows(self, function: Function, part: Residues | None = None) -> Parts:
         if part is not None:
@@ -71,18 +70,14 @@ def _expanded(
     return function(see(block), None if used is None else np.tile(used, records))
 
 
-class Positions:
-    """The rows of an engine at these positions, as if there were no others; they have no positions of their own."""
+class Positions(_Around):
+    """The rows of an engine at these positions; they have no positions of their own."""
 
     ordered = False
 
     def __init__(self, engine: Engine, chosen: Residues) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._chosen = chosen
-
-    @property
-    def types(self) -> Any:
-        return getattr(self._engine, "types", None)
 
     @property
     def rows(self) -> int:
@@ -94,18 +89,14 @@ class Positions:
         return self._engine.sum_rows(function, self._chosen)
 
 
-class Chosen:
-    """The rows of an engine that a rule chooses, which looks at one row of a block at a time."""
+class Chosen(_Around):
+    """The rows of an engine that a rule chooses, row by row."""
 
     ordered = False
 
     def __init__(self, engine: Engine, rule: Callable[[Any], NDArray[np.bool_]]) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._rule = rule
-
-    @property
-    def types(self) -> Any:
-        return getattr(self._engine, "types", None)
 
     @property
     def rows(self) -> int:

@@ -1,4 +1,4 @@
-"""Exact sums of 64-bit integers, which every library wraps around in silence beyond 2^63."""
+"""Exact sums of 64-bit integers, which overflow silently elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _WORD = 2**64
 
 
 class Total:
-    """A sum of arrays of one shape, in two limbs of 64 bits worth 2^32 and 1: room for 2^31 arrays of any numbers."""
+    """A sum of arrays of one shape, in two limbs of 64 bits worth 2^32 and 1: room for 2^31 arrays
+    of any numbers.
+    """
 
     def __init__(self, parts: Parts) -> None:
         if parts.dtype != np.int64:
@@ -24,7 +26,7 @@ class Total:
         self._low = parts & _MASK
 
     def __getstate__(self) -> tuple[tuple[int, ...], bytes, bytes]:
-        """Plain bytes: the numpy of a worker need not be of the driver's version."""
+        """As bytes: a worker's numpy may have another version than the driver's."""
         return self._high.shape, self._high.astype("<i8").tobytes(), self._low.astype("<i8").tobytes()
 
     def __setstate__(self, state: tuple[tuple[int, ...], bytes, bytes]) -> None:
@@ -46,7 +48,9 @@ class Total:
 
 @dataclass(frozen=True)
 class Seen:
-    """How many rows a pass went over, and the sum of their hashes, modulo 2^64: never shown to anybody."""
+    """How many rows a pass went over, and the sum of their hashes, modulo 2^64: never shown to
+    anybody.
+    """
 
     rows: int = 0
     digest: int = 0
@@ -63,7 +67,7 @@ class PassSum:
         self.seen = seen
 
     def copy(self) -> PassSum:
-        """One that may be added to: results of tasks belong to the scheduler, which may use them again."""
+        """A copy that may be changed: the scheduler may use results of tasks again."""
         return deepcopy(self)
 
     def add(self, other: PassSum) -> PassSum:

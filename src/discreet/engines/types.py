@@ -6,7 +6,7 @@ from typing import Any
 
 
 def types_of(table: Any) -> Any:
-    """Not what a type says of its categories: these may be cells. None where nothing is known."""
+    """Without categories, which may be cells. None where nothing is known."""
     if hasattr(table, "columns") and hasattr(table, "to_native"):  # a narwhals frame
         return {name: type(table[name].dtype).__name__ for name in table.columns}
     if hasattr(table, "dtype") and hasattr(table, "shape"):

@@ -1,4 +1,4 @@
-"""Local privacy: a device randomizes its one record, a collector adds reports and fits many models.
+"""Local privacy: each device randomizes its own record; a collector adds reports and fits models.
 
 Everything is imported when first used, so that a device loads only what ``Client`` needs.
 """

@@ -1,6 +1,7 @@
-"""Inner products of a vector with every candidate of its report: in numpy and, bit for bit the same, compiled by numba.
+"""Inner products of a vector with every candidate of its report, in numpy or compiled by numba.
 
-A telephone makes one report and never compiles. Whoever makes thousands does, after the first few hundred.
+Both give the same bits. A device that makes one report never compiles. A process that makes
+thousands of reports compiles the loop after the first few hundred.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from discreet.local.codebook import ANGLES, candidate_bytes, cosines, on_sphere
 
 Floats = NDArray[np.float64]
 
-_GROUP = 1 << 20  # numbers held at a time: a few megabytes, which stay in the processor's cache
-_MANY = 1 << 20  # candidates after which a process compiles its loop: about a second of them
+_GROUP = 1 << 20  # numbers in memory at a time: a few megabytes, which fit into the processor's cache
+_COMPILE_AFTER = 1 << 20  # number of candidates after which a process compiles its loop: about a second's work
 _made = 0
 
 
 def scores(keys: list[bytes], vectors: Floats, count: int) -> Floats:
-    """One row a key: the inner products of its first ``count`` candidates with its vector, added in order."""
+    """One row for each key: inner products of its vector with its first ``count`` candidates.
+
+    Products are added in the order of coordinates.
+    """
     global _made
     _made += len(keys) * count
-    compiled = _compiled() if _made > _MANY else None
+    compiled = _compiled() if _made > _COMPILE_AFTER else None
     dimension = vectors.shape[1]
     out = np.empty((len(keys), count))
     group = max(1, _GROUP // (count * dimension))
@@ -52,7 +56,7 @@ def scores(keys: list[bytes], vectors: Floats, count: int) -> Floats:
 
 
 def in_numpy(stream: NDArray[np.uint8], vectors: Floats, out: Floats) -> None:
-    """As written in docs/local_wire.md."""
+    """The computation as docs/local_wire.md defines it."""
     dimension = vectors.shape[1]
     books = on_sphere(stream.reshape(-1, candidate_bytes(dimension)), dimension).reshape(*out.shape, dimension)
     out[:] = 0.0
@@ -61,7 +65,10 @@ def in_numpy(stream: NDArray[np.uint8], vectors: Floats, out: Floats) -> None:
 
 
 def loop(stream: Any, table: Any, vectors: Any, out: Any) -> None:
-    """The same number by number, in the same order of operations, for numba; the stream as 16-bit words."""
+    """The same computation as scalar loops for numba, with the same order of operations.
+
+    The stream is read as 16-bit words.
+    """
     reports, count = out.shape
     dimension = vectors.shape[1]
     pairs = (dimension + 1) // 2
@@ -108,5 +115,5 @@ def _compiled() -> Any:
     # No fastmath: contraction and reordering would change bits.
     try:
         return numba.njit(nogil=True, cache=True, error_model="numpy")(loop)
-    except RuntimeError:  # nowhere to keep the compiled code: compile again in each process
+    except RuntimeError:  # no folder for the compiled code can be written: each process compiles again
         return numba.njit(nogil=True, error_model="numpy")(loop)

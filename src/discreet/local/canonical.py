@@ -1,4 +1,4 @@
-"""One spelling of a document in every language: RFC 8785, and SHA-256 of it."""
+"""The canonical JSON of a document (RFC 8785), the same in every language, and its SHA-256."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def canonical_bytes(content: Any) -> bytes:
     try:
         return rfc8785.dumps(content)
     except (rfc8785.CanonicalizationError, TypeError) as error:
-        raise DomainError(f"a task has finite numbers, whole numbers below 2^53, and text: {error}") from None
+        raise DomainError(f"a task may hold only text, finite numbers and whole numbers below 2^53: {error}") from None
 
 
 def sha256_hex(content: Any) -> str:

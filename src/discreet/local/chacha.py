@@ -1,6 +1,7 @@
-"""ChaCha20's key stream (RFC 8439, nonce zero): the public coins that every language can toss alike.
+"""ChaCha20's key stream (RFC 8439, nonce zero): public random bits that every language can make.
 
-It spreads a report's id over its candidate vectors. No secret depends on it: privacy holds for any stream at all.
+It derives a report's candidate vectors from its id. No secret depends on it: the guarantee holds
+for any stream.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def key_stream(key: bytes, start: int, count: int) -> bytes:
 
 
 def key_streams(keys: list[bytes], count: int) -> NDArray[np.uint8]:
-    """The first ``count`` bytes of each key's stream, a row each."""
+    """The first ``count`` bytes of each key's stream, one row per key."""
     if _openssl() is not None:
         joined = b"".join(key_stream(key, 0, count) for key in keys)
         return np.frombuffer(joined, dtype=np.uint8).reshape(len(keys), count)
@@ -48,7 +49,7 @@ def key_streams(keys: list[bytes], count: int) -> NDArray[np.uint8]:
 
 
 def stream_blocks(keys: NDArray[np.uint32], blocks: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """These blocks of the streams of several keys (rows of 8 words): one row of bytes a key."""
+    """These blocks of the streams of several keys (rows of 8 words): one row of bytes per key."""
     shape = (len(keys), len(blocks))
     state = np.zeros((16, *shape), dtype=np.uint32)
     state[:4] = _WORDS[:, np.newaxis, np.newaxis]

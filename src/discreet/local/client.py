@@ -1,4 +1,4 @@
-"""The device's side: one record in, one randomized report out. The record ends here."""
+"""The device's side: it turns one record into one randomized report. The record goes no further."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ DEFAULT_CAP = (10.0, 1e-6)
 
 
 class Client:
-    """Answers one task from one record, once.
+    """Answers a task from one record, and only once.
 
     Parameters
     ----------
     task : Task
         The public task that the reports answer.
     state_dir : str or path, optional
-        Where the device remembers its answers; None remembers them as long as this object lives.
+        Where the device stores its reports; with None they are kept as long as this object lives.
     cap : tuple[float, float], default (10.0, 1e-06)
         The (epsilon, delta) that all tasks in this state_dir may cost one owner together.
     owner : str, default ''
         Whose record it is, where one state_dir serves several people.
     bits : Bits, optional
-        Where random bits come from; the operating system by default. For tests only.
+        The source of random bits; the operating system by default. Pass another one in tests only.
 
     Privacy
     -------
     The report gives the task's guarantee for the replacement of the whole record, whatever the
-    record holds. A missing or odd value makes the record count as unusable, and its report looks
-    like any other. A record that lacks a column altogether is refused: that is a misspelt name, not
-    an answer.
+    record holds. A missing or malformed value makes the record unusable, and its report looks like
+    any other. A record that lacks a column is refused: that is a misspelt name, not an answer.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Client:
         self._owner = owner
 
     def report(self, record: Mapping[str, Any]) -> bytes:
-        """The report's bytes; the same bytes when asked again.
+        """The report's bytes; every later call returns the same bytes.
 
         Parameters
         ----------
@@ -84,7 +83,7 @@ class Client:
 
 
 class Clients:
-    """The same for many people whose records are on one machine: their reports are stored together, in one commit."""
+    """Reports of many people whose records are on one machine, stored in one transaction."""
 
     def __init__(
         self,
@@ -98,7 +97,10 @@ class Clients:
         self._ledger = DeviceLedger(state_dir, cap)
 
     def reports(self, records: Sequence[tuple[str, Mapping[str, Any]]]) -> list[bytes]:
-        """A report for each owner and record, in this order; an owner's first report is also the later ones."""
+        """One report for each owner and record, in this order.
+
+        An owner who occurs several times gets the same report each time.
+        """
         task = self._task
         for _, record in records:
             check_columns(task, record)
@@ -110,7 +112,10 @@ class Clients:
 
 
 def check_columns(task: Task, record: Mapping[str, Any]) -> None:
-    """Raise if a column of the task is not in the record: an empty answer has its column, a misspelt one has not."""
+    """Raise if the record lacks a column of the task.
+
+    An answer that was not given has its column, with an empty value.
+    """
     names = [column.name for column in task.columns] + [task.target.name]
     lacking = [name for name in names if name not in record]
     if lacking:
@@ -121,17 +126,17 @@ def check_columns(task: Task, record: Mapping[str, Any]) -> None:
 
 
 def fresh_report(task: Task, record: Mapping[str, Any], bits: Bits | None = None) -> bytes:
-    """A new report of one record; nothing remembers that it was drawn."""
+    """A new report of one record, which is not stored."""
     return fresh_reports(task, [record], bits)[0]
 
 
 def fresh_reports(task: Task, records: Sequence[Mapping[str, Any]], bits: Bits | None = None) -> Sequence[bytes]:
-    """A new report of each record; nothing remembers that they were drawn."""
+    """A new report of each record; they are not stored."""
     return reports(task, *encoded_records(task, records), bits) if records else []
 
 
 def encoded_record(task: Task, record: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    """One record as (1, x) and y, by declared bounds; NaN where a value is missing, odd or undeclared."""
+    """One record as (1, x) and y, by declared bounds; NaN for missing or undeclared values."""
     return encoded_records(task, [record])
 
 
@@ -144,13 +149,13 @@ def encoded_records(task: Task, records: Sequence[Mapping[str, Any]]) -> tuple[F
 
 
 def _cells(records: Sequence[Mapping[str, Any]], column: Column) -> Any:
-    """One column's answers: numbers with NaN for what is missing, or the spellings of a category."""
+    """One column's answers: numbers with NaN where one is missing, or a category's levels as text."""
     found = [cell(record, column, column.name) for record in records]
     return np.array(found, dtype=np.float64) if isinstance(column, Numeric) else found
 
 
 def reports(task: Task, rows: Floats, labels: Floats, bits: Bits | None = None) -> Sequence[bytes]:
-    """One new report a record, from encoded rows (1, x) and labels in their own units."""
+    """One new report for each record, from encoded rows (1, x) and labels in their own units."""
     source = SystemBits() if bits is None else bits
     vectors = task.statistic.vectors(rows, task.target.scaled(labels))
     drawn = np.asarray(source.words(2 * len(rows)), dtype="<u8").tobytes()

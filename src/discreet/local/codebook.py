@@ -1,10 +1,13 @@
-"""Candidate vectors of a report: uniform on the sphere, from the report's id alone, to the last bit in any language.
+"""Candidate vectors of a report: uniform on the sphere, computed from the report's id alone.
 
-A uniform vector in 2 q dimensions is q pairs: the squared lengths of pairs are the spacings of q - 1 sorted uniform
-numbers, and each pair's angle is uniform. A vector in 2 q - 1 dimensions is the same without its last coordinate,
-divided by its length. Cuts have 32 bits and angles 12, so the law is that of the sphere to about one part in 2^12 of an
-angle, averaged over a full symmetric set of angles. Only additions, products, quotients and square roots are used, in
-the order of docs/local_wire.md: IEEE 754 fixes every bit of them.
+Every language gets the same bits.
+
+A uniform vector in 2 q dimensions is q pairs: the squared lengths of pairs are the spacings of
+q - 1 sorted uniform numbers, and each pair's angle is uniform. A vector in 2 q - 1 dimensions is
+the same without its last coordinate, divided by its length. Cuts have 32 bits and angles 12, so the
+law is that of the sphere to about one part in 2^12 of an angle, averaged over a full symmetric set
+of angles. Only additions, products, quotients and square roots are used, in the order of
+docs/local_wire.md: IEEE 754 fixes every bit of them.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ def candidate_bytes(dimension: int) -> int:
 
 
 def codebook_key(digest: bytes, identity: bytes) -> bytes:
-    """The stream's key: of one report of one task."""
+    """The stream's key for one report of one task."""
     return hashlib.sha256(digest + identity).digest()
 
 
@@ -45,7 +48,10 @@ def candidates(keys: list[bytes], dimension: int, count: int) -> Floats:
 
 
 def chosen(key: bytes, dimension: int, index: int) -> list[float]:
-    """One candidate alone: what a collector needs. The same steps on plain numbers, which is faster for one vector."""
+    """One candidate alone, which is what a collector needs.
+
+    The same steps on Python numbers: faster for a single vector.
+    """
     pairs = (dimension + 1) // 2
     size = candidate_bytes(dimension)
     numbers = struct.unpack(f"<{pairs - 1}I{pairs}H", key_stream(key, size * index, size))
@@ -80,7 +86,10 @@ def on_sphere(stream: NDArray[np.uint8], dimension: int) -> Floats:
 
 @cache
 def cosines() -> Floats:
-    """cos(2 pi (a + 1/2) / 4096) in units of 2^-30, rounded to whole numbers: no two libraries round them apart."""
+    """cos(2 pi (a + 1/2) / 4096) in units of 2^-30, rounded to whole numbers.
+
+    No value is near enough to a half for two libraries to round it differently.
+    """
     return np.array(_cosine_list())
 
 
@@ -90,7 +99,7 @@ def _cosine_list() -> list[float]:
 
 
 def ordered_sum(terms: Floats) -> Floats:
-    """The sum over the last axis, from the first term to the last, each step rounded: as a plain loop adds."""
+    """The sum over the last axis, from the first term to the last, as a plain loop adds."""
     total = terms[..., 0].copy()
     for place in range(1, terms.shape[-1]):
         total += terms[..., place]

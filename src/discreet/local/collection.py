@@ -1,4 +1,4 @@
-"""The sum of reports: all that a collector must keep to fit every model."""
+"""The sum of reports, which suffices to fit every model."""
 
 from __future__ import annotations
 
@@ -65,9 +65,11 @@ class Collection:
 
     @property
     def values(self) -> Floats:
-        """Every report of NLDP's second round, which no sum can stand for; others are added and forgotten."""
+        """Every report of NLDP's second round, for which a sum does not suffice. Other reports are
+        not kept.
+        """
         if len(self._values) != self._count:
-            raise ValueError("this model needs every report of its own: fit it from a file of reports, not from sums")
+            raise ValueError("this model needs every single report: fit it from a file of reports, not from sums")
         return np.array(self._values, dtype=np.float64).reshape(-1) * self._task.randomizer.unit
 
     def add_sum(self, total: NDArray[np.int64] | NDArray[np.object_], count: int) -> None:

@@ -1,4 +1,4 @@
-"""Declared columns as a task writes them, and a record's cells as a device reads them: alike in every language."""
+"""Columns as a task declares them, and cells as a device reads them; the same in every language."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from discreet.errors import DomainError
 
 Floats = NDArray[np.float64]
 
-# What counts as a number when it comes as text, as it does from a form or a CSV file.
+# The texts that count as numbers; forms and CSV files give text.
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class HasColumns(Protocol):
-    """A task or a domain: whatever declares columns."""
+    """A task or a domain: both declare columns."""
 
     @property
     def columns(self) -> tuple[Column, ...]: ...
 
 
 def spelt(value: object) -> str:
-    """How a level is written in a task: text as it is, true and 1.0 as 1, other numbers as ECMAScript writes them."""
+    """The text of a level in a task: text as it is, true and 1.0 as 1, other numbers as in
+    ECMAScript.
+    """
     if isinstance(value, str):
         return value.rstrip("\0")
     if isinstance(value, (bool, np.bool_)):
@@ -46,9 +48,11 @@ def spelt(value: object) -> str:
 
 
 def declared(column: Column) -> Column:
-    """The column as a task carries it: levels as texts."""
+    """The column as a task stores it, with levels as texts."""
     if isinstance(column, Date):
-        raise DomainError(f"column {column.name!r}: devices have no dates; declare a number, such as the year")
+        raise DomainError(
+            f"column {column.name!r}: tasks for devices have no date columns; declare a number, such as the year"
+        )
     if isinstance(column, Numeric):
         return Numeric(column.name, float(column.low), float(column.high))
     return Categorical(column.name, tuple(spelt(value) for value in column.values))
@@ -65,7 +69,7 @@ def check_texts(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 def cell(record: Mapping[str, Any], column: Column | None, name: str) -> Any:
     """One answer: a number for a numeric column, a spelling for a category, None for anything else.
 
-    Nothing here raises: an exception would show what was in the cell.
+    Nothing here raises: an exception would reveal something about the cell.
     """
     value = record.get(name)
     if isinstance(value, np.generic):
@@ -91,7 +95,9 @@ def _number(value: str | float) -> float | None:
 
 
 def encoded_columns(domain: HasColumns, columns: Mapping[str, Any], records: int) -> Floats:
-    """Rows (1, x) of a table given column by column, every number in [-1, 1]; NaN where something is missing."""
+    """Rows (1, x) of a table given column by column, every number in [-1, 1]; NaN where something
+    is missing.
+    """
     parts = [np.ones((1, records))]
     for column in domain.columns:
         if column.name not in columns:

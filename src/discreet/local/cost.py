@@ -1,4 +1,4 @@
-"""What a device has revealed in all: reports with pure epsilon and with Gaussian noise, together."""
+"""The total cost of a device's reports: those with pure epsilon and those with Gaussian noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.local.unit import Unit
 
 @dataclass(frozen=True)
 class Cost:
-    """A GDP cost, and a pure one (infinite for Gaussian noise): both hold."""
+    """A GDP cost and a pure epsilon (infinite for Gaussian noise); both hold."""
 
     mu: float
     epsilon: float = math.inf
@@ -26,13 +26,17 @@ class Cost:
 
     @classmethod
     def pure(cls, epsilon: float) -> Cost:
-        """epsilon-DP is mu-GDP: both trade-off curves meet at 1/(1 + e^epsilon), and a convex one is below chords."""
-        # NormalDist is right to about 1e-15; at tiny epsilons the tangent at 1/2 bounds the quantile.
+        """The mu of an epsilon-DP report.
+
+        Both trade-off curves meet at 1/(1 + e^epsilon), and a convex curve lies below its chords.
+        """
+        # NormalDist is accurate to about 1e-15; for tiny epsilons the tangent at 1/2 bounds the
+        # quantile.
         quantile = -NormalDist().inv_cdf(1 / (1 + math.exp(epsilon)))
         return cls(max(2 * quantile * (1 + 1e-9), 1e-12), epsilon)
 
     def within(self, epsilon: float, delta: float) -> bool:
-        """Whether this is (epsilon, delta)-private, by either account."""
+        """Whether this is (epsilon, delta)-private by one of the two costs."""
         if self.epsilon <= epsilon * (1 + 1e-12):
             return True
         return delta > 0 and gaussian_delta_bound(epsilon, self.mu) <= delta
@@ -42,5 +46,5 @@ class Cost:
 
 
 def together(costs: Sequence[Cost]) -> Cost:
-    """The cost of all of them: mu in quadrature, epsilon in sum."""
+    """The composed cost: squares of mu add up, and epsilons add up."""
     return Cost(math.hypot(*(cost.mu for cost in costs)), math.fsum(cost.epsilon for cost in costs))

@@ -1,4 +1,4 @@
-"""The design that expectations are taken over: the task's public rows, or Gaussian points of known moments."""
+"""The design over which expectations are taken: public rows, or Gaussian points of known moments."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from discreet.local.statistic import Statistic
 from discreet.local.task import Task
 from discreet.local.unit import Unit
 
-# The share of usable records must stand clear of zero, or dividing by it says nothing.
+# The estimated share of usable records must be clearly above zero before anything is divided by it.
 _LEAST_USABLE = 0.02
-SUPPOSED_SPREAD = 0.25  # of half the declared range, where nothing is known: bounds at four standard deviations
+SUPPOSED_SPREAD = 0.25  # as a share of half the declared range, where nothing is known: bounds at four deviations
 
 
 @dataclass(frozen=True, eq=False)
 class Reported:
-    """The average report taken apart: the usable share, and of usable records h c and, where asked for, h h^T."""
+    """The parts of the average report: the usable share, and the means of h c and h h^T (if
+    reported) over usable records.
+    """
 
     usable: float
     cross: Floats
@@ -37,8 +39,8 @@ class Reported:
         usable = float(mean[0]) / statistic.flag if statistic.flagged else 1.0
         if usable < _LEAST_USABLE:
             raise NoSolutionError(
-                "hardly any report seems to come from a complete record: the noise is too large for so few reports, "
-                "or devices lack answers"
+                "the estimated share of complete records is about zero: the noise is too large for so few reports, "
+                "or most records lack answers"
             )
         cross = mean[statistic.cross_at :] * (statistic.radius / (statistic.cross * usable))
         if not statistic.has_outer:
@@ -53,7 +55,7 @@ class Reported:
 
 
 def raw_map(task: Task) -> Floats:
-    """The matrix that takes (1, encoded x) to x in its own units."""
+    """The matrix that maps (1, encoded x) to x in its own units."""
     matrix = np.zeros((len(task.names), len(task.names) + 1))
     place = 0
     for column in task.columns:
@@ -65,7 +67,7 @@ def raw_map(task: Task) -> Floats:
 
 
 def coefficient_map(task: Task) -> Floats:
-    """The matrix that takes coefficients u on z's coordinates to those in the columns' own units, intercept first."""
+    """The matrix that maps coefficients of z to those in the columns' own units, intercept first."""
     raw = raw_map(task)
     half = np.diag(raw[:, 1:])
     transform = task.statistic.transform
@@ -75,7 +77,10 @@ def coefficient_map(task: Task) -> Floats:
 
 
 def supposed_moment(columns: Sequence[Column]) -> Floats:
-    """E[(1, x)(1, x)^T] of independent columns: numbers with bounds at four deviations, levels equally frequent."""
+    """E[(1, x)(1, x)^T] of independent columns.
+
+    Numbers have their bounds at four standard deviations; levels are equally frequent.
+    """
     mean: list[float] = []
     spread: list[float] = []
     for column in columns:
@@ -89,10 +94,13 @@ def supposed_moment(columns: Sequence[Column]) -> Floats:
 
 
 def encoded_points(task: Task) -> tuple[Floats, int]:
-    """Rows (1, x) that stand for the design, public ones or else Gaussian points; and how many are behind them."""
+    """Rows (1, x) that represent the design: public rows, or Gaussian points.
+
+    The second value is how many public rows they are computed from.
+    """
     design = task.design
     if isinstance(design, str):
-        raise DomainError("this copy of the task lacks the design that its maker knew; use the maker's task file")
+        raise DomainError("this copy of the task holds only the hash of its public design; use the maker's task file")
     if isinstance(design, KnownDesign) and design.rows is not None:
         return design.encoded, design.count
     moment = supposed_design(task) if design is None else design.moment
@@ -100,7 +108,7 @@ def encoded_points(task: Task) -> tuple[Floats, int]:
 
 
 def supposed_design(task: Task) -> Floats:
-    """E[(1, x)(1, x)^T] that the task's units suppose: that in which z has the identity as second moment."""
+    """The E[(1, x)(1, x)^T] for which the task's z has the identity as second moment."""
     transform = task.statistic.transform
     if task.statistic.kind == "pilot" or not task.fit_intercept or len(transform) != transform.shape[1]:
         return supposed_moment(task.columns)
@@ -110,23 +118,27 @@ def supposed_design(task: Task) -> Floats:
 
 
 def points_of(task: Task, vectors: Floats, public_rows: int) -> Points:
-    """Points with what a device makes of each: h, or where h h^T is reported too, w h."""
+    """Points with the vector that a device computes for each: h, or w h where h h^T is reported
+    too.
+    """
     factor = task.statistic.shortening(vectors)[:, np.newaxis]
     return Points(vectors, vectors * (factor**2 if task.statistic.kind == "both" else factor), public_rows)
 
 
 def known_points(task: Task) -> Points:
-    """Points of what is known before any report."""
+    """Points of the design that is known before any report."""
     rows, count = encoded_points(task)
     return points_of(task, rows @ task.statistic.transform.T, count)
 
 
 @dataclass(frozen=True, eq=False)
 class Pooling:
-    """How the collected E[h h^T] is used: ``gain`` times its distance from the public one is added to that.
+    """How the collected E[h h^T] is used: ``gain`` times its distance from the public one is added
+    to that.
 
-    All in the coordinates of svec, where the Frobenius norm is the Euclidean one. ``moments`` are svec(h h^T) of the
-    points, minus their mean; None where points are Gaussian and were changed linearly instead.
+    All in the coordinates of svec, where the Frobenius norm is the Euclidean one. ``moments`` are
+    svec(h h^T) of the points, minus their mean; None where points are Gaussian and were changed
+    linearly instead.
     """
 
     gain: Floats
@@ -134,7 +146,7 @@ class Pooling:
 
 
 def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points, Pooling]:
-    """Points whose E[h h^T] weighs the collected one against the public one, each by its known variance."""
+    """Points whose E[h h^T] averages the collected and the public one, weighted by their variances."""
     assert reported.second is not None
     known = known_points(task)
     noise = outer_noise(task) / reported.usable**2
@@ -152,11 +164,11 @@ def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points
 
 
 def _calibrated(task: Task, known: Points, second: Floats, noise: float) -> tuple[Points, Pooling]:
-    """Public rows with weights that give them the pooled E[h h^T]: survey calibration, linear in the distance.
+    """Public rows with weights that give them the pooled E[h h^T] (linear survey calibration).
 
-    With C the covariance of svec(h h^T) over rows, the public mean has the covariance C/m and the collected one about
-    C/n + noise I: the gain (C/m) (C/m + noise I)^-1 is the best linear one. Weights 1 + <C^-1 gain d, s_i - mean> move
-    the mean by gain d, d being the distance.
+    With C the covariance of svec(h h^T) over rows, the public mean has the covariance C/m and the
+    collected one about C/n + noise I: the gain (C/m) (C/m + noise I)^-1 is the best linear one.
+    Weights 1 + <C^-1 gain d, s_i - mean> move the mean by gain d, d being the distance.
     """
     statistic = task.statistic
     rows, columns, root = statistic.triangle
@@ -184,13 +196,16 @@ def outer_noise(task: Task) -> float:
 
 
 def pilot_noise(statistic: Statistic, randomizer: Unit | Gaussian, features: int, count: int) -> float:
-    """The standard error of an encoded column's mean, and of its mean square, as so many pilot reports tell it."""
+    """Standard errors of an encoded column's mean and mean square from this many pilot reports."""
     share = statistic.first / math.sqrt(features)
     return randomizer.longest / math.sqrt(randomizer.dimension * count) / share
 
 
 def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:
-    """The vectors, linearly changed so that their E[h h^T] is as wanted: a few steps, as shortening is not linear."""
+    """The vectors, changed linearly until their E[h h^T] is the wanted one.
+
+    Clipping is not linear, so this takes a few steps.
+    """
     for _ in range(60):
         short = vectors * task.statistic.shortening(vectors)[:, np.newaxis]
         current = short.T @ short / len(short)
@@ -198,18 +213,22 @@ def _with_outer(task: Task, vectors: Floats, wanted: Floats) -> Floats:
             break
         vectors = vectors @ _root_ratio(current, wanted)
         largest = float(np.sqrt(np.mean(vectors**2)))
-        if largest > 1e3 * task.statistic.radius:  # the noisy trace is longer than any record could be
+        if largest > 1e3 * task.statistic.radius:  # the noisy trace is larger than any record allows
             break
     return vectors
 
 
 def _repaired(moment: Floats, noise: float) -> Floats:
-    """The nearest matrix whose eigenvalues are at least a tenth of the noise, and of the largest times 1e-6."""
+    """The nearest matrix whose eigenvalues are at least a tenth of the noise, and of the largest
+    times 1e-6.
+    """
     values, vectors = np.linalg.eigh(moment)
     return np.asarray((vectors * np.maximum(values, max(noise / 10, 1e-6 * float(values[-1])))) @ vectors.T)
 
 
 def _root_ratio(before: Floats, after: Floats) -> Floats:
-    """The matrix that turns rows with second moment ``before`` into rows with ``after``, by right multiplication."""
+    """The matrix that turns rows with second moment ``before`` into rows with ``after``, by right
+    multiplication.
+    """
     lower, upper = np.linalg.cholesky(_repaired(before, 0.0)), np.linalg.cholesky(after)
     return np.linalg.solve(lower.T, upper.T)

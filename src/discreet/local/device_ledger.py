@@ -1,4 +1,7 @@
-"""What one device has answered: never the same question twice with fresh noise, never more than its owner allows."""
+"""The reports that one device has made.
+
+No question is answered twice with fresh noise, and the total cost stays below the owner's cap.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,15 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID
 """
 
-_ASKED = 500  # owners in one question to SQLite, which allows 999 values
+_ASKED = 500  # owners in one query; SQLite allows 999 values
 
 
 class DeviceLedger:
-    """Reports by owner and question, in one SQLite file (or in memory), with a cap on what all of an owner's reveal.
+    """Reports by owner and question in one SQLite file (or in memory), with a cap on each owner's
+    cost.
 
-    A report is stored, durably, before it is handed out: a crash between the two repeats it and draws nothing new.
-    A question is a task, or the task that it continues: a device answers one of the two.
+    A report is on disk before it is returned. After a crash between the two the same report is
+    returned. A question is a task, or the task that it continues: a device answers one of the two.
     """
 
     def __init__(self, folder: str | PathLike[str] | None, cap: tuple[float, float]) -> None:
@@ -37,9 +41,10 @@ class DeviceLedger:
         self._open: sqlite3.Connection | None = None
 
     def answers(self, task: Task, owners: Sequence[str], make: Callable[[list[int]], Sequence[bytes]]) -> list[bytes]:
-        """The report of each owner: the stored one, or a new one; all new ones are stored first, in one transaction.
+        """The report of each owner: the stored one, or a new one.
 
-        make: gives new reports for the owners at these places.
+        New reports are stored first, in one transaction. ``make`` returns new reports for the
+        owners at the given positions.
         """
         try:
             connection = self._connection()
@@ -62,7 +67,7 @@ class DeviceLedger:
         make: Callable[[list[int]], Sequence[bytes]],
     ) -> list[bytes]:
         bodies, spent = self._earlier(connection, task, owners)
-        new: dict[str, int] = {}  # an owner who comes twice gives one report
+        new: dict[str, int] = {}  # an owner who occurs twice gives one report
         for place, owner in enumerate(owners):
             if owner not in bodies:
                 new.setdefault(owner, place)
@@ -111,6 +116,6 @@ class DeviceLedger:
             self._open.execute("PRAGMA synchronous = FULL")
             self._open.execute(_MAKE)
             if "epsilon" not in {row[1] for row in self._open.execute("PRAGMA table_info(answers)")}:
-                # A ledger from before pure epsilons: what stands in it still counts.
+                # A ledger from before pure epsilons were stored: its entries still count.
                 self._open.execute("ALTER TABLE answers ADD COLUMN epsilon REAL")
         return self._open

@@ -21,7 +21,7 @@ from discreet.local.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a collection says before any model: its parts, the design, and how collected moments shaped that."""
+    """The collection before any model: its parts, the design, and how collected moments changed it."""
 
     reported: Reported
     points: Points
@@ -48,9 +48,9 @@ def fit(
         Names or LocalGLM and LocalRegression objects; without any, logistic for labels in [0, 1],
         else linear.
     prior_std : float, optional
-        How far the linear predictor typically ranges, known from elsewhere. It shrinks what the
-        noise hides: that predicts better and never lacks a solution. Without it, estimates are as
-        good as unbiased.
+        The typical standard deviation of the linear predictor, from public knowledge. Directions
+        that the noise hides are shrunk, which predicts better and always has a solution. Without
+        it, estimates are nearly unbiased.
 
     Returns
     -------
@@ -77,7 +77,9 @@ def fit(
     if collection.task.digest != task.digest:
         raise ValueError("the collection holds reports of another task")
     if task.statistic.kind == "pilot":
-        raise ValueError("a pilot's reports tell scales only; make the second task from them (`local task second`)")
+        raise ValueError(
+            "a pilot's reports hold means and scales only; make the second task from them (`local task second`)"
+        )
     if models is None:
         models = [default_model(task)]
     if task.statistic.kind == "predictor":
@@ -88,7 +90,9 @@ def fit(
 
 
 def _printed_second(task: Task, collection: Collection, model: Model) -> LocalResult:
-    """NLDP's algorithm 5, lines 17 to 23: the scale of the first round's w_ols; the paper gives no standard errors."""
+    """NLDP's algorithm 5, lines 17 to 23: the scale of the first round's w_ols; the paper gives no
+    standard errors.
+    """
     coef = task.statistic.transform[0, 1:] / np.diag(raw_map(task)[:, 1:])  # w_ols, which the task carries
     estimates = stein_scale(collection.values, model.mean_function) * coef
     unknown = np.full((len(coef), len(coef)), np.nan)
@@ -104,7 +108,7 @@ def _printed_second(task: Task, collection: Collection, model: Model) -> LocalRe
         link=model.mean_function,
         usable=1.0,
         usable_std=0.0,
-        assumption="features are Gaussian; standard errors are not printed",
+        assumption="features are Gaussian; the paper gives no standard errors",
     )
 
 
@@ -131,7 +135,9 @@ def evidence_of(task: Task, reported: Reported, count: int) -> Evidence:
 
 
 def prior_ridge(task: Task, count: int, prior_std: float) -> float:
-    """The ridge of the posterior mode: noise variance of one entry over the prior variance of one coefficient."""
+    """The ridge of the posterior mode: noise variance of one entry over the prior variance of one
+    coefficient.
+    """
     if not prior_std > 0:
         raise ValueError(f"prior_std must be > 0, got {prior_std}")
     size = task.report_entries
@@ -157,7 +163,7 @@ def report_response(task: Task, evidence: Evidence, link: Link, coef: Floats, ri
     inverse = _inverse_slopes(evidence.points, link, coef, ridge)
     per_cross = task.target.scale * statistic.radius / (statistic.cross * reported.usable)
     parts = [inverse * per_cross]
-    # What the usable share is divided into: h c, and below h h^T.
+    # The entries that are divided by the usable share: h c, and below h h^T.
     divided, through_share = reported.cross * task.target.scale, np.zeros(task.width)
     if evidence.pooling is not None:
         per_moment = -inverse @ moment_pull(task, evidence, link, coef)
@@ -172,7 +178,9 @@ def report_response(task: Task, evidence: Evidence, link: Link, coef: Floats, ri
 
 
 def _entry_root(task: Task) -> Floats:
-    """What takes an entry of the report to svec's coordinates: printed triangles lack the root of two."""
+    """The factors from a report's entries to svec's coordinates: NLDP's triangles lack the root of
+    two.
+    """
     rows, columns, root = task.statistic.triangle
     return np.where(rows == columns, 1.0, np.sqrt(2)) / root
 
@@ -184,8 +192,8 @@ def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Flo
     if pooling.moments is not None:
         # Calibration: the regression of each row's part on its svec(h h^T), times the gain.
         return _regression(scores(task, points, link, coef), pooling.moments) @ pooling.gain
-    # About S u E[slope] with S = E[h h^T], so a change dS moves it by dS u E[slope]; off the diagonal, an entry of svec
-    # stands for two entries divided by the root of two.
+    # About S u E[slope] with S = E[h h^T], so a change dS moves it by dS u E[slope]; off the
+    # diagonal, an entry of svec stands for two entries divided by the root of two.
     pull = float(np.mean(link.slope(points.vectors @ coef))) * coef
     rows, columns, _ = task.statistic.triangle
     places = np.arange(len(rows))
@@ -198,13 +206,15 @@ def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Flo
 
 
 def _regression(values: Floats, moments: Floats) -> Floats:
-    """Least-squares coefficients of values on moments, both centred; directions without variance get none."""
+    """Least-squares coefficients of values on moments, both centred; 0 in directions without
+    variance.
+    """
     square = moments.T @ moments
     return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (moments.T @ values)).T)
 
 
 def scores(task: Task, points: Points, link: Link, coef: Floats) -> Floats:
-    """Each row's part of the expected report."""
+    """Each row's contribution to the expected report."""
     return points.clipped * (link.mean(points.vectors @ coef) - task.target.centre)[:, np.newaxis]
 
 
@@ -215,7 +225,7 @@ def _inverse_slopes(points: Points, link: Link, coef: Floats, ridge: float) -> F
 
 
 def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
-    """Noise, the sampling of records and the sampling of public rows, carried through the derivative."""
+    """The delta method's covariance: noise, sampling of records and sampling of public rows."""
     points = evidence.points
     response = report_response(task, evidence, link, coef, ridge)
     covariance = response @ mean_covariance(task, evidence, link, coef) @ response.T
@@ -232,10 +242,10 @@ def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats
 
 
 def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
-    """The covariance of the average report if these were the coefficients: noise and the sampling of records.
+    """The covariance of the average report under these coefficients: noise and sampling of records.
 
-    Labels count as -1 or 1 around their mean: exact for two-valued ones, and an upper bound for others (for the unit
-    randomizer, which rounds lengths to 1, it is exact up to the flag's part).
+    Labels count as -1 or 1 around their mean: exact for two-valued ones, and an upper bound for
+    others (for the unit randomizer, which rounds lengths to 1, it is exact up to the flag's part).
     """
     return _covariances(task, evidence, link, coef)[0]
 
@@ -243,8 +253,8 @@ def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) ->
 def noise_of_mean(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
     """The randomizers' part of ``mean_covariance``.
 
-    A report's mean given its record is the record's statistic, so by the law of total covariance the rest is the
-    covariance of these.
+    A report's mean given its record is the record's statistic, so by the law of total covariance
+    the rest is the covariance of these.
     """
     whole, sampling = _covariances(task, evidence, link, coef)
     return whole - sampling
@@ -272,14 +282,14 @@ def _covariances(task: Task, evidence: Evidence, link: Link, coef: Floats) -> tu
 
 
 def assumptions(task: Task, model: Model) -> str:
-    """What a result rests on beyond the model, in words."""
+    """What a result assumes beyond the model, in words."""
     design = task.design
     if isinstance(design, KnownDesign) and design.rows is not None:
         said = f"features are distributed as in the task's {design.count:,} public rows"
     elif isinstance(design, KnownDesign):
         said = f"features are Gaussian with the task's public second moment ({design.count:,} rows)"
     elif model.name == "identity":
-        said = "nothing is supposed about the features' distribution"
+        said = "nothing is assumed about the features' distribution"
     else:
         said = "features are Gaussian with the collected second moment"
     return said + "; records with a missing answer are like the others"

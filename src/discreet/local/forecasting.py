@@ -1,4 +1,4 @@
-"""What a collection will be able to say, and how far liars could bend it: public facts alone."""
+"""Expected errors of a collection, and how far lying devices could move it, from public facts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from discreet.local.task import Task
 
 
 def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, Any]:
-    """Expected standard errors of each coefficient at n reports, and the expected squared relative error.
+    """Expected standard errors of each coefficient at n reports, and the expected squared relative
+    error.
 
-    The relative error supposes a linear predictor of standard deviation 1 (of an eighth of the label's range, for a
-    linear model), in no particular direction; it shrinks with the square of that. "supposes" says what the features
-    are taken to be: the task's public rows or moments, or a guess where the task knows nothing.
+    The relative error assumes a linear predictor of standard deviation 1 (an eighth of the label's
+    range, for a linear model) in a random direction; it falls with the square of this standard
+    deviation. The entry "supposes" says which features are assumed: the task's public rows or
+    moments, or a guess where the task holds neither.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
 
 
 def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
-    """The errors of a pilot's means, in the columns' units, and relative to the standard deviations supposed."""
+    """Errors of a pilot's means, in the columns' units and relative to assumed standard deviations."""
     noise = pilot_noise(task.statistic, task.randomizer, len(task.names), n)
     halves = np.diag(raw_map(task)[:, 1:])
     supposed = np.diag(supposed_moment(task.columns))[1:] - supposed_moment(task.columns)[0, 1:] ** 2
@@ -86,15 +88,16 @@ def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
 
 
 def supposition(task: Task) -> str:
-    """What a forecast takes the features to be."""
+    """What a forecast assumes about the features."""
     if isinstance(task.design, KnownDesign):
         kind = "rows" if task.design.rows is not None else "second moment"
         return f"features like the task's public {kind} ({task.design.count:,} rows)"
     if task.parent:
-        return "uncorrelated, Gaussian features with the means and scales that the pilot told"
+        return "uncorrelated, Gaussian features with the means and scales that the pilot estimated"
     return (
-        "a guess, for the task knows nothing of the features: independent columns, numbers with standard deviations "
-        "of an eighth of their declared range, levels equally frequent; columns that vary less do far worse"
+        "a guess, because the task holds no public facts about the features: independent columns, numbers with "
+        "standard deviations of an eighth of their declared range, levels equally frequent; errors are far larger "
+        "for columns that vary less"
     )
 
 
@@ -108,8 +111,8 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
     collection : Collection
         The sum of the reports.
     model : str or Model or LocalResult
-        One to fit, or a result of ``fit``. A report has a bounded length, so a liar moves the sum
-        by at most that plus an honest record's own length, 1.
+        A model to fit, or a result of ``fit``. A report has a bounded length, so a lying device
+        moves the sum by at most this bound plus 1, the length of an honest record.
     share : float
         The share of lying devices, between 0 and 1.
 
@@ -142,13 +145,13 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
 
 
 def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Floats]:
-    """What n complete records would give under a model of typical strength, its link replaced by a line."""
+    """The expected fit to n complete records under a model of typical strength with a linear link."""
     points, slope = _points_and_slope(task, link)
     moment = points.moment
     values, axes = np.linalg.eigh(moment)
     seen = values > 1e-7 * values[-1]
     strength = task.target.scale / 4 if link.name == IDENTITY.name else 1.0
-    # Every direction in which the design varies contributes alike to the predictor.
+    # Every direction in which the design varies contributes equally to the predictor.
     coef = axes[:, seen] @ (values[seen] ** -0.5) * (strength / math.sqrt(int(seen.sum())))
     straight = _straight(slope, task.target.centre)
     expected = points.expected(coef, straight, task.target.centre) / task.target.scale
@@ -167,13 +170,13 @@ def _points_and_slope(task: Task, link: Link) -> tuple[Points, float]:
 
 @lru_cache(maxsize=1)
 def _normal_nodes() -> tuple[Floats, Floats]:
-    """Where, and with which weights, an average over a standard normal is taken."""
+    """Nodes and weights for an average over a standard normal."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     return nodes, weights / weights.sum()
 
 
 def _straight(slope: float, centre: float) -> Link:
-    """A line of this slope: what a curved link looks like on average."""
+    """A linear link of this slope, which approximates a curved one on average."""
 
     def slopes(eta: Floats) -> Floats:
         return np.full_like(eta, slope)

@@ -1,13 +1,17 @@
-"""The Gaussian randomizer: the record's vector on a grid, plus exact discrete Gaussian noise; (epsilon, delta).
+"""The Gaussian randomizer: the record's vector on a grid, plus exact discrete Gaussian noise.
 
-Replacing the whole record moves the vector of statistic.py, whose parts have the weights f, o and g, by at most
+Its guarantee is (epsilon, delta).
 
-    sqrt(2) o (1 + t) if t = g^2 / (2 o^2) <= 1, else 2 g     one usable record by another, the best angle's cosine t
-    sqrt(f^2 + o^2 + g^2)                                     a usable record by one with something missing
+Replacing the whole record moves the vector of statistic.py, whose parts have the weights f, o and
+g, by at most
 
-in Euclidean norm (docs/papers/nldp.md). Rounding to the grid adds at most half a unit an entry and side.
-docs/papers/discrete_gaussian.md: noise of variance (reach / mu)^2 + 4 is then mu-GDP. No scipy here: a device starts
-in the time that numpy takes.
+    sqrt(2) o (1 + t) if t = g^2 / (2 o^2) <= 1, else 2 g     between two usable records
+    sqrt(f^2 + o^2 + g^2)                                     usable and incomplete record
+
+in Euclidean norm, where t is the cosine of the worst angle (docs/papers/nldp.md). Rounding to the
+grid adds at most half a unit per entry for each of the two vectors. By
+docs/papers/discrete_gaussian.md, noise of variance (reach / mu)^2 + 4 is then mu-GDP. This
+module does not import scipy, so that a device starts quickly.
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ from discreet.noise.bits import Bits
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Values travel as 24-bit integers.
+# Values are sent as 24-bit integers.
 LARGEST = 2**23 - 1
-# A Gaussian vector is longer than sqrt(entries) + 5 standard deviations once in 270,000 times; it is then shortened.
+# A Gaussian vector is longer than sqrt(entries) + 5 standard deviations once in 270,000 times; it
+# is then shortened.
 _TAIL = 5.0
 # Covers the rounding of calibration and the proof's factor e^(m eta).
 _MARGIN = 1 + 1e-12
@@ -39,9 +44,11 @@ _MARGIN = 1 + 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """Noise scales of the parts of a vector (flag, outer, cross), its grid and the ball that reports lie in.
+    """Noise scales of a vector's parts (flag, outer, cross), its grid and the ball of valid
+    reports.
 
-    scales and limit are in grid units, ``unit`` is a power of two; ``counts`` says how many entries each part has.
+    scales and limit are in grid units, ``unit`` is a power of two; ``counts`` says how many entries
+    each part has.
     """
 
     mu: float
@@ -61,12 +68,14 @@ class Gaussian:
 
     @classmethod
     def tight(cls, statistic: Statistic, features: int, mu: float) -> Gaussian:
-        """The least noise that makes the report mu-GDP, on the finest grid that fits the wire."""
+        """The least noise that makes the report mu-GDP, on the finest grid that the report format
+        can hold.
+        """
         return _on_grid(statistic, features, mu, lambda unit, slack: [(joint_reach(statistic) / unit + slack) / mu] * 3)
 
     @classmethod
     def with_noise(cls, statistic: Statistic, features: int, outer: float, cross: float) -> Gaussian:
-        """Printed noise, given per part in units of the vector; mu is what that really costs."""
+        """The paper's noise, given per part in units of the vector; mu is its actual cost."""
         made = _on_grid(statistic, features, 1.0, lambda unit, slack: [1.0, outer / unit, cross / unit])
         return cls(_spent(statistic, made) * _MARGIN, made.unit, made.limit, made.scales, made.counts)
 
@@ -107,7 +116,7 @@ class Gaussian:
         return self.limit * self.unit
 
     def gives(self, epsilon: float, delta: float, rounds_mu: float = 0.0) -> bool:
-        """Whether mu (with what other rounds cost) gives (epsilon, delta)."""
+        """Whether mu, with the cost of other rounds, gives (epsilon, delta)."""
         return gaussian_delta_bound(epsilon, math.hypot(self.mu, rounds_mu)) <= delta
 
     def keeps(self, statistic: Statistic) -> bool:
@@ -115,11 +124,11 @@ class Gaussian:
         return _spent(statistic, self) <= self.mu
 
     def second_moment(self, inputs: Floats, directions: Floats) -> Floats:
-        """E[Z Z^T] of a decoded report, of E[v v^T] with v the record's vector."""
+        """E[Z Z^T] of a decoded report, from E[v v^T] with v the record's vector."""
         return inputs + np.diag((self.entry_scales * self.unit) ** 2)
 
     def exact(self, vectors: Floats) -> Integers:
-        """What noise is added to."""
+        """The vector to which noise is added, in grid units."""
         return np.rint(vectors / self.unit).astype(np.int64)
 
     def randomize(self, digest: bytes, vectors: Floats, identities: list[bytes], bits: Bits) -> list[bytes]:
@@ -149,7 +158,7 @@ class Gaussian:
 
 
 def joint_reach(statistic: Statistic) -> float:
-    """How far replacing one record moves the vector, all parts together."""
+    """The sensitivity: how far replacing one record moves the whole vector."""
     outer, cross = statistic.outer, statistic.cross
     if statistic.kind == "pilot":
         return 2.0
@@ -163,20 +172,20 @@ def joint_reach(statistic: Statistic) -> float:
 
 
 def _spent(statistic: Statistic, made: Gaussian) -> float:
-    """The mu that these scales cost: by the joint reach if they are all alike, else part by part."""
+    """The mu of these noise scales: by the joint sensitivity if they are equal, else part by part."""
     slack = _slack(made.dimension)
     flag, outer, cross = (math.sqrt(max(scale**2 - 4, 1e-300)) for scale in made.scales)
     least = min(scale for scale, count in zip((flag, outer, cross), made.counts, strict=True) if count)
     joint = (joint_reach(statistic) / made.unit + slack) / least * _MARGIN
     pairs = [(math.sqrt(2) * statistic.outer, outer), (2 * statistic.cross, cross)]
     apart = math.hypot(*((part / made.unit + slack) / scale for part, scale in pairs if part > 0))
-    # A missing record moves the flag as well: only the joint bound covers that.
+    # A record with something missing moves the flag as well: only the joint bound covers that.
     return min(joint, apart * _MARGIN) if statistic.kind == "printed" else joint
 
 
 def _slack(entries: int) -> float:
-    # In units: rounding two vectors by half a unit an entry; 1 for the floating-point error of the vector itself,
-    # whose relative size is far below 2^-23.
+    # In units: rounding two vectors by half a unit an entry; 1 for the floating-point error of the
+    # vector itself, whose relative size is far below 2^-23.
     return math.sqrt(entries) + 1
 
 
@@ -189,7 +198,9 @@ def _counts(statistic: Statistic, features: int) -> tuple[int, int, int]:
 
 
 def _on_grid(statistic: Statistic, features: int, mu: float, needed: Any) -> Gaussian:
-    """The finest grid that fits the wire, with the scales that ``needed`` asks for on it."""
+    """The finest grid that the report format can hold, with the noise scales that ``needed``
+    returns.
+    """
     counts = _counts(statistic, features)
     slack = _slack(sum(counts))
     for exponent in range(80, -80, -1):
@@ -204,7 +215,9 @@ def _on_grid(statistic: Statistic, features: int, mu: float, needed: Any) -> Gau
 
 
 def within_support(values: Integers, limit: int) -> Integers:
-    """The values, shortened to the limit if their norm is above it: post-processing, once in 270,000 reports."""
+    """The values, shortened to the limit if their norm is above it: post-processing, once in
+    270,000 reports.
+    """
     squares = sum(value * value for value in values.tolist())
     if squares <= limit**2:
         return values
@@ -213,11 +226,13 @@ def within_support(values: Integers, limit: int) -> Integers:
 
 
 def gaussian_delta_bound(epsilon: float, mu: float) -> float:
-    """An upper bound, good to nine digits, on the delta of mu-GDP at this epsilon, by ``math.erfc`` alone."""
+    """An upper bound, good to nine digits, on the delta of mu-GDP at this epsilon, by ``math.erfc``
+    alone.
+    """
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     first = 0.5 * math.erfc(near / math.sqrt(2))
     tail = 0.5 * math.erfc(far / math.sqrt(2))
-    # Below this the tail has lost its digits; leaving it out only raises the bound.
+    # Below this the tail has lost its precision; omitting it only raises the bound.
     second = math.exp(min(epsilon + math.log(tail), 0.0)) if tail > 1e-290 else 0.0
-    # Each term is right to about (1 + epsilon) 1e-15 relatively; the difference is charged with all of it.
+    # Each term has a relative error of about (1 + epsilon) 1e-15; the bound adds all of it.
     return first - second + (first + second) * 1e-14 * (1 + epsilon)

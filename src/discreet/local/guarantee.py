@@ -1,4 +1,4 @@
-"""What a task promises each device, and, apart from it, what shuffling the reports would add."""
+"""The guarantee of a task for each device, and the further guarantee if reports are shuffled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from discreet.privacy.shuffling import SHUFFLE_THEOREM as SHUFFLE_THEOREM
 
 
 def local_guarantee(task: Task) -> Guarantee:
-    """The guarantee against everybody, the collector included: the whole record replaced by any other.
+    """The local guarantee, for the replacement of a whole record by any other.
+
+    It holds against everybody, the collector included.
 
     Parameters
     ----------
@@ -75,24 +77,26 @@ def in_words(task: Task) -> str:
         exception = f", except with probability {task.delta:g}"
         said = f"(epsilon {task.epsilon:g}, delta {task.delta:g})"
     return (
-        f"Your device changes your answers at random before anything leaves it. Whatever anybody concludes from "
-        f"your report becomes at most {factor:.3g} times as likely by your true answers as by any others"
-        f"{exception} {said}. This needs no trust in the collector."
+        f"Your device changes your answers at random before it sends anything. With your true answers, any report "
+        f"is at most {factor:.3g} times as likely as with any other answers"
+        f"{exception} {said}. You need not trust the collector for this."
     )
 
 
 def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
-    """The central epsilon at this delta if a trusted shuffler strips n honest reports of every trace of their sender.
+    """The central epsilon at this delta if a trusted shuffler makes n honest reports anonymous.
 
-    An (e0, d0)-private report gives, for e0 <= log(n / (16 log(4/d))), with d < delta the shuffler's own part,
+    An (e0, d0)-private report gives, for e0 <= log(n / (16 log(4/d))), with d < delta the
+    shuffler's own part,
 
         epsilon = log(1 + (1 - exp(-e0)) (8 sqrt(exp(e0) log(4/d) / n) + 8 exp(e0) / n)),
         delta   = d + (exp(epsilon) + 1) (1 + exp(-e0) / 2) n d0.
 
-    A pure report has d0 = 0, and d = delta. Gaussian noise is (e0, d0)-private for a whole curve of pairs; the best
-    one is taken. (The factor 1 - exp(-e0) is a little above the printed one, and 1.5 stands for 1 + exp(-e0)/2: both
-    err on the private side. The sharper bounds of 2023 carry an erratum for general randomizers and are not used.)
-    Raises GuaranteeError where nothing is gained.
+    A pure report has d0 = 0, and d = delta. Gaussian noise is (e0, d0)-private for a whole curve of
+    pairs; the best one is taken. (The factor 1 - exp(-e0) is a little above the printed one, and
+    1.5 stands for 1 + exp(-e0)/2: both err on the private side. The sharper bounds of 2023 carry an
+    erratum for general randomizers and are not used.) Raises GuaranteeError where nothing is
+    gained.
 
     Parameters
     ----------
@@ -128,7 +132,7 @@ def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
         best = clones_epsilon(alone, n, delta) if 0 < alone <= most else math.inf
     if best >= alone:
         raise GuaranteeError(
-            f"shuffling {n} reports of epsilon {task.epsilon:g} adds nothing that the theorem can show: it needs "
+            f"the theorem gives no better epsilon for shuffling {n} reports of epsilon {task.epsilon:g}: it needs "
             f"a local epsilon of at most {most:.3g}{'' if task.delta == 0 else f' at a delta far below {delta:g} / n'}"
         )
     return best

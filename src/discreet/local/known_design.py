@@ -1,4 +1,4 @@
-"""What the maker of a task knew about the features in public: rows, or their second moment. Part of the task file."""
+"""The public knowledge about the features that a task file holds: rows, or their second moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _LARGEST = 5_000_000  # numbers
 
 @dataclass(frozen=True, eq=False)
 class KnownDesign:
-    """Either public rows, encoded to [-1, 1] and without the leading 1, or E[(1, x)(1, x)^T] of ``count`` rows."""
+    """Either public rows, encoded to [-1, 1] and without the leading 1, or E[(1, x)(1, x)^T] of
+    ``count`` rows.
+    """
 
     count: int
     rows: Floats | None = None
@@ -33,7 +35,9 @@ class KnownDesign:
 
     @classmethod
     def of_rows(cls, design: Floats) -> KnownDesign:
-        """From encoded rows (1, x); with more than five million numbers, from evenly spaced ones."""
+        """From encoded rows (1, x); evenly spaced ones are used if there are over five million
+        numbers.
+        """
         most = max(_LARGEST // design.shape[1], 2)
         if len(design) > most:
             design = design[np.linspace(0, len(design) - 1, most).astype(int)]
@@ -86,9 +90,9 @@ def _unpacked(data: Any, count: int, features: int) -> Floats:
         packed = base64.b64decode(data, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise DomainError("a design's data must be base64") from None
-    # Unused bits that are not 0 would give the same rows two digests.
+    # If unused bits could differ from 0, the same rows would have two digests.
     if base64.b64encode(packed) != data.encode("ascii"):
-        raise DomainError("a design's data must be base64 in its one spelling")
+        raise DomainError("a design's data must be canonical base64: unused bits must be 0")
     if len(packed) != 4 * count * features:
         raise DomainError(f"a design of {count} rows and {features} features has {4 * count * features} bytes of data")
     rows = np.frombuffer(packed, dtype="<i4").reshape(count, features) * _UNIT

@@ -1,4 +1,6 @@
-"""Mean functions: E[y | x] = mean(eta), with the first two derivatives that root finding needs. Numpy alone."""
+"""Mean functions: E[y | x] = mean(eta), with the first two derivatives that root finding needs.
+Numpy alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
-# exp(60) squared is still a number, and no mean that large is meant.
+# exp(60) squared is still finite, and no real mean is that large.
 _FAR = 60.0
 
 
@@ -89,7 +91,7 @@ LINKS: dict[str, Link] = {link.name: link for link in (SIGMOID, CUBIC, SOFTPLUS,
 
 
 def decreasing(link: Link) -> Link:
-    """The link of -eta, as NLDP prints its sigmoid and softplus."""
+    """The link of -eta, as in NLDP's sigmoid and softplus."""
     return Link(
         f"{link.name}(-eta)",
         lambda eta: link.mean(-eta),

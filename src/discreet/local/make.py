@@ -1,4 +1,4 @@
-"""Making a task: the choices that only public facts decide, each by the error that it predicts."""
+"""Making a task: settings are chosen by their predicted error, which depends on public facts only."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from discreet.local.task import Task, check_asked
 from discreet.local.unit import Unit
 from discreet.privacy import gaussian_mu
 
-# Squared weights that are tried: of the flag, and of h h^T beside h c.
+# Squared weights that are tried, of the flag and of h h^T (h c gets the rest).
 _FLAGS = (0.01, 0.02, 0.04, 0.08)
 _OUTERS = (0.25, 0.5, 0.75)
-# Radii that are tried, in units of the root of the length of h; whitened vectors are about 1 in these. With h h^T
-# reported too, directions alone would lose the scale.
+# Radii that are tried, in units of the root of the length of h; whitened vectors are about 1 in
+# these. With h h^T reported too, directions alone would lose the scale.
 _RADII = {"cross": (0.3, 0.5, 0.7, 1.0), "both": (0.7, 1.0, 1.4)}
-# Where the noise of one entry of h h^T, over all devices, is so many times the error of public rows, it is not asked.
+# Where the noise of one entry of h h^T, over all devices, is so many times the error of public
+# rows, it is not asked.
 _HOPELESS = 4.0
 
 
@@ -47,7 +48,7 @@ def new_task(
     radius: float | None = None,
     positive: object = None,
 ) -> Task:
-    """A checked task; public rows, or their second moment, make it report far less noise.
+    """A new, checked task. With public rows, or their second moment, reports need far less noise.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def new_task(
     target : Numeric or Categorical
         The label.
     epsilon : float
-        What a report may tell about its record.
+        The privacy loss of one report.
     delta : float, optional
         Only for randomizer "gaussian" (1e-6 if not given); the unit randomizer needs none.
     goal : int
@@ -68,14 +69,14 @@ def new_task(
     public : Public, optional
         Rows without labels, or their second moment: with them reports need far less noise.
     reports : str, default 'auto'
-        "cross", "both", or "auto": what predicts the smaller error, and "both" without public rows
-        or moments.
+        "cross", "both", or "auto": the one with the smaller predicted error, and "both" without
+        public rows or moments.
     randomizer : {'unit', 'gaussian'}, default 'unit'
         How devices randomize; the unit randomizer needs no delta and has less error.
     fit_intercept : bool, default True
         Whether the model has an intercept.
     radius : float, optional
-        Where rows are shortened; chosen by the forecast if None.
+        The clip norm of rows; chosen by the forecast if None.
     positive : object, optional
         The level of a categorical target that counts as 1; of two levels, the second if not given.
 
@@ -86,8 +87,7 @@ def new_task(
 
     Privacy
     -------
-    A task promises epsilon for every report, whatever the record; ``Task`` checks it when it is
-    made.
+    Every report has the task's epsilon, whatever the record. ``Task`` checks this when it is made.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def new_task(
     """
     check_asked(epsilon, 0.0 if delta is None else delta, goal)
     if domain.missing != "drop":
-        raise DomainError("local tasks count complete records only: missing='centre' is for one trusted place")
+        raise DomainError("local tasks use complete records only: missing='centre' is for central models")
     if randomizer not in ("unit", "gaussian"):
         raise DomainError(f"randomizer must be 'unit' or 'gaussian', got {randomizer!r}")
     columns = tuple(declared(column) for column in domain.columns)
@@ -128,7 +128,10 @@ def new_task(
 
 
 def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
-    """Whether the collected h h^T could add nothing to the public one, by a rough count that saves a long search."""
+    """Whether a collected h h^T could add nothing to the public one.
+
+    A rough estimate, which saves a long search.
+    """
     if kind == "cross" or common["design"] is None:
         return False
     tried = _with(common, _statistic(kind, transform, math.sqrt(len(transform)), _FLAGS[1], 0.5))
@@ -136,13 +139,13 @@ def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
 
 
 def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
-    """The task that reports both moments, in units of this E[(1, x)(1, x)^T]; it claims no knowledge of the design."""
+    """A task that reports both moments in units of this E[(1, x)(1, x)^T], without a known design."""
     transform = _units(common["columns"], common["fit_intercept"], moment, common["goal"])
     return _best(common, "both", transform, None)
 
 
 def units_of_design(columns: Sequence[Any], design: KnownDesign, *, fit_intercept: bool = True) -> Floats:
-    """The map that a task of this design has: known rows become white."""
+    """The map of a task with this design: it whitens the known rows."""
     return _units(columns, fit_intercept, design.moment, design.count)
 
 
@@ -156,7 +159,7 @@ def _kinds(reports: str, design: KnownDesign | None) -> Sequence[str]:
     if reports not in ("auto", "cross", "both"):
         raise DomainError(f"reports must be 'auto', 'cross' or 'both', got {reports!r}")
     if reports == "cross" and design is None:
-        raise DomainError("reports 'cross' needs public rows or moments: nothing else gives the covariance")
+        raise DomainError("reports 'cross' needs public rows or moments, because the covariance comes from them alone")
     if reports != "auto":
         return (reports,)
     return ("both",) if design is None else ("cross", "both")
@@ -193,7 +196,7 @@ def _with(common: dict[str, Any], statistic: Statistic) -> Task:
 def _randomizer(common: dict[str, Any], statistic: Statistic, features: int) -> Unit | Gaussian:
     if common["delta"] == 0:
         return Unit.best(statistic.dimension(features), common["epsilon"])
-    # The margin leaves the device's own check, by a simpler formula, nothing to argue about.
+    # With this margin the task passes the device's own check, which uses a simpler formula.
     mu = gaussian_mu(common["epsilon"], common["delta"]) * (1 - 1e-9)
     return Gaussian.tight(statistic, features, mu)
 
@@ -214,7 +217,7 @@ def public_design(domain: Domain, rows: Any) -> Floats:
 
 
 def known_design(domain: Domain, public: Public) -> KnownDesign:
-    """What the task will carry: public rows, or a second moment, which must be of (1, x) with x encoded."""
+    """The design for the task: public rows, or a second moment of (1, x) with x encoded."""
     if public.rows is not None:
         design = public_design(domain, public.rows)
         if len(design) < 2:
@@ -228,7 +231,7 @@ def known_design(domain: Domain, public: Public) -> KnownDesign:
 
 
 def _basis(columns: Sequence[Any], fit_intercept: bool) -> Floats:
-    """What coefficients multiply: (1, x) encoded, or without an intercept x itself scaled to [-1, 1]."""
+    """The basis of the coefficients: (1, x) encoded, or without an intercept x scaled to [-1, 1]."""
     names = [name for column in columns for name in column.names]
     if fit_intercept:
         return np.eye(len(names) + 1)
@@ -243,9 +246,10 @@ def _basis(columns: Sequence[Any], fit_intercept: bool) -> Floats:
 
 
 def _whitening(basis: Floats, moment: Floats, rows: int) -> Floats:
-    """The symmetric inverse root of the basis' second moment, each direction floored at one row's worth."""
+    """The symmetric inverse root of the basis' second moment, with one row's worth added."""
     second = basis @ moment @ basis.T
     values, vectors = np.linalg.eigh((second + second.T) / 2)
     floor = max(float(values[-1]), 1e-12) * 1e-8 + max(float(np.diag(second).max()), 1e-12) / max(rows, 1)
-    # Added, not maximised: a direction that public rows barely show must not dominate a private row's length.
+    # The floor is added, not a maximum: a direction that public rows hardly show must not dominate
+    # the length of a private row.
     return np.asarray((vectors / np.sqrt(np.maximum(values, 0.0) + floor * (values < 50 * floor))) @ vectors.T)

@@ -1,4 +1,4 @@
-"""A model of a local collection as a document, and back; docs/model.schema.json says what is in it."""
+"""Conversion of a local model to a document and back; docs/model.schema.json defines its fields."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from discreet.results.file import header
 
 
 def local_document(result: LocalResult) -> dict[str, Any]:
-    """The result with its task; a mean function of the user's own has no name that could be read again."""
+    """The document of a result with its task.
+
+    A user's own mean function is refused, because it could not be read again.
+    """
     try:
         known = as_model(result.model).mean_function is result.link
     except ValueError:
         known = False
     if not known:
-        raise DomainError(f"a model with the link {result.link.name!r} of your own cannot be saved")
+        raise DomainError(f"a model with the user-defined link {result.link.name!r} cannot be saved; pickle it")
     return {
         **header("local"),
         "model": result.model,
@@ -35,7 +38,7 @@ def local_document(result: LocalResult) -> dict[str, Any]:
 
 
 def read_local(content: Any) -> LocalResult:
-    """The result of a document."""
+    """The result that a document describes."""
     fields = Fields(content, "the document")
     task, results = Task.from_dict(fields.value("task")), read_results(fields.value("results"))
     names = [*(["intercept"] if task.fit_intercept and not _printed(task) else []), *task.names]

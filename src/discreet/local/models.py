@@ -53,7 +53,8 @@ class LocalGLM:
 
 @dataclass(frozen=True)
 class LocalRegression:
-    """y = f(<x, w>) + noise with link f: "sigmoid", "cubic", "softplus", "identity", or a ``Link`` of your own.
+    """y = f(<x, w>) + noise with link f: "sigmoid", "cubic", "softplus", "identity", or a ``Link``
+    of your own.
 
     Parameters
     ----------

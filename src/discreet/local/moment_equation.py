@@ -1,9 +1,10 @@
-"""The corrected estimator: find the model whose expected report is the average report.
+"""The corrected estimator: the model whose expected report equals the average report.
 
-A device reports h(x) (y - centre), with h the clipped vector. For coefficients u on z, the vector before the clip, a
-model predicts E[h (mean(<u, z>) - centre)], an average over public rows or, without rows, over Gaussian points of
-their moments. Equating the two needs no Stein constant, undoes the attenuation of the clip exactly and holds for any
-design. With an increasing link the left side is the gradient of a convex function of u, so the root is unique.
+A device reports h(x) (y - centre), with h the clipped vector. For coefficients u on z, the vector
+before the clip, a model predicts E[h (mean(<u, z>) - centre)], an average over public rows or,
+without rows, over Gaussian points of their moments. Equating the two needs no Stein constant,
+corrects exactly for clipping and holds for any design. With an increasing link the prediction is
+the gradient of a convex function of u, so the root is unique.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ _UNSEEN = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A design to average over: vectors before and after the clip, and how many public rows stand behind it.
+    """A design to average over: vectors before and after clipping, and the number of public rows
+    used.
 
-    ``weights`` have the mean 1, and may be negative where rows were calibrated to collected moments.
+    ``weights`` have the mean 1, and may be negative where rows were calibrated to collected
+    moments.
     """
 
     vectors: Floats
@@ -36,7 +39,7 @@ class Points:
 
     @property
     def weighted(self) -> Floats:
-        """The clipped vectors, each with its share of the average."""
+        """The clipped vectors, each times its weight in the average."""
         if self.weights is None:
             return self.clipped / len(self.clipped)
         return self.clipped * (self.weights / len(self.weights))[:, np.newaxis]
@@ -62,9 +65,11 @@ class Points:
 
 
 def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> Floats:
-    """Points whose second moment is exactly this, and which otherwise look Gaussian; the same ones every time.
+    """Points with exactly this second moment that are otherwise like Gaussian ones; always the
+    same.
 
-    with_constant: the first coordinate is the constant 1, and the others are Gaussian around their mean.
+    with_constant: the first coordinate is the constant 1, and the others are Gaussian around their
+    mean.
     """
     size = len(moment) - int(with_constant)
     half = np.random.Generator(np.random.PCG64(20221117)).normal(size=(count // 2, size))
@@ -78,9 +83,11 @@ def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> F
 
 
 def solve(points: Points, target: Floats, link: Link, centre: float, ridge: float = 0.0) -> Floats:
-    """The coefficients whose expected report is ``target``; with a ridge, those that balance the gap and their length.
+    """The coefficients whose expected report is ``target``.
 
-    Directions in which the design does not vary (indicators that sum to 1) say nothing, and get coefficient 0.
+    With a ridge, those that minimise the squared gap plus the ridge times their squared length.
+
+    Directions in which the design does not vary (indicators that sum to 1) get coefficient 0.
     """
     values, vectors = np.linalg.eigh(points.moment)
     seen = vectors[:, values > _UNSEEN * values[-1]]
@@ -92,14 +99,17 @@ def solve(points: Points, target: Floats, link: Link, centre: float, ridge: floa
         if ridge > 0 or gap <= tolerance:
             return np.asarray(seen @ coef)
     raise NoSolutionError(
-        f"no coefficients of the {link.name} model have the collected average as their expectation: the noise is too "
-        "large for so few reports, or the model's range does not reach so far; more reports, a larger epsilon, fewer "
-        "columns, or prior_std (a bound on how strong effects can be) help"
+        f"no coefficients of the {link.name} model have the average report as their expectation: the noise is too "
+        "large for so few reports, or the average lies outside the model's range; use more reports, a larger "
+        "epsilon, fewer columns, or prior_std (how strong effects typically are)"
     )
 
 
 def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
-    """Zero; then along the least-squares direction both ways, for links that are flat at zero or decrease."""
+    """Starting points: zero, then both ways along the least-squares direction.
+
+    The latter are for links that are flat at zero or decrease.
+    """
     zero = np.zeros(points.vectors.shape[1])
     linear = points.weighted.T @ points.vectors
     direction: Floats = np.asarray(np.linalg.lstsq(linear, target, rcond=None)[0], dtype=np.float64)
@@ -112,7 +122,7 @@ def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
 def _descend(
     points: Points, target: Floats, link: Link, centre: float, coef: Floats, ridge: float, tolerance: float
 ) -> tuple[Floats, float]:
-    """Levenberg and Marquardt's damped Newton steps on |gap|^2 + ridge |coef|^2; returns the remaining gap too."""
+    """Levenberg-Marquardt steps on |gap|^2 + ridge |coef|^2; returns the remaining gap too."""
     damping = 1e-3
     with np.errstate(over="ignore", invalid="ignore"):
         gap = points.expected(coef, link, centre) - target

@@ -1,9 +1,12 @@
-"""Two rounds without public rows: a tenth of the devices tell means and scales, the others report in these units.
+"""Two rounds without public rows: a tenth of the devices report means and scales, the rest follow.
 
-Each device takes part in one of the two, with the whole epsilon: its ledger answers a task or the one that continues
-it, never both. Splitting people costs less than splitting epsilon. A pilot pays wherever columns lie off the middle of
-their declared range or vary little inside it, if there are enough people for it to see that
-(experiments/nldp/two_rounds.md); ``two_rounds_advice`` says which of the two is the case.
+The second round's reports are in units of these means and scales.
+
+Each device takes part in one round, with the whole epsilon: its ledger allows a report for a task
+or for the one that continues it, never both. Splitting people costs less than splitting epsilon. A
+pilot reduces the error where columns lie off the middle of their declared range or vary little
+inside it, if there are enough people to estimate that (experiments/nldp/two_rounds.md).
+``two_rounds_advice`` says whether there are.
 """
 
 from __future__ import annotations
@@ -27,11 +30,12 @@ from discreet.local.task import Task, check_asked
 from discreet.local.unit import Unit
 
 PILOT_SHARE = 0.1
-_FLAG = 0.04  # of the squared length; means and squares share the rest
-# Squared errors of the pilot's means, in units of the variance supposed, up to which two rounds beat one on all designs
-# of numbers that were tried, and above which a fit says next to nothing either way.
+_FLAG = 0.04  # the flag's part of the squared length; means and squares share the rest
+# Squared errors of the pilot's means, in units of the assumed variance. Up to the first, two rounds
+# beat one on all numeric designs that were tried. Above the second, neither gives a useful fit.
 _CLEAR, _TOO_NOISY = 0.01, 0.5
-# A standard deviation below this share of half the range is not believed: the noise of squares is about as large.
+# Standard deviations below this share of half the range are raised to it: the noise of squares is
+# about as large.
 _LEAST_SPREAD = 0.01
 
 
@@ -46,7 +50,7 @@ def pilot_task(
     fit_intercept: bool = True,
     positive: object = None,
 ) -> Task:
-    """The first of two rounds; ``goal`` counts the devices of both, of which a tenth answer this one.
+    """The first of two rounds, answered by a tenth of the devices; ``goal`` counts both rounds.
 
     Parameters
     ----------
@@ -57,7 +61,7 @@ def pilot_task(
     target : Numeric or Categorical
         The label of the task that follows.
     epsilon : float
-        What a report may tell about its record.
+        The privacy loss of one report.
     goal : int
         How many reports are planned for both rounds.
     closes : str, default 'goal'
@@ -110,7 +114,7 @@ def pilot_people(goal: int) -> int:
 
 
 def planned_people(task: Task) -> int:
-    """How many devices are asked in all, of a pilot or a task of one round."""
+    """How many devices are asked in all, in a pilot or in a task of one round."""
     return round(task.goal / PILOT_SHARE) if task.statistic.kind == "pilot" else task.goal
 
 
@@ -122,7 +126,10 @@ def _asked(columns: Sequence[Column], epsilon: float) -> tuple[Statistic, Unit]:
 
 
 def pilot_error(columns: Sequence[Column], epsilon: float, goal: int) -> float:
-    """The expected squared error of the pilot's mean of a number, in units of the variance supposed; 0 without any."""
+    """The expected squared error of the pilot's mean of a number, in units of the assumed variance.
+
+    0 if there is no numeric column.
+    """
     if not any(isinstance(column, Numeric) for column in columns):
         return 0.0
     statistic, randomizer = _asked(columns, epsilon)
@@ -131,11 +138,11 @@ def pilot_error(columns: Sequence[Column], epsilon: float, goal: int) -> float:
 
 
 def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> str:
-    """Whether two rounds are worth it for devices of which nothing is known (experiments/nldp/two_rounds.md)."""
+    """Whether two rounds are better than one without public facts (experiments/nldp/two_rounds.md)."""
     if not any(isinstance(column, Numeric) for column in columns):
-        return "one round: categories alone have no location and scale that a pilot could tell"
+        return "one round: without numeric columns a pilot has no means and scales to estimate"
     error = pilot_error(columns, epsilon, goal)
-    told = f"{pilot_people(goal):,} pilot reports would tell means to about {math.sqrt(error):.2g} standard deviations"
+    told = f"{pilot_people(goal):,} pilot reports estimate means to about {math.sqrt(error):.2g} standard deviations"
     if error > _TOO_NOISY:
         return f"one round: {told}, too little to be of use; ask more people, fewer columns, or find public rows"
     if error > _CLEAR:
@@ -144,7 +151,8 @@ def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> s
 
 
 def second_task(pilot: Task, collection: Collection, goal: int | None = None, closes: str = "goal") -> Task:
-    """The second of two rounds, scaled by the means and standard deviations that the pilot estimated.
+    """The second of two rounds, scaled by the means and standard deviations that the pilot
+    estimated.
 
     Parameters
     ----------
@@ -192,23 +200,23 @@ def second_task(pilot: Task, collection: Collection, goal: int | None = None, cl
 
 
 def pilot_moment(pilot: Task, collection: Collection) -> Floats:
-    """E[(1, x)(1, x)^T] as the pilot tells it, columns taken as uncorrelated.
+    """E[(1, x)(1, x)^T] as the pilot estimates it, with uncorrelated columns.
 
-    What differs from the supposed by less than twice its noise stays as supposed: a noisy unit is worse than a guess
-    that fits as well.
+    An estimate within twice its noise of the assumed value is replaced by that value: a noisy unit
+    is worse than a guess that fits as well.
     """
     statistic, mean = pilot.statistic, collection.mean
     size = len(pilot.names)
     usable = float(mean[0]) / statistic.flag
     if usable < 0.1:
-        raise DomainError("hardly any report of the pilot seems to come from a complete record; ask more devices")
+        raise DomainError("the pilot's estimated share of complete records is about zero; ask more devices")
     first = mean[1 : 1 + size] * (math.sqrt(size) / (statistic.first * usable))
     second = mean[1 + size :] * (math.sqrt(size) / (statistic.second * usable))
     noise = pilot_noise(statistic, pilot.randomizer, size, collection.count) / usable
     supposed = supposed_moment(pilot.columns)
     middle = supposed[0, 1:]
     levels = np.array([not isinstance(column, Numeric) for column in pilot.columns for _ in column.names])
-    # The square of an indicator is the indicator: two looks at its mean.
+    # The square of an indicator is the indicator, so both entries estimate its mean.
     first = np.where(levels, (first + second) / 2, first)
     close = np.where(levels, noise / math.sqrt(2), noise)
     first = np.where(np.abs(first - middle) > 2 * close, np.clip(first, -1.0, 1.0), middle)
@@ -218,6 +226,6 @@ def pilot_moment(pilot: Task, collection: Collection) -> Floats:
 
 
 def _number_spread(told: Floats, supposed: Floats, noise: float) -> Floats:
-    """Variances of numbers; one that the noise hides is at most twice the noise."""
+    """Variances of numeric columns; one below twice its noise is taken as at most that."""
     seen = np.where(told > 2 * noise, told, np.minimum(supposed, 2 * noise))
     return np.where(np.abs(told - supposed) > 2 * noise, seen, supposed)

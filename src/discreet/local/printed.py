@@ -1,4 +1,4 @@
-"""Tasks with NLDP's printed noise, to reproduce the paper: what that noise really gives is computed and checked."""
+"""Tasks with the noise that NLDP prints, to reproduce the paper; its actual guarantee is checked."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from discreet.local.statistic import Statistic
 from discreet.local.target import Target
 from discreet.local.task import Task, check_asked
 
-# |f'| <= L and f(0) of the links that NLDP's algorithms 3 and 4 are printed for; the cubic's slope grows with |eta|.
+# L with |f'| <= L, and f(0), of the links in NLDP's algorithms 3 and 4; the cubic's slope grows
+# with |eta|.
 _LINKS = {"sigmoid": (0.25, 0.5), "softplus": (1.0, math.log(2)), "cubic": (math.inf, 0.0), "identity": (1.0, 0.0)}
 
 
 @dataclass(frozen=True)
 class PrintedLink:
-    """y = f(<x, w>) + noise of size at most ``noise_bound``: algorithms 3 and 4 bound |y| by L r + |f(0)| + C.
+    """y = f(<x, w>) + noise of size at most ``noise_bound``: algorithms 3 and 4 bound |y| by L
+    r + |f(0)| + C.
 
     Parameters
     ----------
@@ -63,7 +65,8 @@ class PrintedLink:
         return (radius**2 if math.isinf(slope) else slope) * radius + abs(start) + self.noise_bound
 
 
-# sigma for a sensitivity of 1 at a share of epsilon and half of delta: sqrt(2 log(2.5 / delta)) / (share epsilon).
+# sigma for a sensitivity of 1 at a share of epsilon and half of delta: sqrt(2
+# log(2.5 / delta)) / (share epsilon).
 def _spread(epsilon: float, delta: float, share: float) -> float:
     return math.sqrt(2 * math.log(2.5 / delta)) / (share * epsilon)
 
@@ -83,7 +86,7 @@ def printed_task(
     rounds: int = 1,
     covariance_norm: float | None = None,
 ) -> Task:
-    """A task of algorithm 1 or 3 (design "gaussian") or 2 or 4 ("bounded"), with the noise as printed.
+    """A task of NLDP's algorithm 1 or 3 (design "gaussian"), or 2 or 4 ("bounded"), as printed.
 
     Parameters
     ----------
@@ -121,7 +124,7 @@ def printed_task(
 
     Privacy
     -------
-    ``local_guarantee`` computes what the printed noise really gives.
+    ``local_guarantee`` computes the guarantee that the printed noise gives.
 
     Examples
     --------
@@ -146,8 +149,8 @@ def printed_task(
     bound = max(abs(target.low), abs(target.high)) if link is None else link.label_bound(radius)
     share = math.sqrt(0.5)
     statistic = Statistic("printed", outer=share, cross=share, radius=radius, transform=raw)
-    # Both parts get half of epsilon, in algorithm 5 a quarter; the printed sensitivities are 2 r^2 and 2 r B, here in
-    # units of the vector.
+    # Both parts get half of epsilon, in algorithm 5 a quarter; the printed sensitivities are 2 r^2
+    # and 2 r B, here in units of the vector.
     noise = 2 * share * _spread(epsilon, delta, 0.5 / rounds)
     randomizer = Gaussian.with_noise(statistic, len(raw), outer=noise, cross=noise)
     if rounds == 2 and not randomizer.gives(epsilon, delta, _predictor_noise(epsilon, delta).mu):
@@ -169,7 +172,8 @@ def printed_task(
 
 
 def printed_second(first: Task, collection: Collection) -> Task:
-    """The second round of algorithm 5: every device tells <x, w_ols>, cut to [0, 1], with the printed noise.
+    """The second round of algorithm 5: every device reports <x, w_ols>, clipped to [0, 1], with
+    noise.
 
     Parameters
     ----------
@@ -214,7 +218,7 @@ def _predictor_noise(epsilon: float, delta: float) -> Gaussian:
 
 def _raw(columns: tuple[object, ...]) -> Floats:
     if not all(isinstance(column, Numeric) for column in columns):
-        raise DomainError("calibration 'paper' is printed for numbers, not for categories")
+        raise DomainError("calibration 'paper' is defined for numbers, not for categories")
     centres = [column.centre for column in columns if isinstance(column, Numeric)]
     halves = [column.half_width for column in columns if isinstance(column, Numeric)]
     return np.hstack([np.array(centres)[:, np.newaxis], np.diag(halves)])

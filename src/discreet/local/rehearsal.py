@@ -1,4 +1,4 @@
-"""Made-up people for a task: what a collection would say if effects were as strong as supposed."""
+"""A simulated collection for a task, with effects of an assumed strength."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from discreet.local.models import LocalGLM, Model
 from discreet.local.simulation import simulate_encoded
 from discreet.local.task import Task
 
-# Residuals of models that are no GLM, as a share of half the label's range.
+# Standard deviation of residuals of models other than GLMs, as a share of half the label's range.
 _RESIDUAL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """A simulated collection, the encoded people behind it, and the coefficients that made their labels."""
+    """A simulated collection, the encoded people behind it, and the coefficients that made their
+    labels.
+    """
 
     collection: Collection
     rows: Floats
@@ -32,11 +34,12 @@ class Rehearsal:
 def rehearse(
     task: Task, n: int, model: Model, rng: np.random.Generator, effect: float = 1.0, missing: float = 0.0
 ) -> Rehearsal:
-    """n people like the task's public rows or moments, with a linear predictor of standard deviation ``effect``.
+    """n people like the task's public rows or moments, with a linear predictor of standard
+    deviation ``effect``.
 
-    missing: the share of people who leave one answer out.
-    Labels stay inside the declared range but for a few in a thousand; a model whose means the range cannot hold is
-    refused. For a linear model ``effect`` counts in eighths of the range.
+    ``missing`` is the share of people who leave one answer out. All but a few labels in a thousand
+    lie inside the declared range; a model whose means do not fit into it is refused. For a linear
+    model ``effect`` is in eighths of the range.
     """
     rows = people(task, n, rng)
     raw = rows @ raw_map(task).T
@@ -54,7 +57,7 @@ def rehearse(
 
 
 def people(task: Task, n: int, rng: np.random.Generator) -> Floats:
-    """Encoded rows (1, x): drawn from the public rows, else Gaussian with the known or supposed moments."""
+    """Encoded rows (1, x): drawn from the public rows, else Gaussian with known or assumed moments."""
     points, _ = encoded_points(task)
     if isinstance(task.design, KnownDesign) and task.design.rows is not None:
         return points[rng.integers(len(points), size=n)]
@@ -77,18 +80,18 @@ def _supposed_people(task: Task, n: int, rng: np.random.Generator) -> Floats:
 
 
 def label_scale(task: Task, model: Model, effect: float) -> tuple[float, float]:
-    """Where the linear predictor is centred and how far it ranges, so that labels keep inside the declared range."""
+    """Centre and standard deviation of the linear predictor that keep labels in the declared range."""
     low, high = task.target.low, task.target.high
     name = model.name
     if name in ("logistic", "boosting", "sigmoid"):
         if not (low <= 0.0 and high >= 1.0):
-            raise ValueError(f"a {name} model needs a label range that holds 0 to 1, {task.target.name!r} has less")
+            raise ValueError(f"a {name} model needs a label range that contains 0 to 1; {task.target.name!r} has less")
         return 0.0, effect
     if name == "identity":
         return task.target.centre, effect * task.target.half_range / 4
     if name in ("poisson", "exponential"):
         if not (low <= 0.0 and high >= 2.0):
-            raise ValueError(f"a {name} model needs a label range from 0 to 2 at least, {task.target.name!r} has less")
+            raise ValueError(f"a {name} model needs a label range that contains 0 to 2; {task.target.name!r} has less")
         # exp(centre + 3 effect) and its Poisson scatter stay below the upper bound.
         return float(np.log(high) - 3 * effect - 3 / np.sqrt(high)), effect
     if name == "cubic":

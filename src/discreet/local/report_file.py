@@ -1,4 +1,4 @@
-"""Reports in a file: their bodies one after another, all of one size."""
+"""A file of reports: their bodies one after another, all of the same size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from discreet.local.wire import WireError, decode, report_id
 
 
 def read_reports(task: Task, path: str | PathLike[str]) -> Collection:
-    """The collection of a file's reports, each id counted once; a damaged or foreign one refuses the file."""
+    """The collection of a file's reports, each id counted once.
+
+    One damaged report, or one of another task, makes the file invalid.
+    """
     content = Path(path).read_bytes()
     size = task.body_size
     if len(content) % size:
-        raise WireError(f"a file of this task's reports is a multiple of {size} bytes long")
+        raise WireError(f"a file of this task's reports must be a multiple of {size} bytes long")
     collection = Collection(task)
     seen: dict[bytes, bytes] = {}
     for start in range(0, len(content), size):

@@ -18,16 +18,18 @@ from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods, Results
 from discreet.rows import RowsUsed
 
-# Mean functions whose coefficients have ratios, by the name of the link that is their inverse.
+# Mean functions whose coefficients give odds or rate ratios, with the name of their link.
 _RESULT_LINKS = {"logistic": "logit", "sigmoid": "logit", "poisson": "log", "exponential": "log"}
 
 
 @dataclass(frozen=True, eq=False)
 class LocalResult(NamedMethods, ReportMethods):
-    """Coefficients in the columns' own units, with standard errors that count noise, sampling and public rows.
+    """Coefficients in the columns' own units; standard errors include all sources of error.
 
-    ``params``, ``bse``, ``conf_int()`` and the others are those of ``results_``, by name; arrays start with the
-    intercept if the task has one.
+    These are privacy noise, sampling, and the public rows' own sampling.
+
+    ``params``, ``bse``, ``conf_int()`` and the others are those of ``results_``, by name; arrays
+    start with the intercept if the task has one.
 
     Attributes
     ----------
@@ -104,7 +106,8 @@ class LocalResult(NamedMethods, ReportMethods):
             shrunk=self.estimates,
             estimates=self.estimates,
             covariance=self.covariance if known else None,
-            # Of other labels than 0 and 1, how they vary is bounded and not known, so noise is not told apart.
+            # For labels other than 0 and 1 only a bound on the sampling variance is known, so the
+            # noise's share is not given.
             noise_covariance=self.noise_covariance if known and self.task.target.two_valued else None,
             privacy=local_guarantee(self.task),
             nobs=float(self.count),
@@ -116,8 +119,8 @@ class LocalResult(NamedMethods, ReportMethods):
             delta=self.delta,
             trust="local",
             facts=(("Task", f"{self.task.name}, {self.digest[:16]}"),),
-            notes=(f"Supposed: {self.assumption}.",),
-            no_errors="NLDP prints no standard errors for its second round",
+            notes=(f"Assumed: {self.assumption}.",),
+            no_errors="NLDP gives no standard errors for its second round",
         )
 
     @property
@@ -154,7 +157,8 @@ class LocalResult(NamedMethods, ReportMethods):
         return {column.name: column.high - column.low for column in self.task.columns if isinstance(column, Numeric)}
 
     def predict(self, table: Any) -> Floats:
-        """The expected label of each row; for a label of two levels the probability of the one that counts as 1.
+        """The expected label of each row; for a label of two levels the probability of the one that
+        counts as 1.
 
         Parameters
         ----------

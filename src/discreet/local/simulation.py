@@ -1,7 +1,9 @@
-"""A whole collection in memory: the devices' own code on every record, and the noise of the sum drawn once.
+"""A whole collection in memory: the devices' code runs on every record; the sum's noise is drawn
+once.
 
-The sum of n independent reports is drawn as one Gaussian with their exact mean and covariance. That is the same law to
-many digits and far faster, but its randomness is numpy's: for experiments, never for real reports.
+The sum of n independent reports is drawn as one Gaussian with their exact mean and covariance. The
+distribution is the same to many digits and this is far faster, but numpy's generator is not secure:
+use it for experiments only.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Ge
 
 
 def _one_by_one(task: Task, rows: Floats, labels: Floats, rng: np.random.Generator) -> Collection:
-    """Every report on its own, where no sum can stand for them."""
+    """Every single report, where a sum does not suffice."""
     assert isinstance(task.randomizer, Gaussian)
     exact = task.randomizer.exact(task.statistic.vectors(rows, task.target.scaled(labels)))
     noisy = exact + np.rint(rng.normal(size=exact.shape) * task.randomizer.entry_scales).astype(np.int64)

@@ -1,16 +1,17 @@
-"""From a record to the vector that is randomized: the same bits on every device, and on simulated millions.
+"""From a record to the vector that is randomized: the same bits on devices and in simulations.
 
-A record is encoded to (1, x), mapped by the task's matrix to z, and shortened to h with |h| <= radius. The vector is
+A record is encoded to (1, x), mapped by the task's matrix to z, and clipped to h with
+|h| <= radius. The vector is
 
     "cross"      (flag, cross h c / radius)
-    "both"       (flag, outer svec(h h^T) / radius^2, cross w h c / radius),   w = min(1, radius / |z|)
-    "pilot"      (flag, first x / sqrt(p), second x^2 / sqrt(p))               of encoded features, before any map
-    "printed"    (outer triu(h h^T) / radius^2, cross h c / radius)            as NLDP prints it
-    "predictor"  (z_1 cut to [0, 1])                                           NLDP's second round: z_1 = <x, w_ols>
+    "both"       (flag, outer svec(h h^T) / radius^2, cross w h c / radius), w = min(1, radius/|z|)
+    "pilot"      (flag, first x / sqrt(p), second x^2 / sqrt(p))   x encoded, not mapped
+    "printed"    (outer triu(h h^T) / radius^2, cross h c / radius)   as NLDP prints it
+    "predictor"  (z_1 clipped to [0, 1])   NLDP's second round, z_1 = <x, w_ols>
 
-with c in [-1, 1] the label, triu the upper triangle and svec the same with off-diagonal entries times sqrt(2). The
-weights' squares add up to at most 1, so the vector lies in the unit ball. A record with anything missing has the
-vector 0.
+with c in [-1, 1] the label, triu the upper triangle and svec the same with off-diagonal entries
+times sqrt(2). The weights' squares add up to at most 1, so the vector lies in the unit ball. A
+record with anything missing has the vector 0.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 KINDS = ("cross", "both", "pilot", "printed", "predictor")
 _LARGEST_TRANSFORM = 1e12
 _LARGEST_DIMENSION = 10_000
-# The squares of weights are decimal fractions that add up to 1 on paper.
+# The squares of weights are decimal fractions whose exact sum is 1; floats round them.
 _ROUNDING = 1e-12
 
 
@@ -81,12 +82,12 @@ class Statistic:
         return content
 
     def check(self, features: int) -> None:
-        """Raise unless this fits so many encoded features."""
+        """Raise unless this fits the number of encoded features."""
         if self.kind != "pilot":
             self._check_transform(features + 1)
         least = 1 if self.kind == "predictor" else 2
         if not least <= self.dimension(features) <= _LARGEST_DIMENSION:
-            raise DomainError(f"a report must be of {least} to {_LARGEST_DIMENSION:,} numbers")
+            raise DomainError(f"a report must have {least} to {_LARGEST_DIMENSION:,} numbers")
 
     def _check_transform(self, columns: int) -> None:
         shape = self.transform.shape
@@ -124,12 +125,16 @@ class Statistic:
 
     @cached_property
     def triangle(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-        """Rows and columns of the upper triangle, row by row, and what its entries are multiplied by."""
+        """Rows and columns of the upper triangle, row by row, and what its entries are multiplied
+        by.
+        """
         rows, columns = np.triu_indices(self.width)
         return rows, columns, np.where((rows == columns) | (self.kind == "printed"), 1.0, math.sqrt(2))
 
     def vectors(self, rows: Floats, labels: Floats) -> Floats:
-        """One vector a record, from encoded rows (1, x) and labels c; 0 where anything is missing."""
+        """One vector per record, from encoded rows (1, x) and labels c; 0 where anything is
+        missing.
+        """
         usable = np.isfinite(rows).all(axis=1) & np.isfinite(labels)
         rows, labels = np.where(usable[:, np.newaxis], rows, 0.0), np.where(usable, labels, 0.0)
         if self.kind == "predictor":

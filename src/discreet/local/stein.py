@@ -1,7 +1,9 @@
-"""NLDP's estimator as printed: least squares from noisy moments, times the constant of Stein's lemma.
+"""NLDP's estimator as printed: least squares from noisy moments, times the constant of Stein's
+lemma.
 
-With x ~ N(0, Sigma), E[x y] = Sigma w E[f'(<x, w>)], so the least-squares vector points along w: w = c w_ols, where c
-solves c E[f'(c <x, w_ols>)] = 1 (Lemma 5 and Theorem 18; f' is Phi'' for a GLM). The mean is over public rows.
+With x ~ N(0, Sigma), E[x y] = Sigma w E[f'(<x, w>)], so the least-squares vector points along w:
+w = c w_ols, where c solves c E[f'(c <x, w_ols>)] = 1 (Lemma 5 and Theorem 18; f' is Phi'' for a
+GLM). The mean is over public rows.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from discreet.errors import NoSolutionError
 from discreet.local.columns import Floats
 from discreet.local.links import GLMS, Link
 
-# Roots are looked for up to this size, on a grid that misses no crossing of a smooth mean.
+# Roots are searched up to this size, on a grid fine enough for every crossing of a smooth mean.
 _LARGEST_SCALE = 1e4
 _STEPS = 400
 
@@ -35,7 +37,7 @@ def glm_gaussian(moments: NoisyMoments, public: Floats, family: str) -> Floats:
 
 
 def glm_bounded(moments: NoisyMoments, public: Floats, family: str) -> Floats:
-    """A GLM's coefficients, bounded design (NLDP, Algorithm 2): another radius on the devices, the same server."""
+    """A GLM's coefficients, bounded design (NLDP, Algorithm 2); only the devices' radius differs."""
     return scaled_least_squares(moments, public, GLMS[family])
 
 
@@ -45,14 +47,16 @@ def regression_gaussian(moments: NoisyMoments, public: Floats, link: Link) -> Fl
 
 
 def regression_bounded(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
-    """Coefficients of y = f(<x, w>) + noise, bounded design (NLDP, Algorithm 4, its Newton line corrected)."""
+    """Coefficients of y = f(<x, w>) + noise, bounded design (NLDP, Algorithm 4, its Newton line
+    corrected).
+    """
     return scaled_least_squares(moments, public, link)
 
 
 def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link, *, pooled: bool = True) -> Floats:
     """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8).
 
-    pooled: False where ``public`` are no rows but points made from the same noisy moments.
+    ``pooled`` is False where ``public`` holds points made from the same noisy moments, not rows.
     """
     n, m = moments.count, len(public) if pooled else 0
     covariance = (n * moments.second + (public.T @ public if pooled else 0.0)) / (n + m)
@@ -61,15 +65,19 @@ def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link, *, p
 
 
 def two_rounds(first: NoisyMoments, predictions: Callable[[Floats], Floats], family: str) -> Floats:
-    """A GLM without public rows (NLDP, Algorithm 5): ``predictions`` asks every user for a noisy <x, w_ols>."""
+    """A GLM without public rows (NLDP, Algorithm 5); ``predictions`` are the users' noisy <x,
+    w_ols>.
+    """
     coef: Floats = np.asarray(np.linalg.solve(first.second, first.cross), dtype=np.float64)
     return stein_scale(predictions(coef), GLMS[family]) * coef
 
 
 def stein_scale(predictor: Floats, link: Link) -> float:
-    """The root c of c mean(f'(c <x, w_ols>)) = 1 that is nearest to zero; negative if the link decreases.
+    """The root c of c mean(f'(c <x, w_ols>)) = 1 that is nearest to zero; negative if the link
+    decreases.
 
-    Bracketed and bisected: noisy input may have no root, or several, where Newton's method wanders off.
+    By bracketing and bisection: noisy input may have no root or several, where Newton's method
+    diverges.
     """
 
     def excess(scale: float) -> float:
@@ -91,7 +99,7 @@ def stein_scale(predictor: Floats, link: Link) -> float:
         if not found:
             raise NoSolutionError(
                 f"c mean(f'(c <x, w_ols>)) = 1 has no root with |c| <= {_LARGEST_SCALE:g} for {link.name!r}: the noisy "
-                "least-squares coefficients are too large for this model's range; more reports or epsilon help"
+                "least-squares coefficients are too large for this model's range; use more reports or a larger epsilon"
             )
         low, high = min(found, key=lambda bracket: abs(bracket[1]))
         for _ in range(200):

@@ -1,4 +1,4 @@
-"""The label of a task: what a device reads, and how it becomes a number c in [-1, 1]."""
+"""The label of a task, and how a device turns it into a number c in [-1, 1]."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Target:
-    """A number between ``low`` and ``high``, or a category: 1 for the level ``positive`` and 0 for every other.
+    """A number between ``low`` and ``high``, or a category: 1 for the level ``positive`` and 0 for
+    every other.
 
     c = (y - centre) / scale, cut to [-1, 1].
     """
@@ -85,11 +86,11 @@ class Target:
 
     @property
     def two_valued(self) -> bool:
-        """Whether labels are 0 or 1: what a logistic model explains."""
+        """Whether labels are 0 or 1, as a logistic model needs."""
         return (self.low, self.high) == (0.0, 1.0)
 
     def encode(self, values: Any) -> Floats:
-        """Labels in their own units, NaN where one is missing, odd or undeclared."""
+        """Labels in their own units; NaN where one is missing, malformed or undeclared."""
         if not self.values:
             return np.asarray(Numeric(self.name, self.low, self.high).encode(values, 0.0, 1.0)[0])
         levels = np.array(levels_of(values, self.values))

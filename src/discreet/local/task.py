@@ -1,4 +1,4 @@
-"""A task: the public document that tells every device what to report, and everybody what that promises."""
+"""A task: the public document that says what every device reports, and with which guarantee."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ _FIELDS = {"format", *_PLAIN, "target", "columns", "statistic", "randomizer"}
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is reported, by whom, under which guarantee; identified by the hash of all of it.
+    """What is reported, by whom and under which guarantee. Its hash identifies it.
 
-    ``design`` is what the maker knew about the features: a KnownDesign, its hash where a device got the task without
-    it, or None. ``parent`` is the task whose reports this one was made from, or "". Each device answers one of the
-    two. Making a Task checks that its randomizer gives (epsilon, delta), so a device need not trust its author.
+    ``design`` is what the maker knew about the features: a KnownDesign, its hash where a device got
+    the task without it, or None. ``parent`` is the task whose reports this one was made from, or
+    "". Each device answers one of the two. Making a Task checks that its randomizer gives (epsilon,
+    delta), so a device need not trust its author.
 
     Attributes
     ----------
     name : str
         What the task is about.
     epsilon : float
-        What a report may tell about its record.
+        The privacy loss of one report.
     delta : float
         0 with the unit randomizer.
     goal : int
@@ -58,7 +59,7 @@ class Task:
     target : label
         What is predicted.
     statistic : Statistic
-        Which vector a device makes of its record.
+        Which vector a device computes from its record.
     randomizer : Unit or Gaussian
         How it randomizes this vector.
     calibration : str
@@ -143,11 +144,11 @@ class Task:
         except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
             raise DomainError(f"a task's field has the wrong type: {error}") from error
         made = cls(**fields)
-        _ = made.digest  # what has no canonical form, as text that is no Unicode, is no task
+        _ = made.digest  # a document without a canonical form, such as text that is not Unicode, is not a task
         return made
 
     def to_dict(self, *, design: bool = True) -> dict[str, Any]:
-        """Plain numbers, strings and lists, enough to make the same task again.
+        """Numbers, strings and lists from which ``from_dict`` makes the same task.
 
         Parameters
         ----------
@@ -187,12 +188,16 @@ class Task:
 
     @property
     def document(self) -> bytes:
-        """What devices are sent: canonical JSON with the design's hash. Its SHA-256 is the digest."""
+        """The document for devices: canonical JSON with the design's hash. Its SHA-256 is the
+        digest.
+        """
         return canonical_bytes(self.to_dict(design=False))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the canonical form (RFC 8785) with the design's hash, in hexadecimal: the task's identity."""
+        """The task's identity: SHA-256 of the canonical form (RFC 8785) with the design's hash, in
+        hex.
+        """
         return sha256_hex(self.to_dict(design=False))
 
     @cached_property
@@ -207,8 +212,11 @@ class Task:
 
     @property
     def question(self) -> str:
-        """The identity of the question, which a device answers once: a task and the one that continues it share it."""
-        # Of NLDP's two printed rounds the same device answers both, each once.
+        """The identity of the question, which a device answers once.
+
+        A task and the one that continues it have the same.
+        """
+        # In NLDP's algorithm with two rounds a device answers both, each once.
         return f"{self.parent}/2" if self.statistic.kind == "predictor" else self.parent or self.digest
 
     @property
@@ -230,7 +238,7 @@ class Task:
         if self.calibration not in ("tight", "paper") or not isinstance(self.fit_intercept, bool):
             raise DomainError("calibration must be 'tight' or 'paper', and fit_intercept true or false")
         if self.calibration == "paper" and not isinstance(self.randomizer, Gaussian):
-            raise DomainError("calibration 'paper' is about gaussian noise")
+            raise DomainError("calibration 'paper' needs the gaussian randomizer")
         names = [column.name for column in self.columns] + [self.target.name]
         if not self.columns or len(set(names)) != len(names) or "" in names:
             raise DomainError("a task needs at least one column, and no name twice among columns and target")
@@ -253,7 +261,7 @@ class Task:
 
 
 def _converted(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields in their types, whatever of TOML or JSON they came from."""
+    """Fields converted to their types, from TOML or JSON."""
     fields = {key: content[key] for key in _PLAIN}
     for key in ("epsilon", "delta"):
         fields[key] = number(fields[key], key)
@@ -286,7 +294,9 @@ def _randomizer(entry: Mapping[str, Any], statistic: Statistic, features: int) -
 
 
 def _is_date(value: Any) -> bool:
-    """Whether it is a day spelt as 2030-12-31: Python knows further spellings, other languages do not."""
+    """Whether it is a date written as 2030-12-31; Python accepts further forms, other languages do
+    not.
+    """
     if not isinstance(value, str) or re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII) is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""A task as TOML, the form that people read and sign off."""
+"""A task as TOML, the form that people read and approve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.documents import toml_value
 
 
 def task_toml(content: dict[str, Any]) -> str:
-    """The document as TOML: settings first, then tables, then what is long."""
+    """The document as TOML: settings first, then tables, then long arrays."""
     lines = [f"{key} = {toml_value(value)}" for key, value in content.items() if not _is_table(value)]
     last = ("design",)
     for key, value in sorted(content.items(), key=lambda item: item[0] in last):

@@ -1,22 +1,27 @@
-"""The unit randomizer: pure epsilon for a vector in the unit ball, reported as the number of one candidate.
+"""The unit randomizer: pure epsilon for a vector in the unit ball, reported as the number of one
+candidate.
 
-The report's random id fixes K candidate vectors on the sphere (codebook.py). Let v be the record's vector. It is
-rounded to +v or -v, the former with probability (1 + |v|)/2, which leaves its mean as it is once the length is taken
-to be 1. The m candidates with the largest inner product with it are the top. Candidate j is reported with probability
+The report's random id fixes K candidate vectors on the sphere (codebook.py). Let v be the record's
+vector. It is rounded to the unit vector v/|v| or its opposite, the former with probability
+(1 + |v|)/2, so that its mean is v. The m candidates with the largest inner product with it are the
+top. Candidate j is reported with probability
 
-    high / (m high + (K - m) low)  if it is in the top,      low / (m high + (K - m) low)  otherwise.
+    high / (m high + (K - m) low) if it is in the top,    low / (m high + (K - m) low) otherwise.
 
-Theorem. The report is epsilon-private for the replacement of the whole record, epsilon = log(high / low), exactly.
+Theorem. The report is epsilon-private for the replacement of the whole record,
+epsilon = log(high / low), exactly.
 
-Proof. The id does not depend on the record. For a given id and a given rounded vector, exactly m candidates have the
-weight ``high``, whatever the vector is and however its inner products were rounded: ties go to the smaller number. So
-the normaliser m high + (K - m) low is the same for all records, and each candidate's probability is one of two
-numbers with the ratio high / low. The rounding to +-v mixes two such distributions, and a mixture lies between its
-parts. The choice is drawn from a uniform whole number below the normaliser, so these are the true probabilities. QED
+Proof. The id does not depend on the record. For a given id and a given rounded vector, exactly m
+candidates have the weight ``high``, whatever the vector is and however its inner products were
+rounded: ties go to the smaller number. So the normaliser m high + (K - m) low is the same for all
+records, and each candidate's probability is one of two numbers with the ratio high / low. The
+rounding to +-v mixes two such distributions, and a mixture lies between its parts. The choice is
+drawn from a uniform whole number below the normaliser, so these are the true probabilities. QED
 
-The mean. Candidates are uniform on the sphere and independent, so by symmetry E[V] = shrink u for a unit vector u, with
-a constant from unit_law.py: V / shrink is unbiased, for v of any length <= 1, and its second moment is known. As K
-grows this is the optimal randomizer (Asi, Feldman and Talwar 2022): e^epsilon times the density on the best cap.
+The mean. Candidates are uniform on the sphere and independent, so by symmetry E[V] = shrink u for a
+unit vector u, with a constant from unit_law.py: V / shrink is unbiased, for v of any length <= 1,
+and its second moment is known. As K grows this is the optimal randomizer (Asi, Feldman and Talwar
+2022): e^epsilon times the density on the best cap.
 """
 
 from __future__ import annotations
@@ -44,13 +49,13 @@ Integers = NDArray[np.int64]
 GRID = 2**20
 _LOW = 2**16
 _LARGEST_WEIGHT = 2**53 - 1
-# e^epsilon is known to about 1e-16 relatively in every language; the margin leaves nothing to argue about.
+# e^epsilon has a relative error of about 1e-16 in every language; this margin covers it.
 _MARGIN = 1e-12
 
 
 @dataclass(frozen=True)
 class Unit:
-    """K candidates, m of them favoured, with whole weights."""
+    """K candidates, of which the top m are more probable, with whole-number weights."""
 
     dimension: int
     candidates: int
@@ -73,7 +78,7 @@ class Unit:
 
     @classmethod
     def best(cls, dimension: int, epsilon: float) -> Unit:
-        """The one with the least error at this epsilon."""
+        """The unit randomizer with the least error at this epsilon."""
         count, top = best_size(dimension, epsilon)
         most = (_LARGEST_WEIGHT - (count - top) * _LOW) // top
         high = min(math.floor(_LOW * math.exp(min(epsilon, 30.0)) * (1 - _MARGIN)), most)
@@ -92,7 +97,7 @@ class Unit:
 
     @property
     def total(self) -> int:
-        """The normaliser: the same for every record."""
+        """The normaliser, which is the same for every record."""
         return self.top * self.high + (self.candidates - self.top) * self.low
 
     @property
@@ -111,16 +116,16 @@ class Unit:
 
     @property
     def unit(self) -> float:
-        """What one whole number of a decoded report stands for: their mean is then the record's vector."""
+        """The value of one unit of a decoded report, which makes its mean the record's vector."""
         return 1 / (GRID * self.law.shrink)
 
     @property
     def longest(self) -> float:
-        """How long a decoded report is: every one, honest or not."""
+        """The length of every decoded report, honest or not."""
         return 1 / self.law.shrink
 
     def second_moment(self, inputs: Floats, directions: Floats) -> Floats:
-        """E[Z Z^T] of a decoded report, of E[u u^T] with u the record's direction; its length does not matter."""
+        """E[Z Z^T] of a decoded report, from E[u u^T] with u the direction of the record's vector."""
         law = self.law
         return (law.across * np.eye(len(directions)) + (law.along - law.across) * directions) / law.shrink**2
 
@@ -131,7 +136,7 @@ class Unit:
         return [self._choose(row, bits).to_bytes(2, "little") for row in scores(keys, rounded, self.candidates)]
 
     def chances(self, digest: bytes, vector: Floats, identity: bytes) -> Floats:
-        """The probability of each candidate for one record and one id: what an audit compares."""
+        """The probability of each candidate for one record and one id, for audits."""
         length = min(float(np.sqrt(ordered_sum(vector * vector))), 1.0)
         directed = vector if length > 0 else np.eye(1, self.dimension)[0]
         key = codebook_key(digest, identity)
@@ -141,7 +146,7 @@ class Unit:
         return (keep * weights[0] + (1 - keep) * weights[1]) / self.total
 
     def _rounded(self, vectors: Floats, bits: Bits) -> Floats:
-        """Each vector or its opposite, by 53 random bits; in place of 0, which has no direction, the first axis."""
+        """Each vector or its opposite, by 53 random bits; the first axis in place of a zero vector."""
         lengths = np.minimum(np.sqrt(ordered_sum(vectors * vectors)), 1.0)
         directed = np.where(lengths[:, np.newaxis] > 0, vectors, np.eye(1, self.dimension))
         draws = (bits.words(len(vectors)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -155,10 +160,10 @@ class Unit:
         return int(np.flatnonzero(~favoured)[(draw - self.top * self.high) // self.low])
 
     def _favoured(self, scores: Floats) -> NDArray[np.bool_]:
-        """Which candidates are the top: always exactly as many."""
+        """Which candidates are in the top; their number is always the same."""
         edge = np.partition(scores, self.candidates - self.top)[self.candidates - self.top]
         favoured = scores > edge
-        ties = np.flatnonzero(scores == edge)  # the smaller numbers are in the top
+        ties = np.flatnonzero(scores == edge)  # ties go to the smaller numbers
         favoured[ties[: self.top - int(np.count_nonzero(favoured))]] = True
         return np.asarray(favoured)
 
@@ -172,7 +177,7 @@ class Unit:
 
 
 def below(total: int, bits: Bits) -> int:
-    """A uniform whole number below ``total``: 64-bit words, refused where their remainders would not be uniform."""
+    """A uniform whole number below ``total``, from 64-bit words with rejection."""
     limit = 2**64 - 2**64 % total
     while True:
         word = int(bits.words(1)[0])

@@ -1,13 +1,15 @@
-"""What the unit randomizer's output is on average: public constants of its dimension, candidates and top.
+"""Mean and second moment of the unit randomizer's output: functions of its public settings.
 
-t = <V, u> of a uniform V on the sphere in D dimensions has (1 + t)/2 ~ Beta((D-1)/2, (D-1)/2). Of K independent
-candidates the m with the largest t are the top. A candidate with upper tail probability s is among them when at most
-m - 1 of the K - 1 others exceed it: P(Binomial(K-1, s) <= m - 1). So the mean of g(t) over the top is
+t = <V, u> of a uniform V on the sphere in D dimensions has (1 + t)/2 ~ Beta((D-1)/2, (D-1)/2). Of K
+independent candidates the m with the largest t are the top. A candidate with upper tail probability
+s is among them when at most m - 1 of the K - 1 others exceed it: P(Binomial(K-1, s) <= m - 1). So
+the mean of g(t) over the top is
 
     (K/m) integral_0^1 g(t(s)) P(Binomial(K-1, s) <= m-1) ds,
 
-and over the rest what remains of E g(t). Given the top's share P of the probability, symmetry around u gives
-E[V] = shrink u and E[V V^T] = along u u^T + across (I - u u^T), for every u: nothing else of u matters.
+and over the rest what remains of E g(t). Given the top's share P of the probability, symmetry
+around u gives E[V] = shrink u and E[V V^T] = along u u^T + across (I - u u^T), for every unit
+vector u.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class UnitLaw:
 
 @lru_cache(maxsize=4096)
 def unit_law(dimension: int, candidates: int, top: int, share: float) -> UnitLaw:
-    """The law when the top's ``top`` candidates together have probability ``share``."""
+    """The moments when the ``top`` best candidates together have probability ``share``."""
     first, second = _top_moments(dimension, candidates, top)
     ratio = top / (candidates - top)
     rest_first = -first * ratio
@@ -45,7 +47,8 @@ def _top_moments(dimension: int, candidates: int, top: int) -> tuple[float, floa
     from scipy.special import bdtr, betaincinv
 
     half = (dimension - 1) / 2
-    # s = x^4 resolves the steep end of t(s) near s = 0, where the top is; nodes in panels around the binomial's edge.
+    # s = x^4 resolves the steep end of t(s) near s = 0, where the top is; nodes in panels around
+    # the binomial's edge.
     edge = (top / candidates) ** 0.25
     breaks = np.unique(np.clip(np.concatenate([edge * np.linspace(0, 2, 17), [1.0]]), 0, 1))
     nodes, weights = np.polynomial.legendre.leggauss(40)
@@ -65,9 +68,11 @@ def top_share(candidates: int, top: int, high: int, low: int) -> float:
 
 @lru_cache(maxsize=1024)
 def best_size(dimension: int, epsilon: float) -> tuple[int, int]:
-    """Candidates and top: the fewest candidates, a power of two, with an error within 2 % of the best at 4096.
+    """Candidates and top: the fewest candidates, a power of two, with an error within 2 % of the
+    best at 4096.
 
-    More would be wasted work on devices; beyond 4096 candidates a report would take too long on a telephone.
+    More candidates would be wasted work; with over 4096 a report would take too long on a
+    telephone.
     """
     largest = 4096
     least = _best_top(dimension, largest, epsilon)[0]
@@ -81,7 +86,10 @@ def best_size(dimension: int, epsilon: float) -> tuple[int, int]:
 
 
 def _best_top(dimension: int, candidates: int, epsilon: float) -> tuple[float, int]:
-    """The least E|Z|^2 over the size of the top, and that size: it has one minimum, so a search by thirds finds it."""
+    """The least E|Z|^2 over the size of the top, and that size.
+
+    There is one minimum, so a ternary search finds it.
+    """
     growth = float(np.exp(min(epsilon, 36.0)))
 
     def error(top: int) -> float:

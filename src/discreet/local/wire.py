@@ -8,7 +8,7 @@
     28  payload     unit: the number of a candidate, 2 bytes; gaussian: signed integers of 24 bits
     -4  check       CRC-32 of all bytes before it: catches accidents, not attackers
 
-A valid report decodes to a vector of bounded length, which bounds what a lying device can do.
+A valid report decodes to a vector of bounded length, so a lying device has bounded influence.
 """
 
 from __future__ import annotations
@@ -29,20 +29,15 @@ assert _HEADER.size == HEADER_BYTES
 
 
 class WireError(ValueError):
-    """Bytes that are not a valid report. The message names the rule that is broken and never a value."""
+    """Bytes that are not a valid report. The message names the broken rule and never a value."""
 
 
 def encode(task: Task, payload: bytes, identity: bytes) -> bytes:
-    """The body of a report with this payload, which must be one of the task's."""
+    """The body of a report with this payload, which must be valid for the task."""
     if len(identity) != ID_BYTES or len(payload) != task.randomizer.payload_bytes:
-        raise WireError("payload or id do not fit the task")
+        raise WireError("the payload or the id does not fit the task")
     head = _HEADER.pack(MAGIC, VERSION, task.randomizer.code, bytes.fromhex(task.digest)[:8], identity)
     return head + payload + struct.pack("<I", zlib.crc32(head + payload))
-
-
-def check_body(task: Task, body: bytes) -> None:
-    """Raise WireError unless these bytes are a report of this task."""
-    decode(task, body)
 
 
 def decode(task: Task, body: bytes) -> NDArray[np.int64]:
@@ -60,7 +55,7 @@ def decode(task: Task, body: bytes) -> NDArray[np.int64]:
     if prefix != digest[:8]:
         raise WireError("a report of another task")
     if zlib.crc32(memoryview(body)[:-CHECK_BYTES]) != int.from_bytes(body[-CHECK_BYTES:], "little"):
-        raise WireError("damaged: the check sum does not fit")
+        raise WireError("damaged: the checksum is wrong")
     values = task.randomizer.decode(digest, identity, bytes(body[HEADER_BYTES:-CHECK_BYTES]))
     if values is None:
         raise WireError("outside of the support of this task's reports")

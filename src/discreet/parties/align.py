@@ -1,8 +1,9 @@
-"""How many people parties share, before anybody spends anything: salted digests are compared, never keys.
+"""How many people parties share, before any budget is spent: salted digests are compared, not keys.
 
-A digest file lists digests of all keys, so whoever has the salt can test whether a given key is in it. The salt is
-therefore a secret of the parties: it is no part of the public plan, and the files are for the parties alone and are
-deleted afterwards. Membership is shown among the parties; see docs/papers/mpr.md.
+A digest file lists digests of all keys, so whoever has the salt can test whether a given key is in
+it. The parties must therefore keep the salt secret: it is not part of the public plan. The files
+are for the parties only, who delete them afterwards. The parties learn whose keys they share; see
+docs/papers/mpr.md.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def write_digests(path: Path, content: bytes) -> None:
 
 
 def shared_people(files: Sequence[str | Path]) -> Mapping[tuple[str, ...], int]:
-    """How many people each party has, how many each pair shares, and how many stand at all of them."""
+    """How many people each party has, how many each pair shares, and how many all parties share."""
     parties = [_read(Path(path)) for path in files]
     if len(parties) < 2:
         raise ReleaseError("an alignment compares the digest files of at least two parties")
@@ -91,7 +92,7 @@ def _read(path: Path) -> tuple[str, str, str, frozenset[bytes]]:
         raise ReleaseError(f"{path} holds no key digests, or it was cut short")
     head = b"\n".join(lines[:5]) + b"\n"
     checksum, digests = lines[5][:32], lines[5][32:]
-    # The number is compared as it is written: what else may stand there is no number to trust.
+    # The number is compared as text: other spellings of a number are not accepted.
     right = hashlib.sha256(head + digests).digest() == checksum and lines[4] == b"%d" % (len(digests) // _DIGEST)
     try:
         plan_hash, party, mark = (line.decode() for line in lines[1:4])
@@ -104,5 +105,5 @@ def _read(path: Path) -> tuple[str, str, str, frozenset[bytes]]:
 
 
 def _salt_mark(salt: str) -> str:
-    """Shows whether two parties used the same salt, and nothing else about it."""
+    """A hash that shows whether two parties used the same salt, and nothing else about it."""
     return blake2b(b"discreet align mark" + salt.encode(), digest_size=8).hexdigest()

@@ -1,7 +1,10 @@
-"""What a plan asks of a party, and who answers: the party's curator when it releases, its release file ever after.
+"""The questions that a plan asks of a party, answered by its curator or by its release file.
 
-Both go through ``asked``. So a file holds nothing but the noisy answers themselves: centres, scales, noise and the
-guarantee follow from them and from the plan, by the same code, and a file cannot claim others.
+The curator answers when the party releases; afterwards the file holds the answers.
+
+Both go through ``asked``. A file holds only the noisy answers. Centres, scales, noise and the
+guarantee are computed from them and from the plan by the same code, so a file cannot claim other
+ones.
 """
 
 from __future__ import annotations
@@ -34,12 +37,13 @@ from discreet.rows import Answer, Query
 
 Floats = NDArray[np.float64]
 
-# Noise beyond so many standard deviations has a probability below 1e-500: such a number was not drawn.
-_FARTHEST = 50.0
+# Noise beyond this many standard deviations has a probability below 1e-500, so such a value is
+# refused.
+_MOST_NOISE_STDS = 50.0
 
 
 class Answering(Protocol):
-    """Whoever answers a plan's questions."""
+    """A source of answers to a plan's questions."""
 
     def sum(self, query: Query, cost: GDP) -> Answer: ...
 
@@ -49,7 +53,9 @@ class Answering(Protocol):
 
 
 def asked(source: Answering, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
-    """Everything that the plan asks of a party, and what follows from the answers: the fields of a PartyRelease."""
+    """The fields of a PartyRelease: the answers to the plan's questions, and what follows from
+    them.
+    """
     return (as_printed if plan.calibration == "paper" else _tight)(source, plan, party, rows)
 
 
@@ -84,7 +90,7 @@ def _tight(source: Answering, plan: Plan, party: Party, rows: int) -> dict[str, 
 
 @dataclass
 class Recording:
-    """A party's curator, and the answers that it gave, for the file."""
+    """A party's curator, with a record of its answers for the file."""
 
     curator: Any
     answers: list[Answer] = field(default_factory=list)
@@ -106,7 +112,7 @@ class Recording:
 
 @dataclass
 class Stored:
-    """Answers read from a file, given out to the questions that they answer; others are refused."""
+    """Answers read from a file; a question that they do not answer is refused."""
 
     values: Sequence[tuple[Floats, float]]  # each with the noise that the file states
     mark: str | None
@@ -118,7 +124,7 @@ class Stored:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Worked out from the plan, as the party's curator did: not what a file says."""
+        """The guarantee computed from the plan, as the party's curator did; a file cannot state it."""
         return Guarantee(tuple(self.releases), "replace_one", seeded=self.seeded)
 
     def sum(self, query: Query, cost: GDP) -> Answer:
@@ -135,12 +141,12 @@ class Stored:
         release = noise.release(query.label, cost)
         number = len(self.answers)
         if number >= len(self.values):
-            raise ReleaseError(f"{self.source} lacks the answer {query.label!r}, for which its plan asks")
+            raise ReleaseError(f"{self.source} lacks the answer {query.label!r}, which its plan needs")
         value, stated = self.values[number]
         self._check(value, query, shape, noise)
         if not math.isclose(stated, release.noise_std, rel_tol=1e-9):
             raise ReleaseError(
-                f"{self.source} was made with other noise than its plan asks for, in {query.label!r}: "
+                f"{self.source} states another noise than its plan needs for {query.label!r}: "
                 f"{stated:.6g} instead of {release.noise_std:.6g}"
             )
         answer = Answer(value, release.noise_std, query.geometry == "square")
@@ -149,12 +155,12 @@ class Stored:
         return answer
 
     def _check(self, value: Floats, query: Query, shape: tuple[int, int], noise: GridNoise) -> None:
-        """Whether the rows of the plan's people, with its noise, can have given this value."""
+        """Raise unless the plan's rows and noise can have produced this value."""
         if value.shape != shape:
             raise ReleaseError(f"{self.source}: {query.label!r} must have the shape {shape}, not {value.shape}")
         # One row adds at most this to an entry; the left factor of mixes and slots is a sign.
         left = 1.0 if query.geometry == "signs" else query.left_norm
-        most = self.rows * left * query.right_norm + _FARTHEST * float(noise.scales.max()) * noise.unit
+        most = self.rows * left * query.right_norm + _MOST_NOISE_STDS * float(noise.scales.max()) * noise.unit
         if not (np.abs(value) <= most).all():
             raise ReleaseError(f"{self.source}: {query.label!r} holds numbers that no release of this plan can hold")
         if query.geometry == "square" and not np.array_equal(value, value.T):

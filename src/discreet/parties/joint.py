@@ -1,4 +1,4 @@
-"""What the analyst holds: all parties' releases put side by side. Everything here is post-processing and free."""
+"""The analyst's side: all parties' releases together. This is post-processing and costs nothing."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def join(
     releases : sequence of PartyRelease or path
         One for each party of the plan.
     plan : Plan or str or path, optional
-        The plan that was agreed on, or its file. Without it the releases' own is taken: they agree
-        with each other and are signed as it says, but whether it is the right one is for its hash
-        to show.
+        The plan that was agreed on, or its file. Without it the plan in the releases is used. It is
+        checked that they agree on it and are signed by its keys; compare its hash to see that it is
+        the right plan.
 
     Returns
     -------
     Joint
-        What everybody can fit models to.
+        The joined releases, to which models can be fitted.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def join(
         if one.plan.hash != plan.hash:
             raise ReleaseError(
                 f"the releases of {loaded[0].party} and {one.party} were made under different plans "
-                f"({plan.hash[:12]} and {one.plan.hash[:12]}): their signs do not fit together"
+                f"({plan.hash[:12]} and {one.plan.hash[:12]}): their mixing signs differ"
             )
     names = [one.party for one in loaded]
     if len(set(names)) < len(names):
         raise ReleaseError(f"a party's release was given twice: {', '.join(sorted(names))}")
     if len({one.roster for one in loaded}) > 1:
         raise ReleaseError(
-            f"the releases of {', '.join(names)} are not about the same people, in which order their rows stand; "
+            f"the releases of {', '.join(names)} are not about the same people; "
             "method 'dgm' as printed needs that: compare keys with `parties align`, or use calibration 'tight'"
         )
     order = {party.name: position for position, party in enumerate(plan.parties)}
@@ -152,7 +152,7 @@ class Joint:
 
     @property
     def encoder(self) -> Encoder:
-        """How they were declared."""
+        """The columns' declarations."""
         return Encoder(Domain(self.columns, missing=self.releases[0].plan.parties[0].domain.missing))
 
     @property
@@ -184,7 +184,7 @@ class Joint:
             block = slice(start, start + size)
             own[block, block] = one.spread.value / one.count / np.outer(one.scale, one.scale)
             start += size
-        # A person stands in each of k mixes, or in one of k slots: sqrt(k) makes the two alike.
+        # A person is in each of k mixes, or in one of k slots; sqrt(k) makes the two comparable.
         per_mix = math.sqrt(self.plan.mixes) if self.plan.method == "dgm" else 1.0
         units = [per_mix / (one.weight * one.kept) for one in releases]
         paired = list(zip(releases, units, strict=True))
@@ -200,10 +200,12 @@ class Joint:
         )
 
     def moments(self) -> Moments:
-        """The second moment of (1, columns), as one trusted curator would have released it, with more noise.
+        """The second moment of (1, columns), as one trusted curator would have released it, with
+        more noise.
 
-        Its noise is stated as if it were the same in every direction, by a bound that holds in each (proof in
-        docs/decisions/0011), so that everything that works on ``Moments`` works here; ``regress`` is sharper.
+        Its noise is stated as if it were the same in every direction, by a bound that holds in each
+        (proof in docs/decisions/0011), so that everything that works on ``Moments`` works here;
+        ``regress`` is sharper.
 
         Returns
         -------
@@ -227,7 +229,7 @@ class Joint:
         )
 
     def source(self, label: str, features: Sequence[str] | None = None) -> JointSource:
-        """A ``Source`` for these columns: see discreet.parties.source for what it can be asked.
+        """A ``Source`` for these columns; discreet.parties.source says which queries it answers.
 
         Parameters
         ----------
@@ -239,7 +241,7 @@ class Joint:
         Returns
         -------
         JointSource
-            What algorithms ask.
+            The source for algorithms.
         """
         self.positions(label, features)
         encoder, target, _ = self.declared(label, features)
@@ -247,15 +249,16 @@ class Joint:
         return JointSource(self.moments(), encoder, target, tuple(encoder.names), rows)
 
     def fit(self, estimator: Any, label: str, features: Sequence[str] | None = None) -> Any:
-        """Fit a ``LinearRegression`` or ``Ridge`` of yours to the joint release, at no further cost; returns it.
+        """Fit your ``LinearRegression`` or ``Ridge`` to the joint release, at no further cost.
 
-        Its ``alpha``, ``epsilon`` and ``delta`` count: a guarantee for one person across all releases that is weaker
-        than the estimator's epsilon is refused. Bounds and domain are those of the plan.
+        Its ``alpha``, ``epsilon`` and ``delta`` are used: a guarantee for one person across all
+        releases that is weaker than the estimator's epsilon is refused. Bounds and domain are those
+        of the plan.
 
         Parameters
         ----------
         estimator : LinearRegression or Ridge
-            Yours, unfitted.
+            An unfitted estimator.
         label : str
             The column to predict.
         features : sequence of str, optional
@@ -334,7 +337,7 @@ class Joint:
         return JointResult(results, solution, self, None if features is None else tuple(features), alpha)
 
     def positions(self, label: str, features: Sequence[str] | None) -> tuple[NDArray[np.intp], int]:
-        """Where the features and the label stand among the released columns.
+        """Positions of the features and of the label among the released columns.
 
         Parameters
         ----------
@@ -346,7 +349,7 @@ class Joint:
         Returns
         -------
         array of int, int
-            Places of the features and of the label.
+            Positions of the features and of the label.
         """
         by_name = {column.name: column for column in self.columns}
         wanted = [name for name in by_name if name != label] if features is None else list(features)
@@ -365,7 +368,8 @@ class Joint:
         return np.array(chosen, dtype=np.intp), names.index(target.names[0])
 
     def estimator(self, label: str, features: Sequence[str] | None = None, *, alpha: float = 0.0) -> Any:
-        """A fitted ``LinearRegression`` (``Ridge`` if alpha > 0): predict, standard errors and summary work on it.
+        """A fitted ``LinearRegression`` (``Ridge`` if alpha > 0): predict, standard errors and
+        summary work on it.
 
         Parameters
         ----------
@@ -397,7 +401,7 @@ class Joint:
         return self.fit(model, label, features)
 
     def declared(self, label: str, features: Sequence[str] | None) -> tuple[Encoder, Numeric, list[str]]:
-        """How the chosen columns and the label were declared, and the columns' names.
+        """The declarations of the chosen columns and of the label, and the columns' names.
 
         Parameters
         ----------
@@ -420,11 +424,13 @@ class Joint:
 
     def _tight(self) -> Joint:
         if self.plan.calibration == "paper":
-            raise DomainError("releases with calibration 'paper' are trained as printed: use printed_ols(...)")
+            raise DomainError(
+                "releases with calibration 'paper' are trained as printed in the paper: use printed_ols(...)"
+            )
         return self
 
     def _centre_noise(self, chosen: NDArray[np.intp], target: int, units: Floats) -> Floats:
-        """What the noise in the released means adds to the intercept."""
+        """The variance that the noise in the released means adds to the intercept."""
         noise = np.concatenate([one.centre_noise for one in self.releases]) * self.encoder.half_width
         slopes = np.diag(units[1:])
         return _corner(float(noise[target] ** 2 + (slopes * noise[chosen]) @ (slopes * noise[chosen])), len(units))

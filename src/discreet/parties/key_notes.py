@@ -1,9 +1,10 @@
-"""Which ledger has paid for which plan, noted in the private key's own file: whoever has the key has the note.
+"""Which ledger has paid for which plan, noted in the private key's file.
 
-A release under a plan with public keys needs the party's private key. So a note in that file goes wherever a release
-can be made from a copy of it. It stands below the key, in a line that readers of keys pass over, signed by the key. It
-is on disk before the first charge. What it cannot tell: a copy of the key that was made before the release knows of
-none, and where neither the ledger nor the user's state folder is the same, such a copy releases once more.
+A release under a plan with public keys needs the party's private key. So a copy of that file, with
+which a release could be made elsewhere, has the note too. The note is a line below the key, signed
+by the key; readers of PEM files ignore it. It is on disk before the first charge. One case is not
+covered: a copy of the key from before the release has no note, and can release once more where
+neither the ledger nor the user's state folder is the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PURPOSE = b"discreet note of a release\n"
 
 @dataclass(frozen=True)
 class Note:
-    """A release under a plan that was begun: when, on which machine, and which ledger pays for it."""
+    """The start of a release under a plan: when, on which machine, and which ledger pays for it."""
 
     plan: str
     party: str
@@ -57,7 +58,7 @@ def note_of(key: SigningKey | None, plan: Plan, party: str) -> Note | None:
 
 
 def write_note(key: SigningKey | None, plan: Plan, party: str, ledger: Ledger) -> None:
-    """Note that this ledger pays for the release; LedgerError, with nothing spent, where that cannot be written."""
+    """Note that this ledger pays for the release; LedgerError, with nothing spent, if that fails."""
     note, earlier = Note.now(plan, party, ledger), note_of(key, plan, party)
     if key is None or key.path is None or (earlier and (earlier.ledger, earlier.host) == (note.ledger, note.host)):
         return
@@ -72,7 +73,7 @@ def write_note(key: SigningKey | None, plan: Plan, party: str, ledger: Ledger) -
 
 
 def take_back(key: SigningKey | None, plan: Plan, party: str) -> None:
-    """Leave out the note of a release that was never charged, if it is the last one."""
+    """Remove the note of a release that was never charged, if it is the last one."""
     note = note_of(key, plan, party)
     if key is not None and key.path is not None and note is not None:
         line = note.to_line(key)
@@ -84,7 +85,7 @@ def take_back(key: SigningKey | None, plan: Plan, party: str) -> None:
 
 
 def _append(path: Path, line: bytes) -> None:
-    # Half a line, which a crash may leave, was never followed by a charge: it is ended, and passed over.
+    # A crash may leave an incomplete line, which no charge has followed: it is ended, and ignored.
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
     try:
         size = os.fstat(descriptor).st_size

@@ -1,9 +1,9 @@
 """Logistic regression on the joint release, through second moments and Stein's scale.
 
 If the features are Gaussian with covariance S and P(y = 1) = sigma(a + x^T b), Stein's lemma gives
-S^-1 Cov(x, y) = b E[sigma'(a + x^T b)]: least squares finds the direction of b, and its length and a follow from two
-equations in the label's mean and the variance v of the least-squares score. For other features the direction is off;
-see the limits in docs/papers/mpr.md.
+S^-1 Cov(x, y) = b E[sigma'(a + x^T b)]: least squares finds the direction of b, and its length and
+a follow from two equations in the label's mean and the variance v of the least-squares score. For
+other features the direction is off; see the limits in docs/papers/mpr.md.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ from discreet.domain import Categorical, Numeric
 from discreet.errors import DomainError
 from discreet.parties.joint import Joint
 
-# A fine grid rather than Gauss-Hermite: a steep sigmoid is no polynomial.
+# A fine grid rather than Gauss-Hermite nodes: a steep sigmoid is far from a polynomial.
 _NODES = np.linspace(-8.0, 8.0, 4001)
 _WEIGHTS = np.exp(-(_NODES**2) / 2)
 _WEIGHTS /= _WEIGHTS.sum()
-# Beyond this the label is as good as a step function of the score, and its length cannot be told.
+# Beyond this the label is nearly a step function of the score, and the slope cannot be estimated.
 _LONGEST = 30.0
 
 
 @dataclass(frozen=True)
 class LogisticResult:
-    """Log odds per unit of each feature; ``notes`` says what a reader must know."""
+    """Log odds per unit of each feature, with ``notes`` for the reader."""
 
     coef: dict[str, float]
     notes: tuple[str, ...]
 
 
 def logistic(joint: Joint, label: str, features: Sequence[str] | None = None) -> LogisticResult:
-    """A logistic model of a label with two values: a category of two levels, or a number declared from 0 to 1."""
+    """A logistic model of a label with two values: a category of two levels, or a number declared
+    from 0 to 1.
+    """
     target = next((column for column in joint.columns if column.name == label), None)
     binary = isinstance(target, Categorical) or (isinstance(target, Numeric) and (target.low, target.high) == (0, 1))
     if target is not None and not binary:
@@ -63,10 +65,11 @@ def logistic(joint: Joint, label: str, features: Sequence[str] | None = None) ->
 
 
 def steins_scale(mean: float, variance: float) -> tuple[float, float, bool]:
-    """c and a with c E[sigma'(a + c z)] = 1 and E[sigma(a + c z)] = mean, z ~ N(0, variance); and whether c is capped.
+    """c and a with c E[sigma'(a + c z)] = 1 and E[sigma(a + c z)] = mean, z ~ N(0, variance); and
+    whether c is capped.
 
-    With s = c sqrt(variance) the first reads s E[sigma'(a + s g)] = sqrt(variance), g standard normal; the left side
-    grows with s, from 0 to a limit.
+    With s = c sqrt(variance) the first reads s E[sigma'(a + s g)] = sqrt(variance), g standard
+    normal; the left side grows with s, from 0 to a limit.
     """
     wanted = math.sqrt(variance)
 

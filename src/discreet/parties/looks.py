@@ -1,6 +1,6 @@
-"""The cheap looks that a party takes before its mixes: counts, centres, scales, and what shortening leaves.
+"""A party's first answers before its mixes: counts, centres, scales, and what clipping leaves.
 
-Each is trusted only as far as its noise allows, and leans on what is typical for the rest.
+They take little budget. Each estimate is shrunk towards a typical value according to its noise.
 """
 
 from __future__ import annotations
@@ -17,25 +17,29 @@ from discreet.rows import Answer
 
 Floats = NDArray[np.float64]
 
-# Of what the column sums leave, the parts that the party's own second moment and the look at shortening get.
+# Shares of the budget left by the column sums: for the party's second moment, and for what clipping
+# leaves.
 _SPREAD_SHARE, _KEPT_SHARE = 0.12, 0.02
-# In the sums: how much other columns count beside the likely label, and the number of complete rows beside all.
+# Weights in the sums: of other columns relative to the likely label, and of the number of complete
+# rows.
 _OTHERS, _COUNT = 0.2, 0.1
-# In the mixes the likely label counts this much more than the others, as it stands in every cross moment.
+# The likely label's weight in the mixes relative to other columns: it is in every cross moment of
+# interest.
 _LABEL_WEIGHT = 1.5
-# What a column's encoded variance is before it has been seen, and how sure that is; and the least it may be.
+# Prior of a column's encoded variance: mean and relative precision; and the least variance allowed.
 _PRIOR_VARIANCE, _PRIOR_SPREAD, _LEAST_VARIANCE = 0.2, 0.15, 0.01
-# How far the number of complete rows may lie from the number of rows, before the noisy count has been seen.
+# Prior standard deviation of the number of complete rows around the number of rows.
 _COUNT_SPREAD = 0.05
-# The least share of rows that is taken to be complete: a smaller noisy count is not divided by.
+# The least share of rows that is taken to be complete; nothing is divided by a smaller noisy count.
 LEAST_COMPLETE = 0.1
 
 
 def shares(party: Party, rows: int) -> tuple[float, float, float, float]:
-    """How mu^2 is divided among sums, spread, what shortening leaves, and mixes, from public numbers.
+    """How mu^2 is divided among sums, second moment, what clipping leaves, and mixes; public.
 
-    At full budget the mean's noise would cost 25 d / (mu n)^2 of a label's variance, if that is (range / 5)^2. Where
-    this is not small only the mean can be learned, and the sums get nearly everything.
+    At full budget the mean's noise would cost 25 d / (mu n)^2 of a label's variance, if that is
+    (range / 5)^2. Where this is not small only the mean can be estimated, and the sums get nearly
+    all of the budget.
     """
     mean_cost = 25 * len(party.domain.columns) / (party.budget.mu * rows) ** 2
     sums = min(max(6 * math.sqrt(mean_cost), 0.03), 0.985)
@@ -48,13 +52,16 @@ def column_sums(plan: Plan, party: Party) -> ColumnSums:
     others = _OTHERS if plan.label in own else 1.0
     weights = [1.0 if column.name == plan.label else others for column in party.domain.columns]
     entries = [w for w, column in zip(weights, party.domain.columns, strict=True) for _ in column.names]
-    # Each column adds at most its weight: numbers lie in [-1, 1], and of a category's indicators one is 1.
+    # Each column adds at most its weight: numbers lie in [-1, 1], and of a category's indicators
+    # one is 1.
     norm = math.sqrt(math.fsum(w * w for w in weights) + _COUNT**2)
     return ColumnSums(np.array(entries), norm, _COUNT)
 
 
 def centres(query: ColumnSums, sums: Answer, rows: int) -> tuple[float, Floats]:
-    """The number of complete rows and the means; the count leans on the public number of rows as far as it is noisy."""
+    """The number of complete rows and the means; the noisy count is shrunk towards the number of
+    rows.
+    """
     noisy, noise = float(sums.value[0, 0]) / query.count_weight, sums.noise_std / query.count_weight
     spread = _COUNT_SPREAD * rows
     count = (noisy * spread**2 + rows * noise**2) / (spread**2 + noise**2)
@@ -63,21 +70,21 @@ def centres(query: ColumnSums, sums: Answer, rows: int) -> tuple[float, Floats]:
 
 
 def count_is_hidden(sums: Answer, rows: int) -> bool:
-    """Whether the noise says less about the number of complete rows than is supposed before it is seen."""
+    """Whether the noisy count of complete rows is less precise than its prior."""
     return sums.noise_std / _COUNT > _COUNT_SPREAD * rows
 
 
 def scales(spread: Answer, count: float) -> Floats:
-    """Standard deviations of the encoded columns, leaning on a typical one as far as they are noisy."""
+    """Standard deviations of the encoded columns, shrunk towards a typical one by their noise."""
     noise, seen = spread.noise_std / count, np.diag(spread.value) / count
     variance = (seen * _PRIOR_SPREAD**2 + _PRIOR_VARIANCE * noise**2) / (_PRIOR_SPREAD**2 + noise**2)
     return np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
 
 
 def kept_shares(query: Kept, answer: Answer, weight: Floats, count: float) -> Floats:
-    """What shortening leaves of each column, leaning on a typical share as far as it is noisy.
+    """The share of each column that clipping leaves, shrunk towards a typical one by its noise.
 
-    Columns with lighter tails than Gaussian ones lose less than those, down to nothing.
+    Columns with lighter tails than Gaussian ones lose less than those, or nothing.
     """
     least = _gaussian_share(len(weight), query.radius / math.sqrt(float(weight @ weight)))
     prior, spread = (1 + least) / 2, max((1 - least) / 2, 1e-3)
@@ -88,7 +95,9 @@ def kept_shares(query: Kept, answer: Answer, weight: Floats, count: float) -> Fl
 
 
 def _gaussian_share(columns: int, factor: float) -> float:
-    """E[min(1, R / r) r^2] / d for the norm r of d independent standard normals, R = factor sqrt(d)."""
+    """E[min(1, R / r) r^2] / d for the norm r of d independent standard normals, R = factor
+    sqrt(d).
+    """
     radius = factor * math.sqrt(columns)
     inside = float(gammainc(columns / 2 + 1, radius**2 / 2))
     mean_ratio = math.exp(float(gammaln((columns + 1) / 2) - gammaln(columns / 2)))
@@ -101,7 +110,7 @@ def column_weights(plan: Plan, party: Party) -> Floats:
 
 
 def spread_radius(party: Party, centre: Floats, noise: float) -> float:
-    """Half the box's diagonal while noise rules, and the farthest corner from the centre once it does not."""
+    """Half the box's diagonal while noise dominates, else the distance of the farthest corner."""
     if noise > 0.3:
         return party.encoder.radius
     farthest = float(np.linalg.norm(1 + np.abs(centre)))

@@ -1,4 +1,4 @@
-"""What a party does on its own machine: cheap looks at its columns, then the mixes, all behind one curator."""
+"""A party's release on its own machine: first answers about its columns, then the mixes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def release(
     key: SigningKey | str | PathLike[str] | None = None,
     random_state: int | None = None,
 ) -> PartyRelease:
-    """Release one party's columns under the plan. A second call returns the stored release at no cost.
+    """Release one party's columns under the plan. A second call returns the stored release at no
+    cost.
 
     Parameters
     ----------
@@ -42,8 +43,7 @@ def release(
         A .parquet or .csv file, or a frame, with the plan's key column and the party's columns, in
         any row order.
     ledger : Ledger or str or path
-        One that exists. It alone pays for this plan: another one is refused, wherever this runs
-        (payment.py).
+        An existing ledger. It alone pays for this plan; any other is refused (payment.py).
     key : SigningKey or str or path, optional
         The party's private key, or its file, where the plan names public keys.
     random_state : int, optional
@@ -95,7 +95,8 @@ def release(
             account,
             job=job_of(plan, party),
             asked=_price(plan, member),
-            # A release of another number of rows, or with a seed, is not the stored one: it has another label.
+            # A release of another number of rows, or with a seed, has another label, so the stored
+            # one is not returned.
             label=f"release of {party}, {engine.rows} rows" + ("" if bits is None else ", with random_state"),
             quiet=True,
         )
@@ -103,7 +104,7 @@ def release(
 
 
 def open_data(plan: Plan, party: str, data: Any) -> Engine:
-    """The party's rows, refused where their number or a column's type already shows that they do not fit the plan."""
+    """The party's rows; refused if their number or a column's type does not fit the plan."""
     member = plan.party(party)
     engine = open_people(data, member.domain, plan.key, plan_state(plan.seed))
     if engine.rows < plan.people:
@@ -126,14 +127,14 @@ def _seeded_bits(random_state: int | None) -> Bits | None:
 
 
 def _price(plan: Plan, party: Party) -> Budget:
-    """What the release costs in all: the party's budget, or what the printed noise really costs."""
+    """The cost of the release: the party's budget, or the actual cost of the printed noise."""
     if plan.calibration != "paper":
         return party.budget
     return Budget.from_mu(plan.printed_cost(party).mu, party.budget.delta)
 
 
 def ask(curator: SlotCurator, plan: Plan, party: Party, rows: int, *, key: SigningKey | None = None) -> PartyRelease:
-    """Everything that the plan asks of a party's curator, signed if there is a key."""
+    """The release of everything that the plan asks for, signed if there is a key."""
     recording = Recording(curator)
     fields = asked(recording, plan, party, rows)
     made = PartyRelease(

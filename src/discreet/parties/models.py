@@ -1,4 +1,4 @@
-"""Models of the joint release that have no standard errors, as fitted estimators: they predict, print and are saved."""
+"""Models of the joint release without standard errors, as fitted estimators."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""One release for one plan: which ledger has paid for it is remembered, wherever the command runs.
+"""One release for one plan: the ledger that pays for it is recorded.
 
-A ledger gives a stored release again at no cost, but only if it is asked. With the data copied to another folder, or
-another ledger named, the same plan would be paid, and noise drawn, twice. So the user's state folder keeps one record
-for each plan and party: the ledger that pays. It is written before the first charge and locked until the release is
-there; another ledger is refused from then on. On another machine, or for another user, there is no such record: there
-the note in the party's private key says the same (key_notes.py).
+A ledger returns a stored release again at no cost. But if the data were copied to another folder,
+or another ledger were named, the same plan would be paid for twice, with noise drawn twice. So the
+user's state folder holds one record for each plan and party: the ledger that pays. It is written
+before the first charge and locked until the release is complete; any other ledger is refused from
+then on. On another machine, or for another user, there is no such record: there the note in the
+party's private key serves (key_notes.py).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def has_paid(ledger: Ledger, plan: Plan, party: str) -> bool:
 
 
 def ledger_of(plan: Plan, party: str, key: SigningKey | None = None) -> Ledger | None:
-    """The ledger that has paid for the release, or has begun to; None if neither this machine nor the key knows one."""
+    """The ledger that pays for the release; None if neither this machine nor the key has a record."""
     record = _Record.read(_record_path(plan, party))
     found = None if record is None else _recorded_ledger(record.path, plan, party)
     note = note_of(key, plan, party)
@@ -45,9 +46,11 @@ def ledger_of(plan: Plan, party: str, key: SigningKey | None = None) -> Ledger |
 
 
 def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
-    """Open the party's ledger at this path, or create it with the budget that the plan gives the party.
+    """Open the party's ledger at this path, or create it with the budget that the plan gives the
+    party.
 
-    A ledger is created once. If it was created before and is gone, this is an error: no new budget is made.
+    A ledger is created once. If it was created before and is gone, this is an error: no new budget
+    is made.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
     party : str
         Whose ledger it is.
     path : str or path
-        Where it lies.
+        The ledger's file.
 
     Returns
     -------
@@ -87,19 +90,19 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
     by_hand = f"discreet budget create {where} --epsilon {budget.epsilon:.9g} --delta {budget.delta:g}"
     if made.exists():
         raise LedgerError(
-            f"the ledger {where} was made before and is gone, with what was spent; put it back. A new one would spend "
-            f"the same people's budget again: if that is decided, make it by `{by_hand}`"
+            f"the ledger {where} was created before and is missing, with the record of what was spent; put it back. A "
+            f"new one would spend the same people's budget again: if that is decided, create it with `{by_hand}`"
         )
     try:
         made.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         made.write_text(json.dumps({"path": str(where)}) + "\n", encoding="utf-8")
     except OSError as error:
         raise LedgerError(
-            f"the state folder {state_folder()} cannot be written ({error.strerror}), so that nothing would remember "
-            f"the ledger: make it by `{by_hand}`, or set DISCREET_STATE to a folder that lasts"
+            f"the state folder {state_folder()} cannot be written ({error.strerror}), so the ledger could not "
+            f"be recorded: create it with `{by_hand}`, or set DISCREET_STATE to a folder that lasts"
         ) from error
     try:
-        # Rounded up in the last digits, so that the mu that follows from epsilon covers the plan's.
+        # Rounded up in the last digits, so that the mu of this epsilon is at least the plan's.
         return Ledger.create(where, epsilon=budget.epsilon * (1 + 1e-9), delta=budget.delta, note=f"plan {plan.name}")
     except BaseException:
         made.unlink(missing_ok=True)
@@ -108,18 +111,18 @@ def open_ledger(plan: Plan, party: str, path: str | Path) -> Ledger:
 
 @contextmanager
 def paying(plan: Plan, party: str, ledger: Ledger, key: SigningKey | None = None) -> Iterator[None]:
-    """Whatever is charged inside is this release's, and no other ledger can be charged for it, now or later."""
+    """Charges inside this context are for this release; no other ledger can be charged for it."""
     path = _record_path(plan, party)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.with_suffix(".lock").touch(mode=0o600)
     except OSError as error:
         raise LedgerError(
-            f"the state folder {path.parent} cannot be written ({error.strerror}), so that nothing would remember "
-            "which ledger paid for this plan; set DISCREET_STATE to a folder that lasts; nothing was spent"
+            f"the state folder {path.parent} cannot be written ({error.strerror}), so it could not be recorded "
+            "which ledger pays for this plan; set DISCREET_STATE to a folder that lasts; nothing was spent"
         ) from error
     with locked(path.with_suffix(".lock")):
-        _Record.read(path)  # an altered one is refused in any case
+        _Record.read(path)  # an altered record is refused in any case
         if not has_paid(ledger, plan, party):
             _refuse_another(ledger_of(plan, party, key), plan, party, ledger)
         _Record(plan.hash, plan.name, party, str(ledger.path)).write(path)
@@ -127,7 +130,7 @@ def paying(plan: Plan, party: str, ledger: Ledger, key: SigningKey | None = None
             write_note(key, plan, party, ledger)
             yield
         finally:
-            if not has_paid(ledger, plan, party):  # refused before the first charge: any ledger may pay yet
+            if not has_paid(ledger, plan, party):  # refused before the first charge: any ledger may still pay
                 take_back(key, plan, party)
                 path.unlink(missing_ok=True)
 
@@ -135,17 +138,17 @@ def paying(plan: Plan, party: str, ledger: Ledger, key: SigningKey | None = None
 def _refuse_another(earlier: Ledger | None, plan: Plan, party: str, ledger: Ledger) -> None:
     if earlier is not None:
         raise LedgerError(
-            f"{party}'s release under plan {plan.name!r} is paid from ledger {earlier.path}: it gives the release "
-            f"again at no cost, and {ledger.path} must not pay for it a second time; nothing was spent"
+            f"{party}'s release under plan {plan.name!r} is paid from ledger {earlier.path}, which returns the "
+            f"release again at no cost; {ledger.path} must not pay for it a second time; nothing was spent"
         )
 
 
 def _recorded_ledger(path: str, plan: Plan, party: str) -> Ledger | None:
-    """The ledger at this path; None if it is there and was not charged, so that any may be."""
+    """The ledger at this path; None if it exists and was not charged, so that any ledger may pay."""
     if not Path(path).exists():
         raise LedgerError(
-            f"{party}'s release under plan {plan.name!r} is paid from ledger {path}, which is gone from there: "
-            "put it back, or name the place that it was moved to (--ledger); nothing was spent"
+            f"{party}'s release under plan {plan.name!r} is paid from ledger {path}, which is missing there: "
+            "put it back, or name its new place with --ledger; nothing was spent"
         )
     ledger = Ledger(path)
     return ledger if has_paid(ledger, plan, party) else None
@@ -156,8 +159,8 @@ def _noted_ledger(note: Note, plan: Plan) -> Ledger | None:
         return _recorded_ledger(note.ledger, plan, note.party)
     raise LedgerError(
         f"{note.party}'s release under plan {plan.name!r} is paid from ledger {note.ledger} on {note.host} since "
-        f"{note.time}, as the key says: release it there, or bring that ledger here and name it (--ledger), and it "
-        "gives the release again at no cost; nothing was spent"
+        f"{note.time}, as the key's file says: release there, or copy that ledger here and name it with --ledger; "
+        "it returns the release again at no cost; nothing was spent"
     )
 
 

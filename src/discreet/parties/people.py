@@ -20,12 +20,12 @@ from discreet.errors import DomainError
 from discreet.parties.signs import Words, person_states
 from discreet.rows import Coded, Columns
 
-# Digests are compared bucket by bucket: with this many, one of 30 million people's is 15 MB.
+# Digests are compared bucket by bucket; with this many, a bucket of 30 million people has 15 MB.
 _BUCKETS = 16
 
 
 class KeyedBlock:
-    """An encoded block that also knows its people's states; see signs.py."""
+    """An encoded block with its people's states; see signs.py."""
 
     def __init__(self, block: EncodedBlock, keys: Sequence[bytes | None], state: bytes) -> None:
         self._block = block
@@ -49,7 +49,7 @@ class KeyedBlock:
 
     @property
     def states(self) -> Words:
-        # A missing key is refused by check_keys; here it only must not raise.
+        # check_keys refuses missing keys; here one must only not raise.
         keys = [key for key in self._keys if key is not None]
         if len(keys) < len(self._keys):
             keys = [b"" if key is None else key for key in self._keys]
@@ -59,7 +59,7 @@ class KeyedBlock:
 def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: int | None = None) -> Engine:
     """The engine over Parquet or CSV files, or over a frame with named columns."""
     if not isinstance(data, (str, PathLike)):
-        data = frame_of(data).to_native()  # keys are looked at on this machine
+        data = frame_of(data).to_native()  # keys are read on this machine
     encoder = Encoder(domain)
     texts = [
         column.name
@@ -79,7 +79,7 @@ def open_people(data: Any, domain: Domain, key: str, state: bytes, *, workers: i
 
 
 def _keyed(encoder: Encoder, state: bytes, table: Columns, _: Any) -> KeyedBlock:
-    """A block whose last column are the keys."""
+    """A block whose last column holds the keys."""
     *features, keys = table.arrays
     return KeyedBlock(encoder.encode(Columns(features, len(table))), _spelled_column(keys), state)
 
@@ -92,7 +92,7 @@ def _spelled_column(keys: Any) -> Sequence[bytes | None]:
 
 
 def spelled_keys(values: Sequence[Any]) -> list[bytes | None]:
-    """Keys as bytes; whole columns of one kind at a time, as this is half the cost of a key."""
+    """Keys as bytes, converted for a whole column at once: this is half of the work per key."""
     kinds = set(map(type, values))
     if kinds == {int}:
         return [b"%d" % value for value in values]
@@ -104,20 +104,25 @@ def spelled_keys(values: Sequence[Any]) -> list[bytes | None]:
 
 
 def spelled_key(value: Any) -> bytes | None:
-    """A key as bytes, the same from every file format: whole numbers in decimal, texts without outer blanks."""
+    """A key as bytes, the same from every file format: whole numbers in decimal, texts without
+    outer blanks.
+    """
     if value is None or (isinstance(value, float) and value != value):
         return None
     if isinstance(value, bytes):
         return value.strip() or None
     if isinstance(value, (bool, np.bool_, float, np.floating)):
-        raise DomainError("keys must be texts or whole numbers: fractions and truth values are spelled differently")
+        raise DomainError(
+            "keys must be texts or whole numbers: file formats write fractions and truth values differently"
+        )
     return str(value).strip().encode() or None
 
 
 def check_keys(engine: Engine) -> None:
-    """Refuse a file in which a key is missing or stands twice; for the party's own eyes.
+    """Refuse a file in which a key is missing or occurs twice. Only the party sees the message.
 
-    Digests wait in files that have no name, so memory does not grow with the number of people and nothing stays.
+    Digests are kept in unnamed temporary files, so memory does not grow with the number of people
+    and nothing is left behind.
     """
     lock = Lock()
     missing = 0
@@ -141,7 +146,7 @@ def check_keys(engine: Engine) -> None:
     if missing:
         raise DomainError(f"{missing} rows have no key; give each person one, or leave them out")
     if twice:
-        raise DomainError(f"{twice} rows repeat a key: each person must stand in one row; nothing was spent")
+        raise DomainError(f"{twice} rows repeat a key: each person must have one row; nothing was spent")
 
 
 def _repeats(bucket: Any) -> int:

@@ -1,4 +1,4 @@
-"""The public plan that all parties sign off before anybody spends anything."""
+"""The public plan that all parties approve before any budget is spent."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ _SETTINGS = {
 }
 _LEAST_MIXES, _MOST_MIXES = 12, 4096
 _TIGHT_RADIUS = 1.15
-# More people than live: numbers beyond are mistakes, and would overflow.
+# More than the world's population: larger numbers are mistakes, and would overflow.
 MOST_PEOPLE = 10**11
 
 
 @dataclass(frozen=True)
 class Party:
-    """One organisation: its columns, with declared ranges, what its release may cost, and the key it signs with.
+    """One organisation: its columns, with declared ranges, what its release may cost, and the key
+    it signs with.
 
     Parameters
     ----------
@@ -76,13 +77,13 @@ class Party:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """How the party's cells become numbers."""
+        """The encoder of the party's cells."""
         return Encoder(self.domain)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Who releases which columns of the same people, at what price, mixed with which signs.
+    """Who releases which columns of the same people, at what cost, mixed with which signs.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class Plan:
         Whether epsilon and delta are promised for each party's release alone or for one person
         across all.
     epsilon : float
-        What is promised, with ``delta``.
+        The privacy loss that is allowed, with ``delta``.
     delta : float
         The probability with which epsilon may be exceeded.
     method : str
@@ -201,7 +202,7 @@ class Plan:
         ).checked(source)
 
     def checked(self, source: str) -> Plan:
-        """The plan, if its settings go together; an error names the setting otherwise.
+        """The plan, if its settings are consistent; otherwise an error names the setting.
 
         Parameters
         ----------
@@ -218,7 +219,7 @@ class Plan:
         keys = [party.public_key for party in self.parties if party.public_key is not None]
         problems = [
             (len(parties) < 2, "a plan needs at least two parties"),
-            (len(set(parties)) < len(parties), "every party must stand in the plan once"),
+            (len(set(parties)) < len(parties), "every party must be in the plan once"),
             (len(set(columns)) < len(columns), "every column must belong to exactly one party"),
             (self.key in columns, f"the key {self.key!r} must not be a released column"),
             (self.label is not None and self.label not in columns, f"label {self.label!r} is no party's column"),
@@ -245,7 +246,9 @@ class Plan:
 
     @property
     def signed(self) -> bool:
-        """Whether the plan names the parties' public keys, so that every release must carry its party's signature."""
+        """Whether the plan names the parties' public keys, so that every release must carry its
+        party's signature.
+        """
         return self.parties[0].public_key is not None
 
     def party(self, name: str) -> Party:
@@ -272,10 +275,10 @@ class Plan:
         return math.sqrt(math.fsum(party.budget.mu**2 for party in self.parties))
 
     def printed_cost(self, party: Party) -> GDP:
-        """What the paper's noise, 2 sqrt(d_max) sigma, really costs at this party, from its own columns.
+        """The actual cost of the paper's noise, 2 sqrt(d_max) sigma, for this party's own columns.
 
-        RMGM: a person is replaced, key included, which may turn all signs: twice the norm of cells in [0, 1]. DGM: a
-        person's values are replaced, within the box.
+        RMGM: a person is replaced, key included, which may flip all signs: twice the norm of cells
+        in [0, 1]. DGM: a person's values are replaced, within the box.
 
         Parameters
         ----------
@@ -292,7 +295,7 @@ class Plan:
         return GDP(radius / (widest * classical_noise_std(party.budget.epsilon, party.budget.delta)))
 
     def row_radius(self, party: Party) -> float:
-        """How far a row of cells in [0, 1] lies from their middles at most; see printed_release.middles.
+        """The largest distance of a row of cells in [0, 1] from printed_release.middles.
 
         Parameters
         ----------
@@ -308,9 +311,11 @@ class Plan:
         return math.sqrt(math.fsum(1 - 1 / m if m > 1 else 0.25 for m in indicators))
 
     def blur(self, party: Party, people: int) -> float:
-        """The approximate standard error of a correlation between columns of two parties like this one.
+        """The approximate standard error of a correlation between columns of two parties like this
+        one.
 
-        sqrt(k) (n/k + s^2) / n: error of the mixing or of people in one slot, and noise; see docs/papers/mpr.md.
+        sqrt(k) (n/k + s^2) / n: error of the mixing or of people in one slot, and noise; see
+        docs/papers/mpr.md.
 
         Parameters
         ----------
@@ -328,7 +333,7 @@ class Plan:
         return math.sqrt(self.mixes) * (people / self.mixes + noise) / people
 
     def to_dict(self) -> dict[str, Any]:
-        """Every setting, spelled out: what the hash is taken of and what travels in a release.
+        """Every setting, explicitly: the input of the hash, and part of a release file.
 
         Returns
         -------
@@ -350,44 +355,49 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the settings; two parties with the same hash mean the same plan, however they wrote it.
+        """SHA-256 of the settings: two plans with the same hash have the same settings.
 
-        Parties and columns are lists in it, so another order is another plan: arrays in releases follow that order.
+        Parties and columns are lists in it, so another order is another plan: arrays in releases
+        follow that order.
         """
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
 
 def good_number_of_mixes(people: int, parties: tuple[Party, ...]) -> int:
-    """The k that balances mixing error and noise: a cross moment's variance is k (n/k + s_i^2)(n/k + s_j^2).
+    """The k that balances mixing error and noise: a cross moment's variance is k
+    (n/k + s_i^2)(n/k + s_j^2).
 
-    n^2/k + k s_i^2 s_j^2 is least at k = n / (s_i s_j), with s the noise of a standardised column; see docs.
+    n^2/k + k s_i^2 s_j^2 is least at k = n / (s_i s_j), with s the noise of a standardised column;
+    see docs.
     """
     logs = []
     for party in parties:
         tight = _standard_noise(party, _TIGHT_RADIUS)
-        # At the best k the blur is 2 s / sqrt(n), which decides the radius, which decides s.
+        # At the best k the error is 2 s / sqrt(n), which determines the radius, which determines s.
         logs.append(math.log(_standard_noise(party, radius_factor(2 * tight / math.sqrt(people)))))
     best = people / math.exp(2 * math.fsum(logs) / len(logs))
     return round(min(max(best, _LEAST_MIXES), _MOST_MIXES))
 
 
 def radius_factor(blur: float) -> float:
-    """Where rows are shortened, in typical norms: tightly while noise rules, hardly at all once it has vanished.
+    """The clip norm of rows, in typical norms: small while noise dominates, large once it is small.
 
-    What shortening takes from a column is released and put back on average; the rest must stay below the noise.
+    What clipping takes from a column is released and corrected on average; the remaining bias must
+    stay below the noise.
     """
     return min(max(0.45 / math.sqrt(blur), _TIGHT_RADIUS), 4.0)
 
 
 def _standard_noise(party: Party, radius: float) -> float:
-    """About the noise of one standardised column, in a release of one mix."""
+    """The approximate noise of one standardised column in a release of one mix."""
     return 2 * radius * math.sqrt(party.encoder.width) / (0.9 * party.budget.mu)
 
 
 def _parties(settings: Settings, common: Budget, guarantee: str) -> tuple[Party, ...]:
     tables = named_tables(settings.content.get("parties"), settings.source, "parties")
     if guarantee == "joint":
-        # mu^2 adds up over the parties, and each gets an equal part; a few roundings below the exact root.
+        # mu^2 adds up over the parties, and each gets an equal part; a few rounding errors below
+        # the root.
         common = Budget.from_mu(common.mu / math.sqrt(len(tables)) * (1 - 1e-14), common.delta)
     missing = settings.choice("missing", ("drop", "centre"), "drop")
     return tuple(_party(settings, name, table, common, guarantee, missing) for name, table in tables)

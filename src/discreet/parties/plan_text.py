@@ -12,7 +12,7 @@ from discreet.privacy import Budget
 
 
 def explained(plan: Plan) -> str:
-    """What the plan means: who releases what, both guarantees, and what can be learned."""
+    """The plan in words: who releases what, both guarantees, and the expected accuracy."""
     lines = [
         f"plan {plan.name!r}, hash {plan.hash}",
         f"{len(plan.parties)} parties release columns of the same people, matched by {plan.key!r}; each needs at least "
@@ -30,17 +30,17 @@ def explained(plan: Plan) -> str:
 
 
 def signed_or_not(plan: Plan) -> str:
-    """Whether anybody can tell who made a release."""
+    """Whether releases are signed, in words."""
     if plan.signed:
         return "Releases are signed: one that its party's key in the plan has not signed is refused."
     return (
-        "NOT SIGNED: the plan has no public keys, so nobody can tell who made a release. Enough for a trial; for more, "
-        "every party runs `discreet parties key new` and its public_key goes into the plan."
+        "NOT SIGNED: the plan has no public keys, so nobody can check who made a release. This is enough for a "
+        "trial; otherwise every party runs `discreet parties key new` and its public_key goes into the plan."
     )
 
 
 def differences(one: Plan, other: Plan) -> list[str]:
-    """What two plans mean differently, in the words of their files."""
+    """The settings in which two plans differ, as their files write them."""
     here, there = one.to_dict(), other.to_dict()
     told = [
         f"{name} {shown(here.get(name))} and {shown(there.get(name))}"
@@ -85,7 +85,7 @@ def _guarantees(plan: Plan) -> list[str]:
     costs = [plan.printed_cost(party).mu if paper else party.budget.mu for party in plan.parties]
     together = sum(mu**2 for mu in costs) ** 0.5
     lines.append(
-        f"  all {len(plan.parties)} releases, for a person who stands at every party: "
+        f"  all {len(plan.parties)} releases, for a person who is at every party: "
         f"{Budget.from_mu(together, plan.delta)}"
     )
     meant = {
@@ -102,9 +102,12 @@ def _expectation(plan: Plan) -> list[str]:
     blur = max(plan.blur(party, plan.people) for party in plan.parties)
     needed = plan.people * (2 * blur / 0.3) ** 2
     rows = "mixes" if plan.method == "rmgm" else "slots for single people"
-    lines = [f"{plan.mixes} {rows}; noise and mixing blur a correlation between two parties by about {blur:.2g}."]
+    lines = [
+        f"{plan.mixes} {rows}; noise and mixing give a correlation between two parties a standard error of "
+        f"about {blur:.2g}."
+    ]
     if needed > plan.people:
-        lines.append(f"To make out a correlation of 0.3, about {needed:,.0f} people would be needed.")
+        lines.append(f"To detect a correlation of 0.3, about {needed:,.0f} people would be needed.")
     return lines
 
 
@@ -123,7 +126,7 @@ def new_plan(
 ) -> str:
     """A plan file to edit: ranges are left to be declared, and a fresh seed is drawn."""
     lines = [
-        "# All parties sign off this file. Ranges come from codebooks or measurement, never from the data.",
+        "# All parties approve this file. Ranges come from codebooks or public knowledge, never from the data.",
         "# The order of parties and columns is part of the plan.",
         f"format = {FORMAT}",
         f"name = {toml_value(name)}",

@@ -1,4 +1,6 @@
-"""Training as the paper prints it: least squares without an intercept on columns in [0, 1] (MPR, Algorithms 1, 2)."""
+"""Training as the paper prints it: least squares without an intercept on columns in [0, 1] (MPR,
+Algorithms 1, 2).
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ _TRAININGS = {"rmgm": ("rmgm",), "dgm": ("dgm", "bgm")}
 def printed_ols(
     joint: Joint, label: str, features: Sequence[str] | None = None, *, training: str | None = None
 ) -> dict[str, float]:
-    """DGM-OLS, BGM-OLS or RMGM-OLS on releases with ``calibration = "paper"``, in the columns' own units.
+    """DGM-OLS, BGM-OLS or RMGM-OLS on releases with ``calibration = "paper"``, in the columns' own
+    units.
 
-    training: by default the plan's method; "bgm" is DGM's release without the noise's known part taken from the
-    Hessian. Hessians are over n for DGM and BGM and not for RMGM, as printed; 1e-5 is added to each.
+    ``training`` is the plan's method by default; "bgm" uses DGM's release without subtracting the
+    noise's expectation from the Hessian. Hessians are over n for DGM and BGM and not for RMGM, as
+    printed; 1e-5 is added to each.
     """
     method = joint.plan.method
     training = method if training is None else training
@@ -30,7 +34,8 @@ def printed_ols(
         known = " or ".join(_TRAININGS[method])
         raise DomainError(f"releases of method {method!r} are trained by {known} as printed, not by {training!r}")
     chosen, target = joint.positions(label, features)
-    # The mixes are over sqrt(k), so that X^T X is about n E[x x^T]; rows over sqrt(n), which takes the n away.
+    # Mixes are divided by sqrt(k), so that X^T X is about n E[x x^T]; rows by sqrt(n), which
+    # removes the n.
     rows = np.concatenate([one.mixes.value for one in joint.releases], axis=1)
     rows = rows / np.sqrt(len(rows))
     x, y = rows[:, chosen], rows[:, target]
@@ -47,7 +52,7 @@ def printed_ols(
 
 
 def cells_in_units(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
-    """What 0 means in each column's own units, and what 1 is more than that."""
+    """For each column, the value of 0 in its own units, and the difference between 1 and 0."""
     encoder = joint.encoder
     parts = [unit_cells(joint.plan.party(one.party)) for one in joint.releases]
     low = np.concatenate([part[0] for part in parts])

@@ -1,8 +1,9 @@
-"""Releases with the noise that the paper prints: cells in [0, 1], neither centred nor scaled, and no looks.
+"""Releases with the noise that the paper prints: cells in [0, 1], neither centred nor scaled.
 
-DGM and BGM (the same release, trained differently): every row with N(0, 4 d_max sigma^2) on each cell. RMGM: the mixes
-over sqrt(k), with the same noise. What that noise really gives is computed from the party's own columns, reported, and
-refused where it is weaker than what was asked for.
+DGM and BGM (the same release, trained differently): every row with N(0, 4 d_max sigma^2) on each
+cell. RMGM: the mixes over sqrt(k), with the same noise. The actual guarantee of that noise is
+computed from the party's own columns and reported. It is refused where it is weaker than the
+plan's.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from discreet.rows import Answer
 
 
 def as_printed(source: Any, plan: Plan, party: Party, rows: int) -> dict[str, Any]:
-    """The one answer that the paper's release is made of.
+    """The one answer of the paper's release.
 
-    Privacy: RMGM is about a person replaced, key included. DGM is about a person's values replaced: who is in the data,
-    in which order, is public.
+    Privacy: RMGM is about a person replaced, key included. DGM is about a person's values replaced:
+    who is in the data, in which order, is public.
     """
     cost = plan.printed_cost(party)
     refuse_weaker([cost], party.budget)
@@ -55,11 +56,15 @@ def as_printed(source: Any, plan: Plan, party: Party, rows: int) -> dict[str, An
 
 
 def unit_cells(party: Party) -> tuple[Floats, Floats]:
-    """Low ends and scales that take encoded columns to [0, 1]: numbers are encoded in [-1, 1], indicators in 0, 1."""
+    """Low ends and scales that take encoded columns to [0, 1]: numbers are encoded in [-1, 1],
+    indicators in 0, 1.
+    """
     indicator = np.array([isinstance(column, Categorical) for column in party.domain.columns for _ in column.names])
     return np.where(indicator, 0.0, -1.0), np.where(indicator, 1.0, 0.5)
 
 
 def middles(party: Party) -> Floats:
-    """The middle of the cells in [0, 1]: 1/2, and 1/m for the m indicators of a category with several."""
+    """The middle of the cells in [0, 1]: 1/2, and 1/m for the m indicators of a category with
+    several.
+    """
     return np.array([max(len(column.names), 2) ** -1.0 for column in party.domain.columns for _ in column.names])

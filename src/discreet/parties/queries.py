@@ -1,4 +1,4 @@
-"""What a party asks its own curator: cheap looks at its columns, and the mixes."""
+"""The queries of a party's release: first answers about its columns, and the mixes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from discreet.rows import Block, Floats, Geometry, column_norms, scratch
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """The number of complete rows and each column's sum, weighted so that the likely label gets the least noise."""
+    """The number of complete rows and each column's sum, weighted so that the likely label gets the
+    least noise.
+    """
 
     weights: Floats
     right_norm: float
@@ -63,11 +65,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Kept:
-    """Sums of w u_i^2, u = (x - centre) * per_unit and w = min(1, radius / |u|): what shortening leaves of a column.
+    """Sums of w u_i^2 with u = (x - centre) * per_unit, w = min(1, radius / |u|): what clipping
+    leaves.
 
-    The mixes hold w u, and a column of another party that depends linearly on u is met with the moment E[w u_i^2]
-    where E[u_i^2] is meant. The entries are nonnegative and their vector is no longer than w |u|^2 = radius |u|, which
-    is cut at ``reach`` radii.
+    The mixes hold w u. Their moment with another party's column that depends linearly on u contains
+    E[w u_i^2] instead of E[u_i^2]. The entries are nonnegative and their vector is no longer than w
+    |u|^2 = radius |u|, which is cut at ``reach`` radii.
     """
 
     centre: Floats
@@ -99,9 +102,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Mixes:
-    """Sums of +-(x - centre) * per_unit, with each person's own public signs, one row per mix (RMGM).
+    """Sums of +-(x - centre) * per_unit, with each person's own public signs, one row per mix
+    (RMGM).
 
-    The curator shortens rows to ``radius``. One person's part is b u^T with |b| = sqrt(mixes) and |u| <= radius.
+    The curator clips rows to ``radius``. One person's contribution is b u^T with |b| = sqrt(mixes)
+    and |u| <= radius.
     """
 
     mixes: int

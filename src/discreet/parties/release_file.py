@@ -1,7 +1,9 @@
-"""One party's release as one file: the plan, the noisy answers, a checksum, and a signature if the plan has keys.
+"""One party's release as one file: the plan, the noisy answers, a checksum, and a signature if the
+plan has keys.
 
-The file is JSON. Arrays are base64 of little-endian float64, in the order in which the plan asks. The checksum is for
-accidents; only the signature shows who made the file. It holds no time or host, so that a retry writes the same bytes.
+The file is JSON. Arrays are base64 of little-endian float64, in the order in which the plan asks.
+The checksum detects accidents; only the signature shows who made the file. The file holds no time
+or host, so that a retry writes the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from discreet.privacy import Guarantee
 from discreet.rows import Answer
 
 KIND = "discreet party release"
-# Whatever changes what follows from the answers (shares, priors, weights) must change this number.
+# Increase this number with every change of what is computed from the answers (shares, priors,
+# weights).
 FORMAT = 3
 Floats = NDArray[np.float64]
 _FIELDS = {"kind", "format", "plan", "plan_hash", "party", "rows", "seeded", "roster", "answers"}
@@ -38,13 +41,15 @@ _FIELDS = {"kind", "format", "plan", "plan_hash", "party", "rows", "seeded", "ro
 
 @dataclass(frozen=True)
 class PartyRelease:
-    """Noisy answers about one party's columns, and what turns them back into the columns' units.
+    """Noisy answers about one party's columns, and the scales that convert them to the columns'
+    units.
 
-    Encoded column i is centre[i] + scale[i] * u[i], and the mixes are sums of +-weight[i] * u[i], shortened to kept[i]
-    of it on average. ``spread`` is the second moment of the encoded columns about the centre. ``rows`` is public,
-    ``count`` the (noisy) number of complete ones, ``centre_noise`` the noise in each centre. ``mixes`` has one row per
-    mix or slot. ``roster`` marks who stands in which row, where the method makes that public. All of them follow from
-    ``answers``, which alone are in the file.
+    Encoded column i is centre[i] + scale[i] * u[i], and the mixes are sums of +-weight[i] * u[i],
+    shortened to kept[i] of it on average. ``spread`` is the second moment of the encoded columns
+    about the centre. ``rows`` is public, ``count`` the (noisy) number of complete ones,
+    ``centre_noise`` the noise in each centre. ``mixes`` has one row per mix or slot. ``roster`` is
+    the hash of who is in which row, where the method makes that public. All of these are computed
+    from ``answers``, and only the answers are in the file.
 
     Attributes
     ----------
@@ -75,9 +80,9 @@ class PartyRelease:
     answers : tuple of Answer
         All noisy answers: these alone are in the file, and the rest follows from them.
     roster : str, optional
-        Who stands in which row, where the method makes that public.
+        The hash of who is in which row, where the method makes that public.
     signature : str, optional
-        The party's signature.
+        The party's signature of the file.
 
     Examples
     --------
@@ -238,7 +243,7 @@ class PartyRelease:
 
 
 def check_key(plan: Plan, party: str, key: SigningKey | None) -> None:
-    """Refuse, before anything is spent, a release that could not be signed as its plan says."""
+    """Refuse a release that could not be signed as its plan says, before anything is spent."""
     wanted = plan.party(party).public_key
     if key is None and wanted is not None:
         raise ReleaseError(
@@ -310,7 +315,7 @@ def _values(entries: Any, source: str) -> list[tuple[Floats, float]]:
 
 
 def _canonical(content: dict[str, Any]) -> bytes:
-    """The one text of these fields. Names are sorted in it, so nothing may lie in the order of names."""
+    """The canonical text of these fields. Names are sorted, so their order carries no meaning."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
@@ -324,7 +329,7 @@ def _packed(array: Floats) -> dict[str, Any]:
 
 
 def _unpacked(entry: Any, source: str) -> Floats:
-    """The finite numbers of an array; its shape is compared with the plan's by whoever asked for it."""
+    """The finite numbers of an array; the caller compares its shape with the plan's."""
     if not isinstance(entry, Mapping) or set(entry) != {"shape", "float64"} or not isinstance(entry["float64"], str):
         raise ReleaseError(f"{source}: an array has a shape and its numbers as base64, got {shown(entry)}")
     shape = entry["shape"]
@@ -336,5 +341,5 @@ def _unpacked(entry: Any, source: str) -> Floats:
     except (binascii.Error, ValueError):
         raise ReleaseError(f"{source}: the numbers are no base64, or not as many as their shape says") from None
     if not np.isfinite(array).all():
-        raise ReleaseError(f"{source}: holds numbers that are infinite or none at all")
+        raise ReleaseError(f"{source}: the numbers must be finite")
     return array

@@ -1,4 +1,4 @@
-"""A linear model of the joint release, with what the reader must be told beside the numbers."""
+"""A linear model of the joint release, with notes for the reader."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from discreet.parties.release_file import PartyRelease
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods, Results
 
-# How many people would be needed is told for a correlation of this size, to stand out by two standard errors.
-_TELLING_CORRELATION = 0.3
+# The number of people needed is given for a correlation of this size at two standard errors.
+_DETECTED_CORRELATION = 0.3
 
 
 @dataclass(frozen=True)
 class JointResult(NamedMethods, ReportMethods):
-    """A linear model of the joint release, and what the release could and could not show.
+    """A linear model of the joint release, and what the noise hides.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ class JointResult(NamedMethods, ReportMethods):
 
     @property
     def people_needed(self) -> int:
-        """About how many people are needed for a correlation of 0.3 to stand out."""
+        """About how many people are needed to detect a correlation of 0.3."""
         now = float(self.bare.nobs)
-        return math.ceil(now * (2 * self.solution.typical_noise / _TELLING_CORRELATION) ** 2)
+        return math.ceil(now * (2 * self.solution.typical_noise / _DETECTED_CORRELATION) ** 2)
 
     @property
     def results_(self) -> Results:  # type: ignore[override]
@@ -83,7 +83,8 @@ class JointResult(NamedMethods, ReportMethods):
         return replace(self.bare, notes=tuple(self.notes()), signal="drowned" if self.drowned else None)
 
     def estimator(self) -> Any:
-        """The same model as a fitted ``LinearRegression`` or ``Ridge``, which predicts; this is what is saved.
+        """The same model as a fitted ``LinearRegression`` or ``Ridge``, which predicts; this is
+        what is saved.
 
         Returns
         -------
@@ -100,7 +101,7 @@ class JointResult(NamedMethods, ReportMethods):
         return dict(self.estimator()._spans())
 
     def notes(self) -> list[str]:
-        """What a reader must know beside the numbers, in plain words.
+        """Notes for the reader beside the numbers.
 
         Returns
         -------
@@ -108,13 +109,13 @@ class JointResult(NamedMethods, ReportMethods):
             Sentences.
         """
         noise = self.solution.typical_noise
-        apart = "and mixing blur a correlation between two parties" if self.solution.apart else "blurs a correlation"
-        lines = [f"noise {apart} by about {noise:.2g}"]
+        apart = "and mixing give a correlation between two parties" if self.solution.apart else "gives a correlation"
+        lines = [f"noise {apart} a standard error of about {noise:.2g}"]
         if self.drowned:
             lines.append(
                 "the noise drowns the signal: coef is the constant model, which predicts the mean; about "
-                f"{self.people_needed:,} people would be needed to make out a correlation of {_TELLING_CORRELATION}; "
-                "intervals only say that standardised coefficients are about 1 at most"
+                f"{self.people_needed:,} people would be needed to detect a correlation of {_DETECTED_CORRELATION}; "
+                "intervals only reflect the assumption that standardised coefficients are about 1 at most"
             )
         elif self.solution.ridge > 0:
             lines.append(
@@ -128,7 +129,7 @@ class JointResult(NamedMethods, ReportMethods):
         return lines
 
     def _people_notes(self) -> list[str]:
-        """How many people are missing at each party, and by how much that blurs the relations of its columns."""
+        """How many people are missing at each party, and how much noise that adds to correlations."""
         releases, mixed = self.joint.releases, self.joint.mixed()
         most = max(one.rows for one in releases)
         lines = []
@@ -137,28 +138,26 @@ class JointResult(NamedMethods, ReportMethods):
             if one.rows == most:
                 lines.append(f"0 people are missing at {one.party}, by its number of rows: {complete}")
                 continue
-            # Of m people among n, a correlation has the standard error sqrt(k (n/k + s^2)(m/k + t^2)) / m.
+            # Of m people among n, a correlation has the standard error sqrt(k
+            # (n/k + s^2)(m/k + t^2)) / m.
             k, noise = len(mixed.mixed), float(mixed.noise[mixed.owner == position].mean())
             more = most / one.rows * math.sqrt((one.rows / k + noise) / (most / k + noise)) - 1
             lines.append(
-                f"{most - one.rows} people are missing at {one.party}, or more: {complete}; those who are missing "
+                f"{most - one.rows} people are missing at {one.party}, or more: {complete}; missing people "
                 f"count as average there, and correlations with its columns are scaled as if its {one.rows} people "
-                f"stand at every other party; their noise is {more:.0%} more than if nobody were missing"
+                f"were at every other party; their noise is {more:.0%} more than if nobody were missing"
             )
         lines.append(
-            "numbers of rows do not show whether the rows are the same people's: where they are not, relations "
-            "between parties come out too weak; `discreet parties align` counts the people that parties share"
+            "numbers of rows do not show whether the rows belong to the same people: where they do not, estimated "
+            "relations between parties are too weak; `discreet parties align` counts the people that parties share"
         )
         return lines
 
 
 def _complete(release: PartyRelease) -> str:
-    """How many rows hold a usable value in every column, as far as the noisy count says."""
+    """How many rows have a usable value in every column, by the noisy count."""
     if count_is_hidden(release.answers[0], release.rows):
         return "the noise hides how many of them are complete"
     if release.count > LEAST_COMPLETE * release.rows:
         return f"about {release.count:.0f} of them complete"
-    return (
-        "hardly any or none of them usable, as the noisy count says: its declared ranges and values may not be those "
-        "of its data"
-    )
+    return "hardly any or none of them usable, by the noisy count: its declared ranges and values may not fit its data"

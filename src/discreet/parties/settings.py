@@ -12,7 +12,7 @@ from discreet.errors import DomainError
 
 @dataclass(frozen=True)
 class Settings:
-    """A table of settings that somebody wrote, and where it stands."""
+    """A table of settings from a file, and the file's name."""
 
     content: Mapping[str, Any]
     source: str
@@ -52,6 +52,6 @@ class Settings:
 
 
 def check_printable(source: str, what: str, value: object) -> None:
-    """Names of a plan are shown on other people's terminals and stand in other files."""
+    """Refuse control characters: a plan's names are shown on other people's terminals and in files."""
     if not str(value).isprintable():
         raise DomainError(f"{source}: {what} must have no control characters, got {shown(value)}")

@@ -1,7 +1,7 @@
-"""Ed25519 signatures of releases: the private key stays with the party, the public one stands in the plan.
+"""Ed25519 signatures of releases: the party keeps its private key; the plan holds the public one.
 
-A signature says that the holder of the key in the plan made these bytes under this plan, no more: whether the plan is
-the one that was agreed on is for its hash to show.
+A signature shows that the holder of the key in the plan made these bytes under this plan. It does
+not show that this is the agreed plan; compare the plan's hash for that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PUBLIC_KEY_FORM = "'ed25519:' and 64 hexadecimal digits, as `discreet parties key new` prints it"
-# What is signed begins so: a signature made for anything else cannot be passed off as one of a release.
+# The beginning of everything that is signed, so that other signatures by the key cannot be used as
+# one of a release.
 _PURPOSE = b"discreet party release\n"
 
 
@@ -82,7 +83,8 @@ class SigningKey:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SigningKey:
-        """The key in a PEM file, of `discreet parties key new` or of `openssl genpkey -algorithm ed25519`.
+        """The key in a PEM file, of `discreet parties key new` or of `openssl genpkey -algorithm
+        ed25519`.
 
         Parameters
         ----------
@@ -104,7 +106,9 @@ class SigningKey:
         except OSError as error:
             raise DomainError(f"cannot read the key {path}: {error.strerror}") from None
         if open_to:
-            raise DomainError(f"the key {path} can be read by others: whoever has it signs as you; `chmod 600` it")
+            raise DomainError(
+                f"the key {path} can be read by other users, who could sign in your name; run `chmod 600` on it"
+            )
         try:
             private = serialization.load_pem_private_key(pem, password=None)
         except TypeError:

@@ -1,15 +1,16 @@
-"""The signs of the mixes: a fixed function of the plan's seed and a person's key, the same on every machine for ever.
+"""The signs of the mixes: a fixed function of the plan's seed and a person's key.
 
 Version 1, in full. Texts are UTF-8; numbers are unsigned 64-bit, little-endian, and wrap around.
 
 1. plan state    P = BLAKE2b-128("discreet signs 1" || seed)
 2. person state  (a, b) = the two numbers in BLAKE2b-128(P || key)
-3. word w        m(m(a + (w + 1) * 0x9E3779B97F4A7C15) xor b), with m the output function of SplitMix64
+3. word w        m(m(a + (w + 1) * 0x9E3779B97F4A7C15) xor b), m: the output function of SplitMix64
 4. mix r         bit r mod 64 of word r // 64 (bit 0 is the lowest): 1 is plus, 0 is minus
-5. slot          word -1: its lowest bit is the sign, the other 63 modulo the number of slots are the slot
+5. slot          word -1: the lowest bit is the sign; the other 63, modulo the slots, the slot
 
-A person's signs depend on nobody else, so parties need neither a common order of rows nor each other's keys. Privacy
-does not rest on them: it holds for every fixed choice of signs. Only accuracy asks that they look random.
+A person's signs do not depend on other people, so parties need neither a common order of rows nor
+each other's keys. The guarantee holds for every fixed choice of signs; only the accuracy needs
+signs that look random.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def plan_state(seed: str) -> bytes:
 
 def person_states(state: bytes, keys: Iterable[bytes]) -> Words:
     """The states of these people, one row of two words each."""
-    # A hash that has read the plan's state is copied for each key: a third faster than making a new one.
+    # A hash object with the plan's state is copied for each key: a third faster than making a new
+    # one.
     begun = blake2b(state, digest_size=_DIGEST)
     digests = []
     for key in keys:

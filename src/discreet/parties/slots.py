@@ -1,14 +1,16 @@
 """Rows released one by one (DGM): every person's row, with noise, in a slot of its own.
 
-Two ways to find a person's slot. By hash (``calibration="tight"``): a public function of seed and key, with a sign, so
-that nobody's membership shows, people may be missing at a party, and two people in one slot disturb each other only at
-random. By rank (``calibration="paper"``): the position among all keys' digests, one row each, as the paper has it; all
-parties must then hold the same people, and who they are is public.
+A person's slot is found in one of two ways. By hash (``calibration="tight"``): a public function of
+seed and key, with a sign, so that membership is not revealed, people may be missing at a party, and
+the signs of two people in one slot are independent. By rank (``calibration="paper"``): the position
+among all keys' digests, one row each, as the paper has it; all parties must then hold the same
+people, and who they are is public.
 
-Privacy. Noise of one scale, mu to the reach of one row, is added to every slot on its own. By hash, replacing a person,
-key included, takes a row of norm at most R from one slot and puts another into one: the answer moves by at most 2R
-(both in the same slot and opposite). By rank and with the key kept, one slot's row changes, again by at most 2R with R
-the radius about the centre. docs/papers/mpr.md, Proposition 4.
+Privacy. Noise of one scale, mu to the reach of one row, is added to every slot on its own. By hash,
+replacing a person, key included, takes a row of norm at most R from one slot and puts another into
+one: the answer moves by at most 2R (both in the same slot and opposite). By rank and with the key
+kept, one slot's row changes, again by at most 2R with R the radius about the centre.
+docs/papers/mpr.md, Proposition 4.
 """
 
 from __future__ import annotations
@@ -35,15 +37,18 @@ from discreet.rows import Answer, Floats, Geometry, right_grid, scratch
 from discreet.rows.kernels import place
 
 Integers = NDArray[np.int64]
-# What a release may hold: this many numbers are 240 MB in memory and about as much in the ledger and in the file.
+# The largest release: this many numbers take 240 MB in memory, and about as much in the ledger and
+# the file.
 MOST_CELLS = 30_000_000
 
 
 @dataclass(frozen=True)
 class Rows:
-    """One row per slot: the sum of the +-(x - centre) * per_unit, shortened to ``radius``, of the people in it.
+    """One row per slot: the sum of the +-(x - centre) * per_unit, shortened to ``radius``, of the
+    people in it.
 
-    roster: the sorted digests of all people, where slots are ranks; by hash if there is none.
+    ``roster`` holds the sorted digests of all people where slots are ranks; without it slots are
+    hashed.
     """
 
     slots: int
@@ -68,7 +73,7 @@ class Rows:
         return self.places(block)[1][np.newaxis], self.rows(block)
 
     def rows(self, block: Any) -> Floats:
-        """Each person's row as it is before it is shortened."""
+        """Each person's row before it is clipped."""
         right = scratch("factor", (self.shape[1], block.records))
         block.write_x(right)
         right -= self.centre[:, np.newaxis]
@@ -84,26 +89,30 @@ class Rows:
 
 @dataclass(frozen=True)
 class Roster:
-    """The sorted digests of all people's keys, known to their party alone, and the mark of them that is released."""
+    """The sorted digests of all people's keys, which the party keeps, and their hash, which is
+    released.
+    """
 
     people: NDArray[np.uint64] | None
     mark: str
 
 
 class SlotCurator(Curator):
-    """A party's curator: it also answers by slot."""
+    """A party's curator, which also answers queries by slot."""
 
     def roster(self) -> Roster:
-        """Who is in the data, for where that is public."""
+        """Who is in the data, for methods that make this public."""
         people = roster_of(self._engine)
         return Roster(people, roster_mark(people))
 
     def scatter(self, query: Rows, cost: GDP) -> Answer:
-        """Every slot's sum, each with discrete Gaussian noise of its own; together they cost ``cost``.
+        """Every slot's sum, each with discrete Gaussian noise of its own; together they cost
+        ``cost``.
 
-        Privacy: see the module's text. Rounding to a coarser grid adds at most sqrt(d) units in each slot that changes:
-        with one such slot the reach is 2R + sqrt(d), which GridNoise covers, and with two it is sqrt(2) (R + sqrt(d)),
-        which is less as long as R is more than sqrt(d) units.
+        Privacy: see the module's text. Rounding to a coarser grid adds at most sqrt(d) units in
+        each slot that changes: with one such slot the reach is 2R + sqrt(d), which GridNoise
+        covers, and with two it is sqrt(2) (R + sqrt(d)), which is less as long as R is more than
+        sqrt(d) units.
         """
         (cost,) = self._accountant.grant([cost])
         noise = self._noise(query, cost)
@@ -112,7 +121,7 @@ class SlotCurator(Curator):
         def look() -> tuple[Integers, Hear[Integers]]:
             exact = self._by_slot(query)
             if noise.shift:
-                # A slot holds few rows, so this happens with budgets of mu below 2^-15 only.
+                # A slot holds few rows, so this happens only with mu below 2^-15.
                 exact = (exact + ((1 << noise.shift) >> 1)) >> noise.shift
             noisy = exact + discrete_gaussian(float(noise.scales[0, 0]), exact.shape, bits=self._bits)
             everywhere = replace(noise, scales=np.full(exact.shape, noise.scales[0, 0]))
@@ -164,7 +173,9 @@ def roster_of(engine: Any) -> NDArray[np.uint64]:
 
 
 def roster_mark(roster: NDArray[np.uint64]) -> str:
-    """Equal where two parties hold the same people; who is in the data is public where this is released."""
+    """A hash that is equal where two parties hold the same people; releasing it makes membership
+    public.
+    """
     return hashlib.sha256(roster.astype("<u8").tobytes()).hexdigest()
 
 

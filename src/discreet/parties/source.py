@@ -1,10 +1,12 @@
-"""The joint release as a ``Source``: what can be asked of one trusted curator's second moment, asked of all parties.
+"""The joint release as a ``Source``: it answers queries about second moments of all parties'
+columns.
 
-What the releases hold is one noisy second moment of (1, columns). A question that is linear in it can be answered, at
-no further cost and with no further noise; any other is refused. Two things differ from a curator over rows. Rows were
-shortened when they were mixed, party by party, so a question's own bounds do nothing more. And the noise is not the
-same in all directions: the answer states a bound that holds in each of them (docs/decisions/0011), so standard errors
-from it are too large rather than too small. ``Joint.regress`` knows the noise entry by entry and is the sharper tool.
+The releases hold one noisy second moment of (1, columns). A query that is linear in it is answered
+at no further cost and with no further noise; any other is refused. Two things differ from a curator
+over rows. Rows were clipped when they were mixed, party by party, so a query's own bounds have no
+effect. And the noise is not the same in all directions: the answer states a bound that holds in
+each of them (docs/decisions/0011), so standard errors from it are too large rather than too small.
+``Joint.regress`` knows the noise entry by entry and is the sharper tool.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class JointSource:
     public_rows: int | None
 
     def sum(self, query: Query, cost: GDP) -> Answer:
-        """The answer, already paid for: ``cost`` adds no noise."""
+        """The answer, which is already paid for: ``cost`` adds no noise."""
         if isinstance(query, SecondMoment):
             turn = self._turn(query)
             return Answer(turn @ self.moments.answer.value @ turn.T, self.noise_std(query, cost), isotropic=True)
@@ -57,7 +59,7 @@ class JointSource:
         raise DomainError(f"the joint release answers questions of second moments only, not {query.label!r}")
 
     def _encoded(self) -> Floats:
-        """What turns the released coordinates into (1, encoded x, encoded y)."""
+        """The matrix from the released coordinates to (1, encoded x, encoded y)."""
         moments, encoder, target = self.moments, self.encoder, self.target
         names = [*self.columns, target.name]
         centre = np.append(encoder.centre, target.centre)

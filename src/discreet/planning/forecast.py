@@ -111,7 +111,7 @@ class Forecast:
         """A table: with privacy, without privacy, and the lower bound for all methods."""
         from discreet.planning.words import error_rows, headline
 
-        rows = [("", "private", "not private", "no method below"), *error_rows(self)]
+        rows = [("", "private", "not private", "lower bound"), *error_rows(self)]
         widths = [max(len(str(row[i])) for row in rows) for i in range(4)]
         lines = ["  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([wrapped(headline(self)), *(line.rstrip() for line in lines)])

@@ -1,4 +1,4 @@
-"""An audit as one HTML page that needs nothing else: no script, no font, no picture from elsewhere."""
+"""An audit as one self-contained HTML page, without scripts, external fonts or images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.report.audit_plots import scores_plot, trade_off_plot
 from discreet.report.audit_template import PAGE, STYLE
 from discreet.report.model_style import CSS
 
-# More models than this are folded up, so that a page of hundreds can be read.
+# If there are more models than this, their details are folded.
 _OPEN = 6
 
 
@@ -23,7 +23,7 @@ def audit_page(
     command: str = "",
     curves: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The page of an audit's plain facts (``Suite.to_dict``); ``curves`` are captions with ready SVG."""
+    """The page of an audit's ``Suite.to_dict``; ``curves`` are captions with SVG."""
     from jinja2 import Environment
 
     findings = list(report["findings"])
@@ -82,7 +82,7 @@ def _asked(findings: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _loss_share(finding: Mapping[str, Any]) -> float | None:
-    """What the worst neighbours found lose, of what the guarantee allows."""
+    """The largest loss found, as a share of what the guarantee allows."""
     return finding["replay"]["efficiency"] if finding["replay"] else None
 
 

@@ -41,7 +41,9 @@ def scores_plot(first: Sequence[float], second: Sequence[float]) -> str:
 
 
 def trade_off_plot(first: Sequence[float], second: Sequence[float], claimed_mu: float) -> str:
-    """Hit rate against false alarm rate of the attacker's score, under the curve that the claim allows."""
+    """Hit rate against false alarm rate of the attacker's score, under the curve that the claim
+    allows.
+    """
     ordered = np.sort(np.asarray(second))
     cuts = np.quantile(ordered, np.linspace(1, 0, 201))
     hits = 1 - np.searchsorted(np.sort(np.asarray(first)), cuts, side="right") / len(first)
@@ -59,7 +61,7 @@ def gaussian_curve(mu: float, label: str) -> Curve:
 
 
 def curves_plot(curves: Sequence[Curve]) -> str:
-    """Several curves in a square, with the diagonal of a guess by coin."""
+    """Several curves in a square, with the diagonal of random guessing."""
     figure, axes = _figure(3.6, 3.5)
     axes.plot([0, 1], [0, 1], color=PEERS[2], linewidth=0.8, linestyle=":", label="a coin")
     for place, curve in enumerate(curve for curve in curves if not curve.allowed):

@@ -1,4 +1,4 @@
-"""How the page of an audit is laid out."""
+"""The HTML template and the style of the audit page."""
 
 STYLE = """
 :root { --good:#1d6b2f; --bad:#a11c1c; --limit:#b4500f; }
@@ -55,11 +55,10 @@ of what is allowed</b>{{ bar(attack[0]) }}A lower bound that holds with confiden
 {% endfor %}
 <section><h2>How to read this</h2><dl>
 <dt>Two data sets that differ in one person</dt><dd>A guarantee limits how much the outputs of two such data sets may
-differ. All rows are made up within what the model declares; no private data is read, and no budget is spent.</dd>
+differ. All rows are generated within the declared bounds; no private data are read, and no budget is spent.</dd>
 <dt>Largest loss found</dt><dd>The audit searches the pair of data sets whose exact answers differ most, and replays the
 fit on both. The loss is their distance in standard deviations of the noise (mu), over all releases together. Its share
-of the allowed mu is shown. Below 100 % is room that no pair of rows was found to use: no single row is the worst for
-every release at once.</dd>
+of the allowed mu is shown. It is usually below 100 %, because no single row is the worst for all releases at once.</dd>
 {% if attack %}{% set box = attack[1].black_box %}
 <dt>Why the attack runs at epsilon {{ "%.3g"|format(box.claimed_epsilon) }}</dt><dd>The attack fits the model
 many times on both data sets and guesses, from outputs alone, which one was used.
@@ -69,11 +68,12 @@ mu {{ "%.3g"|format(box.claimed_mu) }}, that is epsilon {{ "%.3g"|format(box.cla
 {{ "%.3g"|format(box.delta) }}, and compares what it learns with that. The noise is computed from the
 budget by the same formula at every epsilon, so noise that is too small there is too small here as well.</dd>
 {% endif %}
-<dt>False alarms</dt><dd>All tests on this page together blame an honest model at most once in {{ rarely }} such
-audits. An audit can prove a leak, never that there is none.</dd></dl></section>
+<dt>False alarms</dt><dd>A model that keeps its guarantee fails one of the tests on this page at most
+once in {{ rarely }} such audits. An audit can prove a leak, but not its absence.</dd></dl></section>
 {% if curves %}<section><h2>Tracing attacks</h2>
-<p>Members' and outsiders' scores of attacks by someone who knows the true model. The dashed line is the
-most that the guarantee allows.</p><div class="plots">{% for caption, svg in curves %}<figure>{{ svg|safe }}
+<p>Attacks by someone who knows the true model and guesses who is in the data, from scores of members and outsiders.
+The dashed line is the most that the guarantee allows.</p>
+<div class="plots">{% for caption, svg in curves %}<figure>{{ svg|safe }}
 <figcaption class="small">{{ caption }}</figcaption></figure>{% endfor %}</div></section>{% endif %}
 <section><h2>In detail</h2>
 {% for f in detailed %}
@@ -81,7 +81,7 @@ most that the guarantee allows.</p><div class="plots">{% for caption, svg in cur
 {% if f.asked %}<div class="scroll"><table class="left"><tbody>
 {% for name, text in f.asked %}<tr><td>{{ name }}</td><td>{{ text }}</td></tr>{% endfor %}
 </tbody></table></div>{% endif %}
-{% if f.replay %}<p>Releases of the fit, and what the worst pair of neighbours loses of each: mu
+{% if f.replay %}<p>Releases of the fit, and the loss of the worst pair of neighbours in each: mu
 {{ "%.4g"|format(f.replay.realised_mu) }} of {{ "%.4g"|format(f.replay.claimed_mu) }} in all.</p>
 <div class="scroll"><table><thead><tr><th>release</th><th>times</th><th>share</th><th>lost mu</th>
 <th>allowed mu</th><th>reach</th><th>noise std</th></tr></thead><tbody>

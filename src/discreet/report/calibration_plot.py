@@ -11,7 +11,9 @@ from discreet.report.figure_style import OURS, PEERS, key, save, styled
 
 
 def calibration_figure(evaluation: Any, path: Any = None) -> Any:
-    """Predicted against observed means by group, with noise intervals; written to ``path`` if one is given."""
+    """Predicted against observed means by group, with noise intervals; written to ``path`` if one
+    is given.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How a model does on held-out rows, as people read it."""
+"""A model's private evaluation on held-out rows, as text and numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.rows import RowsUsed
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """How a model does on held-out rows, from noisy sums.
+    """The accuracy of a model on held-out rows, from noisy sums.
 
     It prints itself, and notebooks show it as text.
 
@@ -24,25 +24,25 @@ class Evaluation:
     target : str
         The label.
     measures : dict of Measure
-        By name: ``r2`` and ``rmse`` for linear models; ``log_loss``, ``deviance_explained`` and ``auc`` for
-        classifiers; ``deviance_explained`` and ``mean_deviance`` for others. ``evaluation.auc`` is short for
-        ``evaluation.measures["auc"]``.
+        By name: ``r2`` and ``rmse`` for linear models; ``log_loss``, ``deviance_explained`` and
+        ``auc`` for classifiers; ``deviance_explained`` and ``mean_deviance`` for others.
+        ``evaluation.auc`` is short for ``evaluation.measures["auc"]``.
     calibration : tuple of CalibrationRow
-        Groups of rows by what was predicted, and what was seen.
+        Groups of rows by predicted value, with predicted and observed means.
     rows : float
         The noisy number of rows that were used.
     rows_std : float
         The standard deviation of its noise.
     used : RowsUsed
-        What that number tells.
+        The number as a noisy count.
     alpha : float
         One minus the level of all intervals.
     cut : dict of float
-        Where losses were cut, by measure; the measures are of cut losses.
+        Where losses were clipped, by measure; the measures are of clipped losses.
     privacy : Guarantee
-        What the evaluation promises; it is for these rows, besides what the model's own fit has cost.
+        The guarantee of the evaluation, for these rows; the model's own fit is a separate cost.
     epsilon : float
-        What was asked for, with ``delta``.
+        The epsilon that was asked for, at ``delta``.
     delta : float
         The delta of the guarantee.
 
@@ -82,7 +82,7 @@ class Evaluation:
         raise AttributeError(f"this evaluation has no {name!r}; it has {', '.join(measures)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, ready for JSON; None for what is not finite, which JSON cannot say.
+        """Numbers for JSON; None where one is not finite, which JSON cannot express.
 
         Returns
         -------
@@ -111,7 +111,8 @@ class Evaluation:
         }
 
     def plot(self, path: Any = None) -> Any:
-        """The calibration table as a figure: what was predicted and what was seen; written to ``path`` if given.
+        """The calibration table as a figure: what was predicted and what was seen; written to
+        ``path`` if given.
 
         Parameters
         ----------

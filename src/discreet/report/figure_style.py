@@ -1,4 +1,4 @@
-"""One style for every figure: discreet in one colour, others in greys, the key beside the data and never over it."""
+"""One style for every figure: discreet in one colour, others grey, the legend outside the data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-# discreet's own colour wherever it is drawn, a lighter one for its other settings, and one for limits and bounds.
+# The colour of discreet, a lighter one for its other settings, and one for limits and bounds.
 OURS, OURS_LIGHT, LIMIT = "#1f5fa8", "#8db8e6", "#b4500f"
-# Others are told apart by shade, dash and marker.
+# Others differ by shade, dash and marker.
 PEERS = ("#444444", "#777777", "#999999", "#5f6b78", "#aaaaaa")
 DASHES = ("--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 MARKERS = ("s", "^", "D", "v", "P", "X")
@@ -29,7 +29,7 @@ _SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "discreet",
 }
-# A page in dark colours sets these; elsewhere the colours of a light one are taken.
+# A dark page sets these variables; elsewhere the light colours are used.
 _ON_PAGES = {OURS: f"var(--blue, {OURS})", LIMIT: f"var(--limit, {LIMIT})", "#000000": "currentColor"}
 
 
@@ -41,14 +41,16 @@ def styled() -> Any:
 
 
 def key(figure: Any, axes: Any, columns: int = 4) -> None:
-    """One key under all panels, outside of the data."""
+    """One legend under all panels, outside of the data."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(handles)), frameon=False)
 
 
 def x_title(panels: Any, text: str) -> None:
-    """The title of the horizontal axis under the lowest panel of each column; panels that are off have none."""
+    """The title of the horizontal axis under the lowest panel of each column; panels that are off
+    have none.
+    """
     for column in panels.T:
         lowest = [axes for axes in column if axes.axison]
         if lowest:
@@ -73,7 +75,7 @@ def _plainly(value: float, _: int) -> str:
 
 
 def svg(figure: Any, description: str = "", *, on_page: bool = False) -> str:
-    """The figure as SVG whose text stays text; ``on_page``: in the page's own colours, light or dark."""
+    """The figure as SVG with searchable text; ``on_page`` uses the page's own colours."""
     buffer = io.StringIO()
     with styled():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=on_page)

@@ -1,4 +1,6 @@
-"""The coefficient plot as SVG: a thick bar for sampling error, a thin one for sampling error and privacy noise."""
+"""The coefficient plot as SVG: a thick bar for sampling error, a thin one for sampling error and
+privacy noise.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _LONGEST_NAME = 26
 
 @dataclass(frozen=True)
 class Bar:
-    """One effect: where it is, and how far its two intervals reach on either side; ``inner`` None if not known."""
+    """One effect: its value and the half-widths of its two intervals; ``inner`` is None if not
+    known.
+    """
 
     name: str
     value: float

@@ -14,7 +14,8 @@ class ReportMethods(ResultMethods):
     """For a class that has ``results_`` and can be saved."""
 
     def report(self, path: str | PathLike[str], *, command: str = "") -> None:
-        """Write a report for a reviewer who reads no code: one HTML file, offline, without scripts, ready to print.
+        """Write a report for a reviewer who reads no code: one HTML file, offline, without scripts,
+        ready to print.
 
         It holds what ``save`` writes and nothing else.
 

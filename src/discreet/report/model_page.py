@@ -1,4 +1,6 @@
-"""The report of a fitted model: one HTML file for a reviewer who reads no code, offline and without scripts."""
+"""The report of a fitted model: one HTML file for a reviewer who reads no code, offline and without
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _MOST_ROWS = 60
 def model_page(
     results: Results, document: dict[str, Any], spans: Mapping[str, float], *, command: str = "", version: str = ""
 ) -> str:
-    """The page. ``spans``: how wide the declared range of each feature is, in which effects are drawn."""
+    """The page. ``spans`` are the widths of the features' declared ranges, the unit of the plot."""
     title = f"{results.model} of {results.target}"
     parts = [
         f"<h1>{escape(title)}</h1><p class='soft'>Differentially private regression, reported by discreet</p>",
@@ -39,9 +41,7 @@ def model_page(
         _section("What was declared about the data", _domain(document)),
         _section("What was released", _releases(results)),
         _section("The privacy budget", _budget(results.payment)),
-        _section(
-            "Limits that apply", f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in limits_that_apply(results))}</ul>"
-        ),
+        _section("Limits that apply", _list(limits_that_apply(results))),
         _section("How to verify", _verify(results)),
         _footer(document, command, version),
     ]
@@ -85,7 +85,7 @@ def _cards(results: Results) -> str:
     facts = "".join(f"<br>{escape(name)}: {escape(text)}" for name, text in results.facts)
     return (
         "<div class='cards'>"
-        f"<div class='card'><span class='label'>What each person is promised</span>"
+        f"<div class='card'><span class='label'>Guarantee to each person</span>"
         f"<b>{escape(price_in_words(results.privacy, results.delta))}</b>{_sentence(promise)}</div>"
         f"<div class='card'><span class='label'>Data</span><b>{escape(rows.split(';')[0])}</b>"
         f"{escape(';'.join(rows.split(';')[1:]).strip())}{facts}</div></div>"
@@ -159,7 +159,7 @@ def _domain(document: dict[str, Any]) -> str:
     target = content["target"]
     classes = document.get("classes")
     rows.append((f"{target['name']} (predicted)", f"one of {_listed(classes)}" if classes else _declared(target)))
-    said = "<p>These limits were declared beforehand. Values beyond them were moved to the nearest limit.</p>"
+    said = "<p>These bounds were declared beforehand. Values beyond them were moved to the nearest bound.</p>"
     formula = (document.get("parameters") or {}).get("formula")
     if formula:
         said += f"<p>Formula: <code>{escape(formula)}</code></p>"
@@ -216,8 +216,8 @@ def _verify(results: Results) -> str:
     steps = [
         "Save the model file from the end of this HTML file as <code>model.json</code>; <code>discreet show model.json "
         "--releases</code> prints the same numbers, computed from it again.",
-        "<code>discreet audit --help</code> tells how to attack this kind of model on made-up neighbouring data, and "
-        "to replay that no fit loses more than it claims.",
+        "<code>discreet audit --help</code> explains how to check this kind of model on synthetic neighbouring data: "
+        "by replaying fits, and by attacks.",
     ]
     if results.payment is not None:
         steps.insert(
@@ -234,7 +234,7 @@ def _footer(document: dict[str, Any], command: str, version: str) -> str:
     if command:
         said += f" Command: <code>{escape(command)}</code>"
     return (
-        f"<section class='file'><h2>The model file</h2><details><summary>Show the JSON that all of this is from"
+        f"<section class='file'><h2>The model file</h2><details><summary>Show the JSON behind this report"
         f"</summary><pre id='model'>{escape(document_text(document))}</pre></details>"
         f"<p class='small'>It holds releases and declarations, and no data.</p></section><footer>{said}</footer>"
     )

@@ -1,4 +1,4 @@
-"""How the report of a model looks: one column that reads on a phone, on a screen and on A4."""
+"""The style of a model's report: one column for phones, screens and A4."""
 
 CSS = """
 :root { --ink:#1b2330; --soft:#5b6675; --line:#d9dee6; --card:#f5f7fa; --page:#fff; --blue:#1f5fa8; --grey:#8b95a3; }

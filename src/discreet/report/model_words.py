@@ -1,4 +1,4 @@
-"""What a report says beside the numbers: whether more budget or more people would help, and which limits apply."""
+"""Sentences of a report: whether more budget or more people would help, and which limits apply."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from discreet.results.numbers import percent
 def what_would_help(results: Results) -> list[tuple[str, str]]:
     """A change, and the standard errors after it as a share of today's: the median over the slopes.
 
-    Sampling variance falls as 1 / n. One place's noise variance falls as 1 / (n mu)^2, with the mu that the changed
-    epsilon gives at the same delta. Noise on devices and of mixed columns falls as 1 / n.
+    Sampling variance falls as 1 / n. The noise variance of central models falls as 1 / (n mu)^2,
+    with the mu of the changed epsilon at the same delta. That of local models and of parties falls
+    as 1 / n.
     """
     if results.covariance is None or results.noise_covariance is None or len(results.slopes) == 0:
         return []
@@ -54,11 +55,11 @@ def _mu_ratio(results: Results, factor: int) -> float | None:
 def help_in_words(results: Results) -> str:
     """The same in one sentence."""
     if results.covariance is None or results.noise_covariance is None:
-        return "The privacy noise's part of the standard errors is not known apart, so this cannot be said."
+        return "The privacy noise's part of the standard errors is not known separately, so this cannot be computed."
     slopes = results.slopes
     whole = np.diag(results.covariance)[slopes]
     share = float(np.median(np.diag(results.noise_covariance)[slopes] / np.where(whole > 0, whole, 1.0)))
-    part = f"The privacy noise makes {percent(min(share, 1.0))} of the squared standard error of a typical effect."
+    part = f"The privacy noise causes {percent(min(share, 1.0))} of the squared standard error of a typical effect."
     if share < 0.2:
         return f"{part} More epsilon would hardly help; more people would."
     if share > 0.8:
@@ -67,7 +68,7 @@ def help_in_words(results: Results) -> str:
 
 
 def limits_that_apply(results: Results) -> list[str]:
-    """What a reviewer must not take for granted, for this very result."""
+    """The limits of this result that a reviewer must know."""
     privacy = results.privacy
     said = []
     if privacy.seeded:
@@ -75,11 +76,11 @@ def limits_that_apply(results: Results) -> list[str]:
     if results.not_covered:
         said.append(f"Not covered: {', '.join(results.not_covered)}, fitted to the same rows without a guarantee.")
     said.append(
-        "Bounds and categories were declared by the analyst. The guarantee supposes that they were not taken from "
-        "the private rows; no program can see that."
+        "Bounds and categories were declared by the analyst. The guarantee assumes that they were not computed from "
+        "the private rows; no program can check that."
     )
     if results.trust == "local":
-        said.append("Devices that lie with valid tokens are bounded in what they can change, and are not noticed.")
+        said.append("The influence of lying devices with valid tokens is bounded, but they are not detected.")
     elif not privacy.grouped:
         said.append("One person is one row: somebody with several rows is protected less.")
     else:
@@ -87,9 +88,9 @@ def limits_that_apply(results: Results) -> list[str]:
     if privacy.neighbours == "replace_one":
         said.append("The number of rows (or people) is taken to be public.")
     if results.covariance is not None:
-        said.append("Intervals are 95 % each: of twenty effects that are none, one looks clear by chance.")
+        said.append("Each interval has a level of 95 %: of twenty true effects of 0, about one looks clear by chance.")
     if results.signal in ("faint", "drowned"):
-        said.append("The noise is of the size of the effects: single coefficients should not be interpreted.")
+        said.append("The noise is as large as the effects: do not interpret single coefficients.")
     if results.payment is None and results.trust == "central":
-        said.append("No ledger paid for this fit: that other fits on the same data add to its cost is not recorded.")
+        said.append("No ledger paid for this fit: the cost of other fits on the same data is not recorded.")
     return [*said, *results.notes]

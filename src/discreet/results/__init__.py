@@ -1,4 +1,4 @@
-"""What a fitted model tells about itself: one class for every kind of model, and its summary."""
+"""Results of fitted models: one class for every kind of model, and its summary."""
 
 from discreet.results.results import Results
 from discreet.results.shared import NamedMethods

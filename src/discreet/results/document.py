@@ -1,7 +1,7 @@
-"""Results as plain numbers, texts and lists, and back: what a model file holds of them (docs/model.schema.json).
+"""Conversion of results to the fields of a model file and back (docs/model.schema.json).
 
-Whatever has an order is a list. Floats are written so that reading them gives the same bits; what is no finite number
-is null. Nothing is in it but releases and public declarations.
+Everything ordered is a list. Floats are written so that reading them gives the same bits; a number
+that is not finite is null. The fields hold only releases and public declarations.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def results_document(results: Results) -> dict[str, Any]:
         "target": results.target,
         "family": results.family,
         "link": results.link,
-        # One entry per coefficient, in the order of the covariances: coef predicts, estimate is what intervals are for.
+        # One entry per coefficient, in the order of the covariances: coef predicts, estimate is
+        # what intervals are for.
         "coefficients": [
             {"name": name, "coef": float(coef), "estimate": float(estimate)}
             for name, coef, estimate in zip(results.names, results.shrunk, results.estimates, strict=True)
@@ -91,7 +92,7 @@ def read_results(content: Any) -> Results:
 
 def _guarantee_document(guarantee: Guarantee, delta: float) -> dict[str, Any]:
     return {
-        # For people: all of it follows from the releases.
+        # For readers; these fields follow from the releases.
         "epsilon": _finite(guarantee.epsilon(delta)),
         "mu": _finite(guarantee.mu),
         "in_words": guarantee.in_words,
@@ -156,13 +157,14 @@ def _read_guarantee(fields: Fields) -> Guarantee:
 
 
 def _unit(content: Any) -> Any:
-    """A cost; whatever is none is refused."""
+    """The cost in these fields; anything else is refused."""
     fields = table(content, "a cost")
     try:
         if not all(isinstance(value, str) and len(value) < 100 for value in fields.values()):
             raise ValueError
         unit = unit_from_dict(dict(fields))
-        # A promise that is no number could not be shown; of Gaussian noise it is one for every mu that makes sense.
+        # An epsilon that is not finite could not be shown; that of Gaussian noise is finite for
+        # every sensible mu.
         gaussian = isinstance(unit, GDP) and unit.mu < 1e9
         if not (gaussian or math.isfinite(unit.epsilon(0.5))):
             raise ValueError
@@ -209,7 +211,9 @@ def _rows(values: Floats | None) -> list[list[float]] | None:
 
 
 class Fields:
-    """An object of a document, whose fields are read by their types; errors say which field of what is wrong."""
+    """An object of a document. Its fields are checked by type; errors name the field and its
+    object.
+    """
 
     def __init__(self, content: Any, what: str) -> None:
         self._content: Mapping[str, Any] = table(content, what)

@@ -1,4 +1,4 @@
-"""How every model file begins, and how it is written."""
+"""The common head of model files, and how they are written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ FORMAT, VERSION = "discreet model", 1
 
 
 def header(kind: str) -> dict[str, Any]:
-    """The first fields: whose format it is, its version, who wrote it, and what kind of model follows."""
+    """The first fields: whose format it is, its version, who wrote it, and what kind of model
+    follows.
+    """
     from discreet import __version__
 
     return {"format": FORMAT, "version": VERSION, "discreet": __version__, "kind": kind}
 
 
 def document_text(content: dict[str, Any]) -> str:
-    """The document as JSON: floats in the shortest form that gives the same bits, names in any script."""
+    """The document as JSON: floats in the shortest form that gives the same bits, names in any
+    script.
+    """
     try:
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What every fitted model offers, whoever fitted it: its results and a summary of them."""
+"""Methods of every fitted model: its summary, its table and its file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class ResultMethods:
         return self._fitted_results().summary(predictive=predictive)
 
     def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
-        """One record for each coefficient, intercept included, without pandas: see ``results_.to_frame()``.
+        """One record for each coefficient, intercept included, without pandas: see
+        ``results_.to_frame()``.
 
         Parameters
         ----------
@@ -49,8 +50,9 @@ class ResultMethods:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a JSON file, which ``discreet.load`` reads.
 
-        It holds what was released and declared: coefficients, covariances, the guarantee with every release, the
-        domain, and which ledger paid. It holds no rows, so it may be shared wherever the summary may.
+        It holds what was released and declared: coefficients, covariances, the guarantee with every
+        release, the domain, and which ledger paid. It holds no rows, so it may be shared wherever
+        the summary may.
 
         Parameters
         ----------

@@ -1,4 +1,6 @@
-"""Numbers with names: pandas objects where pandas is installed, else plain arrays in the same order."""
+"""Numbers with names: pandas objects where pandas is installed, else plain arrays in the same
+order.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""How numbers are written: with as many decimals as their standard error deserves."""
+"""How numbers are written: the standard error determines the decimals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-# Beyond these a row is written with powers of ten, all of its numbers alike.
+# Beyond these limits all numbers of a row are written with powers of ten.
 _LARGEST, _MOST_DECIMALS = 1e7, 6
 
 
@@ -29,12 +29,12 @@ def plain(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """A probability to three decimals, which a small one is below."""
+    """A probability to three decimals; <0.001 for smaller ones."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def percent(share: float) -> str:
-    """A share of a whole; one that is neither nothing nor all is not said to be."""
+    """A share in percent; one that is neither 0 nor 1 is never shown as 0 % or 100 %."""
     if not math.isfinite(share):
         return "-"
     if 0 < share < 0.01:
@@ -45,7 +45,7 @@ def percent(share: float) -> str:
 
 
 def times(factor: float) -> str:
-    """A factor in words: 2.7, 148, or as a power where nobody could read it."""
+    """A factor as text: 2.7, 148, or as a power of ten where it is very large."""
     if factor > 1e6:
         return f"e^{math.log(factor):.3g}" if math.isfinite(factor) else "infinitely many"
     return f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}"

@@ -9,7 +9,7 @@ from discreet.results.numbers import percent
 
 
 def release_rows(guarantee: Guarantee) -> list[tuple[str, str, str, str]]:
-    """What was asked, how often, how much noise hid the answer, and its share of mu^2; alike ones in one row."""
+    """Each query, how often it was asked, its noise and its share of mu^2; equal ones in one row."""
     whole = guarantee.mu**2
     rows = []
     groups: dict[tuple[str, int | None], list[Release]] = {}

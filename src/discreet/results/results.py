@@ -1,4 +1,4 @@
-"""The results of a fit, in statsmodels' manner: names, estimates, errors, intervals, tests, and what they rest on."""
+"""The results of a fit, with the names that statsmodels uses."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ RATIOS = {"logit": "odds", "softmax": "odds", "log": "rate"}
 class Results:
     """What a fit released, and all that follows from it at no further cost.
 
-    ``params``, ``bse``, ``tvalues``, ``pvalues`` and the methods speak of the unshrunk ``estimates``, about which
-    intervals and tests hold. They are pandas objects where pandas is installed, else arrays in the order of ``names``,
-    which begin with ``const`` if there is an intercept. ``shrunk`` has the least expected prediction error and is what
-    ``coef_`` and ``predict`` use.
+    ``params``, ``bse``, ``tvalues``, ``pvalues`` and the methods describe the unshrunk
+    ``estimates``, for which intervals and tests are valid. They are pandas objects where pandas is
+    installed, else arrays in the order of ``names``, which begin with ``const`` if there is an
+    intercept. ``shrunk`` has the least expected prediction error and is what ``coef_`` and
+    ``predict`` use.
 
     Attributes
     ----------
@@ -45,24 +46,24 @@ class Results:
     estimates : array
         The unshrunk estimates, ``params`` as an array.
     covariance : array, optional
-        Of the estimates, sampling error and privacy noise together; None where the solver knows
+        Of the estimates, sampling error and privacy noise together; None where the solver gives
         none, and ``no_errors`` says why.
     noise_covariance : array, optional
-        The privacy noise's part; None where it is not known apart.
+        The privacy noise's part; None where it is not known separately.
     privacy : Guarantee
-        What was promised, with every release.
+        The guarantee, with every release.
     scale : float
         The dispersion; of a linear model the residual variance.
     scale_noise_std : float
         The standard deviation of the noise in ``scale``.
     nobs : float
-        The number of rows that the estimates rest on, noisy unless it is public.
+        The number of rows behind the estimates, noisy unless it is public.
     used : RowsUsed, optional
         How many rows contributed, by a noisy count.
     rows : int, optional
         How many rows there are, where that is public.
     signal : {'clear', 'faint', 'drowned'}, optional
-        Whether slopes stand out of the noise; None where the solver does not say.
+        Whether slopes are clear of the noise; None where the solver does not give it.
     family : str
         The family of the labels' distribution.
     link : str
@@ -76,7 +77,7 @@ class Results:
     facts : tuple of pairs of str
         Further lines for the head of the summary.
     notes : tuple of str
-        What a reader must know beside the numbers.
+        Notes for the reader beside the numbers.
     not_covered : tuple of str
         Steps of a pipeline that were fitted to the same rows, which no guarantee covers.
     payment : Payment, optional
@@ -134,7 +135,7 @@ class Results:
 
     @property
     def noise_bse(self) -> Any:
-        """The part of the standard errors that the privacy noise alone makes."""
+        """Standard errors of the privacy noise alone."""
         return series(self.noise_std_errors, self.names)
 
     @property
@@ -222,7 +223,8 @@ class Results:
         return self._ratios("odds", "odds ratio", alpha)
 
     def rate_ratios(self, alpha: float = 0.05) -> Any:
-        """e to each coefficient of a model with the log link, with its interval; the intercept's is a rate.
+        """e to each coefficient of a model with the log link, with its interval; the intercept's is
+        a rate.
 
         Parameters
         ----------
@@ -237,7 +239,7 @@ class Results:
         return self._ratios("rate", "rate ratio", alpha)
 
     def to_frame(self, alpha: float = 0.05) -> Any:
-        """One row for each coefficient, with all that is known of it, as a pandas data frame.
+        """One row for each coefficient, with all its statistics, as a pandas data frame.
 
         Parameters
         ----------
@@ -282,7 +284,8 @@ class Results:
         return [{key: values[i] for key, values in columns.items()} for i in range(count)]
 
     def summary(self, *, predictive: bool = False) -> Summary:
-        """The fit as a table of at most 78 columns, with its guarantee; it prints itself, notebooks show HTML.
+        """The fit as a table of at most 78 columns, with its guarantee; it prints itself, notebooks
+        show HTML.
 
         Parameters
         ----------
@@ -299,7 +302,8 @@ class Results:
         return Summary(self, predictive)
 
     def simulate(self, draws: int, seed: int | None = None) -> Any:
-        """A parametric bootstrap: coefficients as the same fit would give them on other rows and with other noise.
+        """A parametric bootstrap: coefficients as the same fit would give them on other rows and
+        with other noise.
 
         Made from released quantities alone, so it costs nothing; one row per draw.
 
@@ -321,7 +325,7 @@ class Results:
 
     @property
     def slopes(self) -> NDArray[np.intp]:
-        """Where the coefficients that are no intercepts stand."""
+        """Positions of the coefficients that are not intercepts."""
         return np.array([i for i, name in enumerate(self.names) if not _is_intercept(name)], dtype=np.intp)
 
     @property
@@ -339,7 +343,7 @@ class Results:
         """``noise_bse`` as an array."""
         self._known()
         if self.noise_covariance is None:
-            raise NoErrorsError("the privacy noise's part of these standard errors is not known apart")
+            raise NoErrorsError("the privacy noise's part of these standard errors is not known separately")
         return np.sqrt(np.maximum(np.diag(self.noise_covariance), 0.0))
 
     @property

@@ -1,4 +1,6 @@
-"""Results by name on a fitted object that is no estimator with arrays of its own: those of its ``results_``."""
+"""Results by name on a fitted object that is no estimator with arrays of its own: those of its
+``results_``.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def documented_as(method: Callable[..., Any]) -> Callable[[Method], Method]:
 
 
 class NamedMethods(ResultMethods):
-    """``params``, ``conf_int()`` and the others, with names and intercept, as ``results_`` has them."""
+    """``params``, ``conf_int()`` and the others, with names and intercept, as ``results_`` has
+    them.
+    """
 
     @property
     def params(self) -> Any:

@@ -49,12 +49,12 @@ class Summary:
         return f"discreet {self.results.model} of {self.results.target}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """What stands above the coefficients: first rows, guarantee and verdict.
+        """The lines above the coefficients: rows, guarantee and verdict come first.
 
         Returns
         -------
         list of pairs of str
-            What is told, and the words.
+            Labels and texts.
         """
         results = self.results
         facts = [
@@ -109,7 +109,7 @@ class Summary:
         return rows
 
     def notes(self) -> list[str]:
-        """What a reader must know beside the numbers.
+        """Notes below the table.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class Summary:
 
 
 def _columns(rows: list[tuple[str, ...]], table: list[tuple[str, ...]]) -> list[str]:
-    """Rows of a table, as wide as the page; a name that has no room beside its numbers stands above them."""
+    """Rows of a table of the page's width; a name that is too long has a line of its own."""
     widths = [max(len(row[i]) for row in table) for i in range(1, len(table[0]))]
     room = WIDTH - sum(widths) - len(_GAP) * len(widths)
     first = min(room, max(len(row[0]) for row in table))

@@ -27,7 +27,7 @@ class WaldTest:
     df : int
         Its degrees of freedom: how many equations were tested.
     pvalue : float
-        How likely so large a statistic is if the hypothesis is true.
+        The probability of a statistic at least this large if the hypothesis is true.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def wald_test(hypothesis: Any, values: Any, names: Sequence[str], estimates: Flo
     gap = matrix @ estimates - right
     spread = matrix @ covariance @ matrix.T
     if np.linalg.matrix_rank(spread) < len(matrix):
-        raise DiscreetError("the hypotheses of a Wald test must be independent of each other, and hold for no reason")
+        raise DiscreetError("the hypotheses of a Wald test must be linearly independent")
     statistic = float(gap @ np.linalg.solve(spread, gap))
     # The chi-squared distribution's upper tail.
     return WaldTest(statistic, len(matrix), float(gammaincc(len(matrix) / 2, statistic / 2)))
@@ -94,7 +94,7 @@ def _parsed(text: str, names: list[str]) -> tuple[Floats, Floats]:
         read = LinearConstraints.from_spec(text, variable_names=names)
     except (FormulaicError, ValueError, KeyError, TypeError) as error:
         raise DiscreetError(
-            f"cannot read the hypothesis {text!r} about {', '.join(names)}: {str(error).splitlines()[0]}; names that "
-            "are no Python names stand in back quotes, `smoker=yes`"
+            f"cannot read the hypothesis {text!r} about {', '.join(names)}: {str(error).splitlines()[0]}; put names "
+            "that are not Python names in back quotes: `smoker=yes`"
         ) from None
     return np.asarray(read.constraint_matrix, dtype=np.float64), np.asarray(read.constraint_values, dtype=np.float64)

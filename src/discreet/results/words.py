@@ -1,4 +1,4 @@
-"""What a result promises and shows, in sentences."""
+"""The guarantee and the verdict of a result in sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def price_in_words(guarantee: Guarantee, delta: float) -> str:
 
 
 def promise_in_words(guarantee: Guarantee, delta: float, trust: str = "central") -> str:
-    """What the guarantee means for one person, without a symbol."""
+    """What the guarantee means for one person, in words."""
     factor = times(math.exp(min(guarantee.epsilon(delta), 700.0)))
     chance = f", except with probability {delta:.3g}" if delta else ""
     if trust == "local":
@@ -64,7 +64,7 @@ def clear_effects(results: Results) -> tuple[int, int]:
 
 
 def verdict(results: Results) -> str:
-    """Whether anything is to be seen through the noise."""
+    """Whether effects are clear despite the noise, in words."""
     signal = _SIGNALS.get(results.signal or "", "")
     if results.covariance is None:
         return f"{signal}unknown, as there are no standard errors"

@@ -1,1 +1,1 @@
-"""The collector: takes reports over HTTP, keeps them durably, shows what can be learned from their sum."""
+"""The collector: receives reports over HTTP, stores them durably, and shows models of their sum."""

@@ -1,4 +1,4 @@
-"""Who may ask what: a route exists only with the roles that may use it, and everybody else is refused."""
+"""Access control: every route names the roles that may use it; all others are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One route. ``cookie`` lets a browser identify itself, which no route that changes the collection allows."""
+    """One route. ``cookie`` lets a browser identify itself, which no route that changes the
+    collection allows.
+    """
 
     method: str
     path: str
@@ -34,7 +36,7 @@ class Rule:
 
 
 def routes(keys: Keys, rules: list[Rule], refusals: Counter[str]) -> list[Route]:
-    """The only way into the application: every endpoint behind its gate, which counts whom it refuses and why."""
+    """The application's only entry: it checks each request's role and counts refusals by reason."""
     return [Route(rule.path, _Gate(keys, rule, refusals), methods=[rule.method]) for rule in rules]
 
 
@@ -56,7 +58,7 @@ class _Gate:
         scope["discreet.token"] = token
         try:
             await self._rule.endpoint(scope, receive, send)
-        except StoreError as error:  # raised before anything was sent: endpoints read the store first
+        except StoreError as error:  # raised before anything was sent, because endpoints read the store first
             _log.error("%s %s: %s", self._rule.method, self._rule.path, error)
             self._refusals["store_failed"] += 1
             await refuse(send, 503, "store_failed", [(b"retry-after", b"60")])
@@ -77,7 +79,7 @@ def _cookie(headers: dict[bytes, bytes]) -> str:
 
 
 async def refuse(send: Send, status: int, code: str, headers: Headers | None = None) -> None:
-    """Say why in one fixed word; the connection ends, as the rest of the request may never be read."""
+    """Refuse with one fixed code and close the connection: the rest of the request may be unread."""
     more: Headers = [(b"connection", b"close")]
     if status == 401:
         more.append((b"www-authenticate", b"Bearer"))
@@ -85,7 +87,7 @@ async def refuse(send: Send, status: int, code: str, headers: Headers | None = N
 
 
 async def answer(send: Send, status: int, content: Any, headers: Headers | None = None) -> None:
-    """A JSON answer, sent without detours: this is most of what the collector does all day."""
+    """A JSON answer, sent directly to ASGI: this is the collector's most frequent operation."""
     body = _encode(content)
     fixed: Headers = [
         (b"content-type", b"application/json"),

@@ -54,7 +54,7 @@ class Collector:
         self.metrics = Metrics()
 
     def rules(self) -> list[Rule]:
-        """Every route with its roles; what is not here does not exist."""
+        """All routes with their roles."""
         page_roles = _EVERYONE if self.public_page else _ANALYSTS
         reports = ReportEndpoint(self.task, self.keys, self.limits, self.metrics)
         join = [Rule("GET", "/join", self._join, _EVERYONE)] if self.form is not None else []
@@ -78,19 +78,19 @@ class Collector:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        """The writer lives as long as the server; leaving stores what still waits."""
+        """Run the writer with the server; at shutdown, waiting reports are stored."""
         writer = Writer(self.store, self.metrics, self.limits, body_size=self.task.body_size)
         publishing = asyncio.create_task(self._publish())
         yield {"writer": writer}
         publishing.cancel()
-        if await writer.close():  # otherwise its thread still uses the store, and ends with the process
+        if await writer.close():  # otherwise the writer's thread still uses the store; it ends with the process
             self.store.close()
 
     async def _publish(self) -> None:
-        """Fit when it is due, whether anybody looks or not: what is published does not depend on who asks when."""
+        """Fit when a fit is due, with or without visitors: publications do not depend on requests."""
         while True:
             await asyncio.sleep(self.limits.publish_seconds)
-            with suppress(StoreError):  # seen by the writer as well, which says so
+            with suppress(StoreError):  # the writer sees and logs the same error
                 await self.results.snapshot()
 
     async def _task(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +102,7 @@ class Collector:
         await answer(send, 200, snapshot.to_dict())
 
     async def _close(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Close the batch that was open when the request came; reports from now on belong to the next."""
+        """Close the batch that was open when the request arrived; later reports go to the next one."""
         number = await asyncio.to_thread(self.store.open_batch)
         closed = await asyncio.to_thread(self.store.close_batch, number)
         await answer(send, 200 if closed else 409, {"batch": number, "closed": closed})
@@ -120,12 +120,12 @@ class Collector:
         return await asyncio.to_thread(Operations.of, self.store, scope["state"]["writer"], self.metrics)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Whether the process does its work at all: if not, nothing but starting it again helps."""
+        """Liveness: whether the writer's thread runs; if not, the process must be restarted."""
         writer: Writer = scope["state"]["writer"]
         await answer(send, 200 if writer.alive else 503, {"live": writer.alive})
 
     async def _ready(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Whether reports would be stored: if not, send devices elsewhere, and look again. Asks the store nothing."""
+        """Readiness: whether reports would be stored, as known without asking the store."""
         writer: Writer = scope["state"]["writer"]
         headers = [] if writer.ready else [(b"retry-after", b"1")]
         await answer(send, 200 if writer.ready else 503, {"ready": writer.ready}, headers)
@@ -194,8 +194,8 @@ def create_app(
 ) -> Starlette:
     """The collector of one task on one store.
 
-    models: those that the page shows. form: of the participant's page, which is there only with one. origins: of other
-    sites whose pages may read the task and send reports.
+    ``models`` are shown on the page. ``form`` defines the participant's page; without it there is
+    none. ``origins`` are other sites whose pages may read the task and send reports.
     """
     results = Results(task, store, models=models)
     collector = Collector(task, store, keys, results, limits or Limits(), public_page=public_page, form=form)

@@ -1,4 +1,4 @@
-"""The style sheet and the scripts of the collector's pages, from this package and from nowhere else."""
+"""The style sheet and the scripts of the collector's pages, all of them from this package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.service.access import refuse
 
 _TYPES = {".css": b"text/css; charset=utf-8", ".js": b"text/javascript; charset=utf-8"}
 
-# Of what a page may load: only from this collector, and nothing that stands inside of the page itself.
+# The content security policy: pages load files from this collector only, and nothing inline.
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -32,7 +32,7 @@ def assets() -> dict[str, tuple[bytes, bytes, str]]:
 
 
 def asset_address(name: str) -> str:
-    """Where a page finds the file; another version has another address, so that no browser mixes two."""
+    """The file's address; each version has its own, so that no browser mixes two versions."""
     return f"/static/{name}?v={assets()[name][2]}"
 
 

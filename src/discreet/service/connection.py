@@ -1,7 +1,8 @@
-"""One HTTP connection within bounds: uvicorn's protocol bounds neither the size of a head nor the time it takes.
+"""One HTTP connection with limits on size and time, which uvicorn's protocol lacks for heads.
 
-A connection is always under exactly one deadline: its head is to be complete, its request is to be answered, or its
-next request is to begin. What arrives meanwhile does not put it off, so a byte now and then keeps nothing open.
+A connection is always under exactly one deadline: for the end of its head, for the answer to its
+request, or for the start of its next request. Data that arrive meanwhile do not extend the
+deadline, so slow senders cannot keep connections open.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from discreet.service.limits import Limits
 
-_LINGER_SECONDS = 1.0  # for a refused client to read why: closing at once would discard the answer on its way
+_LINGER_SECONDS = 1.0  # time for a refused client to read the reason: closing at once would discard the answer
 _LINGER_BYTES = 1 << 20
-SPARE = 256  # refused connections that may linger beyond the limit; above that they are cut without an answer
+SPARE = 256  # refused connections that may stay open beyond the limit; further ones are cut without an answer
 
 
 class Admission:
@@ -47,7 +48,7 @@ class Admission:
 
     @property
     def crowded(self) -> bool:
-        """Whether more refused connections are open than may wait for their answer to be read."""
+        """Whether too many refused connections are open, waiting for their answer to be read."""
         return self._lingering > SPARE
 
     def leave(self, host: str | None, *, admitted: bool) -> None:
@@ -62,7 +63,7 @@ class Admission:
                 del self._by_network[network]
 
     def _network(self, host: str | None) -> str | None:
-        """What counts as one address; None, which has no limit of its own, for a proxy and a Unix socket."""
+        """The key for limits per address; None (no limit) for a proxy and for a Unix socket."""
         if host is None or host in self._proxies:
             return None
         try:
@@ -70,12 +71,12 @@ class Admission:
         except ValueError:
             return None
         if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
-            return address.packed[:8].hex()  # whoever has one IPv6 address has 2^64 of them
+            return address.packed[:8].hex()  # one IPv6 client usually has a network of 2^64 addresses
         return host
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """uvicorn's HTTP protocol with a bounded head, deadlines, and refusals that say when to come again."""
+    """uvicorn's HTTP protocol with a bounded head, deadlines, and refusals with Retry-After."""
 
     def __init__(self, admission: Admission, **uvicorn_arguments: Any) -> None:
         super().__init__(**uvicorn_arguments)
@@ -115,14 +116,13 @@ class BoundedConnection(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)
-            # What is not yet a whole field or chunk lies in the parser, so what it was given is counted as well.
+            # Incomplete fields and chunks are inside the parser, so the bytes given to it are
+            # counted as well.
             if in_head and self._in_head and self._fed > self._limits.head_bytes:
                 self._refuse(431, "head_too_long")
             elif self._fed > self._limits.request_bytes:
                 self._refuse(413, "too_long")
-        except (
-            httptools.HttpParserUpgrade
-        ):  # no other protocol is spoken here: answered as if it had not been asked for
+        except httptools.HttpParserUpgrade:  # upgrades to other protocols are ignored
             self.cycle.keep_alive = False
         except httptools.HttpParserError:  # also what the callbacks below raise
             self._refuse(*((431, self._reason) if self._reason else (400, "not_http")))
@@ -173,7 +173,9 @@ class BoundedConnection(HttpToolsProtocol):
             self._stop("head_too_long")
 
     def _stop(self, reason: str) -> None:
-        """End parsing in the middle of a piece: the parser passes exceptions of its callbacks on, as its own."""
+        """Ends parsing in the middle of a chunk of data; the parser raises its callbacks'
+        exceptions.
+        """
         self._reason = reason
         raise ValueError(reason)
 
@@ -191,7 +193,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Answer without the application, and without a line in the log."""
         self._refused = True
         self._admission.refusals[code] += 1
-        if self.cycle is not None and not self.cycle.response_complete:  # an earlier answer is still on its way
+        if self.cycle is not None and not self.cycle.response_complete:  # an earlier answer is still being sent
             self.transport.abort()
             return
         body = b'{"error":"%s"}' % code.encode()

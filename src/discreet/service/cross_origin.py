@@ -1,4 +1,4 @@
-"""Pages of other sites that may answer this task: which origins, and which two addresses (CORS)."""
+"""CORS: which origins may use which two addresses from pages of other sites."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.errors import DomainError
 
-_OPEN = ("/v1/task", "/v1/reports")  # nothing else is anybody else's business
+_OPEN = ("/v1/task", "/v1/reports")  # no other address is open to other origins
 
 
 class CrossOrigin:
-    """Lets pages of these origins read the task and send reports; without cookies, which neither address looks at."""
+    """Lets pages of these origins read the task and send reports, without cookies."""
 
     def __init__(self, app: ASGIApp, origins: frozenset[str]) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Simulated devices: the client's own steps on many records, without a little ledger for each of 50,000 devices."""
+"""Simulated devices: the client's steps on many records, without a ledger for each device."""
 
 from __future__ import annotations
 

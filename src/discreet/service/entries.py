@@ -1,4 +1,4 @@
-"""What a store keeps and decides, whatever database it is: entries, outcomes, running sums. No input or output here."""
+"""The logic of every store, without input or output: entries, outcomes and running sums."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from discreet.local import wire
 from discreet.local.task import Task
 from discreet.service.tokens import Keys
 
-_SUM_LIMIT = 2**62  # a running sum this large is far outside what any task plans, and half of what int64 holds
+_SUM_LIMIT = 2**62  # a running sum this large is far beyond any task's plan, and half of int64's range
 
 
 class Outcome(StrEnum):
-    """What became of one entry."""
+    """The outcome of one entry."""
 
     ACCEPTED = "accepted"
-    REPEATED = "repeated"  # the very same report was counted before
+    REPEATED = "repeated"  # the same report was counted before
     CONFLICT = "conflict"  # another report was counted under this id
     TOKEN_USED = "token_used"  # this token has reported already
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One report on its way to the store; ``mark`` is the trace its token leaves, in a table of its own."""
+    """One report to be stored; ``mark`` is the keyed hash of its token, stored in a separate table."""
 
     report_id: bytes
     body: bytes
@@ -38,7 +38,7 @@ class Entry:
 
     @classmethod
     def of(cls, task: Task, body: bytes, mark: bytes) -> Entry:
-        """From the bytes of a report; WireError, before anything is decoded, if they are none."""
+        """An entry from a report's bytes; WireError if they are not a valid report."""
         values = wire.decode(task, body)
         return cls(wire.report_id(body), body, values, mark)
 
@@ -55,13 +55,16 @@ class Total:
 def settle(
     entries: Sequence[Entry], known: Mapping[bytes, bytes], used: Collection[bytes]
 ) -> tuple[list[Outcome], list[Entry]]:
-    """The outcome of each entry, given stored bodies by id and used marks, and the entries that are to be stored."""
+    """The outcome of each entry, given stored bodies by id and used marks, and the entries that are
+    to be stored.
+    """
     bodies, marks = dict(known), set(used)
     outcomes, fresh = [], []
     for entry in entries:
         earlier = bodies.get(entry.report_id)
         if earlier is not None:
-            # First of all, so that a device whose acknowledgement was lost may send again and hear that all is well.
+            # This check comes first, so that a device whose acknowledgement was lost can send again
+            # and get one.
             outcomes.append(Outcome.REPEATED if earlier == entry.body else Outcome.CONFLICT)
         elif entry.mark in marks:
             outcomes.append(Outcome.TOKEN_USED)
@@ -74,10 +77,10 @@ def settle(
 
 
 def assigned(task: Task, total: Total, fresh: Sequence[Entry], today: date) -> list[tuple[int, list[Entry]]]:
-    """Which batch takes which entries; ``total`` is that of the open one.
+    """Which batch gets which entries; ``total`` is the open batch's.
 
-    A task closes its first batch after a day, or every batch at its goal. Late reports go to the next batch, so that
-    what was fitted to a closed one stays as it is.
+    A task closes its first batch after a day, or every batch at its goal. Late reports go to the
+    next batch, so that what was fitted to a closed one stays as it is.
     """
     batch, rest = total.batch, list(fresh)
     if task.closes != "goal":
@@ -93,7 +96,7 @@ def assigned(task: Task, total: Total, fresh: Sequence[Entry], today: date) -> l
 
 
 def added(total: Total, reports: Sequence[NDArray[np.int64]]) -> Total:
-    """The total with these reports in it."""
+    """The total after these reports are added."""
     values = total.values + np.sum(reports, axis=0, dtype=np.int64)
     if max(abs(int(values.max())), abs(int(values.min()))) >= _SUM_LIMIT:
         raise StoreError("a running sum would leave the range of 64-bit integers; nothing was stored")
@@ -101,12 +104,12 @@ def added(total: Total, reports: Sequence[NDArray[np.int64]]) -> Total:
 
 
 def row_checksum(keys: Keys, task_digest: str, batch: int, report_id: bytes, body: bytes) -> bytes:
-    """Of one stored report, over all that its row says."""
+    """The checksum of one stored report, over all fields of its row."""
     return keys.checksum(b"report", task_digest.encode(), str(batch).encode(), report_id, body)
 
 
 def total_checksum(keys: Keys, task_digest: str, total: Total) -> bytes:
-    """Of one running sum."""
+    """The checksum of one running sum."""
     numbers = f"{total.batch} {total.count}".encode()
     return keys.checksum(b"total", task_digest.encode(), numbers, pack(total.values))
 

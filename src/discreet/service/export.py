@@ -1,4 +1,4 @@
-"""The shown results in other forms: a table for spreadsheets, a document, and Python that runs by itself."""
+"""The shown results as CSV, as JSON, and as a self-contained Python program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from discreet.local.task import Task
 from discreet.service.snapshot import FittedModel, Snapshot
 
-# The mean of the label as a function of the linear predictor, in Python; other models give the predictor itself.
+# The mean of the label as a function of the linear predictor, in Python; other models give the
+# predictor itself.
 _MEANS = {
     "logistic": "1 / (1 + math.exp(-predictor))",
     "sigmoid": "1 / (1 + math.exp(-predictor))",
@@ -24,7 +25,9 @@ _MEANS = {
 
 
 def as_csv(task: Task, now: Snapshot) -> str:
-    """One line a coefficient, in the features' own units; ``half_range`` turns it into the page's other unit."""
+    """One line per coefficient, in the features' own units; ``half_range`` converts to the other
+    unit.
+    """
     shares = sorted({share for model in now.models for c in model.coefficients for share in c.moved_by})
     moves = [f"moved_by_{share}_percent" for share in shares]
     out = io.StringIO()
@@ -80,5 +83,5 @@ def _spelt(value: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that cannot end the docstring that it stands in."""
+    """The text without anything that could end the docstring around it."""
     return text.replace("\\", "/").replace('"', "'")

@@ -1,4 +1,4 @@
-"""The participant's form: what a task asks, in words that people understand. None of it is part of the task."""
+"""The participant's form: a task's questions in everyday words. The form is not part of the task."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from discreet.local.unit import Unit
 
 _WORDS = {"about", "contact", "columns"}
 _COLUMN_WORDS = {"label", "unit", "help", "choices"}
-_FEW = 6  # choices that are shown side by side; more are a list to open
+_FEW = 6  # the most choices that are shown side by side; more are shown as a list to open
 
 
 @dataclass(frozen=True)
 class Question:
-    """One column: a number in ``unit`` between two bounds, or one of ``choices``, pairs of value and text."""
+    """One column: a number in ``unit`` between two bounds, or one of ``choices``, pairs of value
+    and text.
+    """
 
     name: str
     label: str
@@ -36,14 +38,14 @@ class Question:
 
     @property
     def range(self) -> str:
-        """What a number may be, in words."""
+        """The allowed range of a number, in words."""
         unit = f" {self.unit}" if self.unit else ""
-        return f"From {self.low:g} to {self.high:g}{unit}; a value beyond counts as the nearer end."
+        return f"From {self.low:g} to {self.high:g}{unit}; a value outside counts as the nearer end."
 
 
 @dataclass(frozen=True)
 class Form:
-    """All questions, the task's target last, with what the people behind the collection say about it."""
+    """All questions, the target last, with the description and contact of those who collect."""
 
     questions: tuple[Question, ...]
     about: str = ""
@@ -51,12 +53,14 @@ class Form:
 
     @classmethod
     def load(cls, task: Task, path: str | PathLike[str] | None) -> Form:
-        """From a TOML file with ``about``, ``contact`` and, by column, ``label``, ``unit``, ``help``, ``choices``."""
+        """From a TOML file with ``about``, ``contact`` and, by column, ``label``, ``unit``,
+        ``help``, ``choices``.
+        """
         return cls.of(task, {} if path is None else read_toml(path, "the form"))
 
     @classmethod
     def of(cls, task: Task, content: Mapping[str, Any]) -> Form:
-        """The form of a task; what ``content`` does not say is made from names and bounds."""
+        """The form of a task; texts that ``content`` lacks are made from names and bounds."""
         _check_words(content, _WORDS, "a form")
         columns = content.get("columns", {})
         if not isinstance(columns, Mapping):
@@ -81,12 +85,12 @@ class Form:
 
 
 def joinable(task: Task) -> bool:
-    """Whether the client in the participant's page knows this task's randomizer."""
+    """Whether the participant's page supports this task's randomizer."""
     return isinstance(task.randomizer, Unit) and task.calibration == "tight"
 
 
 def _number(name: str, low: float, high: float, words: Any) -> Question:
-    """A number; with ``choices`` its values are offered as such, 0 and 1 as no and yes, say."""
+    """A number; with ``choices`` its values are offered as texts, such as no and yes for 0 and 1."""
     _check_column(name, words)
     common = (name, _text(words, "label") or _readable(name), _text(words, "help"))
     choices = words.get("choices")

@@ -1,4 +1,4 @@
-"""How much one request, one address, and all of them together, may ask of the collector."""
+"""Limits on one request, on one address, and on all together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Limits:
 
     queue_size: int = 1024  # reports that wait for a commit; more get 503
     batch_size: int = 64  # reports in one commit
-    patience: float = 0.01  # seconds a report waits for company
+    patience: float = 0.01  # seconds that a report waits for others to share its commit
     body_seconds: float = 10.0  # to send a whole body, however slowly
     probe_seconds: float = 15.0  # without a report until the store is probed
     retry_seconds: float = 1.0  # between two probes of a store that fails
@@ -34,7 +34,7 @@ class Limits:
 
 
 class Refused(Exception):
-    """The request is answered with this status and code, and its body is not looked at."""
+    """The request is refused with this status and code, and its body is not read."""
 
     def __init__(self, status: int, code: str) -> None:
         super().__init__(code)

@@ -1,4 +1,4 @@
-"""Many devices at once: sends prepared reports to a collector over a few connections, and again until acknowledged."""
+"""A load generator: sends prepared reports over a few connections until they are acknowledged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Delivery:
 
 @dataclass
 class LoadResult:
-    """What the devices saw."""
+    """The outcome as seen by the devices."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     acknowledged: list[int] = field(default_factory=list)  # numbers of the deliveries
@@ -47,9 +47,11 @@ async def deliver(
     give_up: float = 60.0,
     result: LoadResult | None = None,
 ) -> LoadResult:
-    """Send every report until it is acknowledged or refused for good; a server that is away is waited for.
+    """Send every report until it is acknowledged or refused for good; wait while there is no
+    server.
 
-    ``give_up`` bounds the seconds in which one report is sent again; a ``result`` given from outside can be watched.
+    ``give_up`` bounds the seconds in which one report is sent again; a ``result`` given from
+    outside can be watched.
     """
     parts = urlsplit(address)
     if parts.scheme != "http" or parts.hostname is None:
@@ -63,7 +65,7 @@ async def deliver(
 
 
 class _Connection:
-    """One kept-alive connection, with just the HTTP it needs: a general client takes longer than the server."""
+    """One keep-alive connection with minimal HTTP: a general client is slower than the server."""
 
     def __init__(self, host: str, port: int, result: LoadResult, give_up: float) -> None:
         self._host, self._port, self._result, self._give_up = host, port, result, give_up
@@ -78,7 +80,7 @@ class _Connection:
         request, started = self._request(delivery), time.monotonic()
         while time.monotonic() - started < self._give_up:
             try:
-                # Hanging up on an answer that is on its way would leave open whether the report was counted.
+                # Closing before the answer arrives would leave open whether the report was counted.
                 status = await asyncio.wait_for(self._exchange(request), max(self._give_up, _ANSWER_SECONDS))
             except (OSError, EOFError, TimeoutError, ValueError):
                 self._result.disconnects += 1

@@ -1,4 +1,4 @@
-"""Counters for the operator: how many requests ended how, how long commits took. Never a value, an id or a token."""
+"""Counters for the operator: outcomes of requests and times of commits; never a value, id or token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _SIZE_BOUNDS = (1, 2, 4, 8, 16, 32, 64, 128)
 
-# Everything that is refused is counted under one of these; what each means, for the page.
+# The reasons for refusals, by which they are counted, with their meaning for the page.
 REFUSALS = {
     "token_needed": "no valid token",
     "role_forbidden": "a token for something else",
@@ -23,7 +23,7 @@ REFUSALS = {
     "store_full": "no room in the store",
     "store_failed": "the store could not be used",
     "head_too_long": "header fields that are too long or too many",
-    "too_slow_head": "a connection that said nothing, or too slowly",
+    "too_slow_head": "a connection that sent nothing, or too slowly",
     "not_http": "not an HTTP request",
     "too_many_connections": "too many connections",
     "too_many_from_address": "too many connections from one address",
@@ -67,10 +67,10 @@ class Metrics:
         self.commit_reports = Histogram(_SIZE_BOUNDS)
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """In Prometheus' text format; ``gauges`` are values of this moment, each after what it says."""
+        """In Prometheus' text format; ``gauges`` are current values, each with its description."""
         stored = [f'{{outcome="{code}"}} {self.stored[code]}' for code in ("accepted", "repeated")]
         refused = [f'{{reason="{code}"}} {self.refusals[code]}' for code in REFUSALS]
-        lines = _counter("discreet_reports_total", "Reports acknowledged, by what became of them.", stored)
+        lines = _counter("discreet_reports_total", "Reports acknowledged, by outcome.", stored)
         lines += _counter("discreet_refused_total", "Requests and connections refused, by reason.", refused)
         for name, (meaning, value) in gauges.items():
             lines += [*_head(name, meaning, "gauge"), f"{name} {value:.10g}"]

@@ -6,7 +6,7 @@ import math
 
 
 def number(value: float) -> str:
-    """Three digits that matter, with a real minus sign."""
+    """Three significant digits, with a typographic minus sign."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
@@ -15,7 +15,7 @@ def number(value: float) -> str:
 
 
 def rough(value: float) -> str:
-    """Two digits that matter: for bounds, of which nobody needs a third."""
+    """Two significant digits, for rough bounds."""
     if not math.isfinite(value):
         return number(value)
     text = f"{float(f'{value:.2g}'):,.0f}" if 10 <= abs(value) < 1e6 else f"{value:#.2g}"
@@ -41,7 +41,9 @@ def nice_ticks(low: float, high: float) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers within the range, for a logarithmic scale: powers of ten, and more where there are too few."""
+    """Round numbers within the range, for a logarithmic scale: powers of ten, and more where there
+    are too few.
+    """
     for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), tuple(place / 10 for place in range(10, 100))):
         numbers = (factor * 10.0**power for power in range(-12, 14) for factor in factors)
         ticks = [n for n in numbers if low * (1 - 1e-9) <= n <= high * (1 + 1e-9)]

@@ -1,4 +1,4 @@
-"""How the collector itself does, for the page and for ``/metrics``: queue, commits, disk, refusals, last verify."""
+"""The collector's own state for the page and for ``/metrics``: queue, commits, disk, refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Operations:
 
     @classmethod
     def of(cls, store: Store, writer: Writer, metrics: Metrics) -> Operations:
-        """Asks the store, so not on the event loop."""
+        """The state now. It asks the store, so do not call it on the event loop."""
         refused = [(REFUSALS[code], count) for code, count in metrics.refusals.most_common() if count]
         return cls(
             writer.ready,
@@ -55,13 +55,13 @@ class Operations:
     def gauges(self) -> dict[str, tuple[str, float]]:
         """What each says, and its value."""
         found = {
-            "discreet_ready": ("1 if a report that came now would be stored.", float(self.ready)),
+            "discreet_ready": ("1 if a report that arrived now would be stored.", float(self.ready)),
             "discreet_waiting": ("Reports that wait for a commit.", float(self.waiting)),
             "discreet_waiting_limit": ("Reports that may wait for a commit.", float(self.queue_size)),
-            "discreet_store_bytes": ("Room that the store takes.", float(self.usage.bytes)),
+            "discreet_store_bytes": ("Size of the store.", float(self.usage.bytes)),
         }
         if self.usage.free_bytes is not None:
-            found["discreet_store_free_bytes"] = ("Room that is left for the store.", float(self.usage.free_bytes))
+            found["discreet_store_free_bytes"] = ("Free space for the store.", float(self.usage.free_bytes))
         return found
 
 

@@ -1,4 +1,4 @@
-"""The collector's pages: how far the collection is, what it says, how sure that is, and what it promises."""
+"""The collector's pages: progress, models with their intervals, and the guarantee."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class View:
 
 @dataclass(frozen=True)
 class ModelTab:
-    """What stands under one tab; ``fitted`` is None before the first fit."""
+    """The content of one tab; ``fitted`` is None before the first fit."""
 
     name: str
     title: str
@@ -55,7 +55,7 @@ class ModelTab:
 def overview(
     task: Task, now: Snapshot, *, models: tuple[str, ...], signed_in: bool, operations: Operations | None = None
 ) -> str:
-    """The analyst's page; ``operations`` for those who run the collection only."""
+    """The analyst's page; ``operations`` is given only for those who run the collection."""
     fitted = {model.name: model for model in now.models}
     return _render(
         "dashboard.html",
@@ -132,7 +132,7 @@ def _closing(task: Task) -> str:
 
 
 def _believed(before: float, epsilon: float) -> str:
-    """In percent, rounded up: what a belief can become at most by one report."""
+    """The largest posterior probability after one report, in percent, rounded up."""
     odds = math.exp(min(epsilon, 36.0)) * before / (1 - before)
     after = 100 * odds / (1 + odds)
     decimals = 1 if after < 99.9 else 3
@@ -140,7 +140,7 @@ def _believed(before: float, epsilon: float) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """A long name may break after an underscore or an equals sign, rather than anywhere."""
+    """The name with line breaks allowed after underscores and equals signs."""
     return Markup(escape(name).replace("_", "_<wbr>").replace("=", "=<wbr>"))
 
 

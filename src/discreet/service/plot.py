@@ -1,4 +1,6 @@
-"""Effects with their intervals as inline SVG: positions in percent, text in pixels, so it fits every screen."""
+"""Effects with their intervals as inline SVG: positions in percent, text in pixels, so it fits
+every screen.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _MARGIN = 6.0  # percent on each side, so that end caps and tick labels are not 
 
 
 def forest_plot(coefficients: Sequence[Coefficient], title: str) -> str:
-    """A dot and a line per feature, in the unit that the coefficients are in; the intercept is not drawn."""
+    """A dot and a line per feature, in the unit that the coefficients are in; the intercept is not
+    drawn.
+    """
     drawn = [c for c in coefficients if c.span is not None]
     low = min(0.0, *(c.low for c in drawn if math.isfinite(c.low)), 0.0)
     high = max(0.0, *(c.high for c in drawn if math.isfinite(c.high)), 0.0)

@@ -60,7 +60,7 @@ _FETCH_ROWS = 1000
 
 
 class PostgreSQLStore:
-    """Reports of one task; one database may hold many tasks. ``seconds`` bounds each question to the server."""
+    """Reports of one task; one database may hold many tasks. ``seconds`` bounds each query."""
 
     def __init__(
         self, address: str, task: Task, keys: Keys, *, password: str | None = None, seconds: float = DATABASE_SECONDS
@@ -74,7 +74,7 @@ class PostgreSQLStore:
 
     @classmethod
     def create(cls, address: str, task: Task, keys: Keys, *, password: str | None = None) -> PostgreSQLStore:
-        """A place for this task in the database, with the tables if there are none."""
+        """Register this task in the database, and create the tables if there are none."""
         with Server(address, password, DATABASE_SECONDS).transaction() as cursor:
             cursor.execute(_LOCK, ["schema"])
             if _version(cursor) is None:
@@ -90,7 +90,9 @@ class PostgreSQLStore:
         return cls(address, task, keys, password=password)
 
     def write(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Store what is new in one transaction; on disk when this returns, and nothing is stored when it raises."""
+        """Store what is new in one transaction; on disk when this returns, and nothing is stored
+        when it raises.
+        """
         with self._writing() as cursor:
             return self._write(cursor, entries)
 
@@ -133,7 +135,7 @@ class PostgreSQLStore:
             return cursor.rowcount == 1
 
     def verified_totals(self) -> list[Total]:
-        """The sums added up again from every stored report, its checksum verified and the running sums compared."""
+        """The sums recomputed from every stored report; checksums and running sums are verified."""
         with self._server.transaction(long=True) as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")  # one snapshot for both
             running = self._totals(cursor)
@@ -160,7 +162,9 @@ class PostgreSQLStore:
             cursor.execute(_SET_NOTE, [self._task.digest, name, sealed])
 
     def usage(self) -> Usage:
-        """Of our tables, of all tasks; what is left on the server's disk only the server can know."""
+        """The size of the tables, for all tasks; the free space on the server's disk is not known
+        here.
+        """
         with self._server.transaction() as cursor:
             names = [f"discreet_{table}" for table in _TABLES]
             asked = "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM unnest(%s::text[]) AS name"
@@ -168,7 +172,7 @@ class PostgreSQLStore:
             return Usage(int(row[0]) if row and row[0] is not None else 0)
 
     def close(self) -> None:
-        """Let go of the server; whatever was acknowledged is on its disk."""
+        """Close the connection; everything that was acknowledged is on the server's disk."""
         self._reset()
 
     def _check(self, cursor: Cursor) -> None:
@@ -196,7 +200,8 @@ class PostgreSQLStore:
         return outcomes
 
     def _insert(self, cursor: Cursor, fresh: Sequence[Entry]) -> None:
-        # PostgreSQL keeps rows in the order of arrival: sorted by their random ids, a group at least has none.
+        # PostgreSQL keeps rows in order of arrival. Sorted by random id, the rows of one group show
+        # no order.
         fresh = sorted(fresh, key=lambda entry: entry.report_id)
         digest = self._task.digest
         first = self._total(cursor, self._open_batch(cursor))
@@ -241,7 +246,7 @@ class PostgreSQLStore:
             with self._server.bounded(self._writer), self._writer.transaction(), self._writer.cursor() as cursor:
                 yield cursor
         except StoreError:
-            self._reset()  # the server may have gone away: the next write connects anew
+            self._reset()  # the server may have closed the connection: the next write connects anew
             raise
 
     def _reset(self) -> None:
@@ -251,7 +256,7 @@ class PostgreSQLStore:
 
 
 def _version(cursor: Cursor) -> int | None:
-    """Of the tables in this database; 0 from before versions were written down, None without tables."""
+    """The version of the tables in this database; 0 if none was recorded, None without tables."""
     row = cursor.execute("SELECT to_regclass('discreet_facts'), to_regclass('discreet_schema')").fetchone()
     facts, schema = row if row is not None else (None, None)
     if schema is None:
@@ -261,7 +266,7 @@ def _version(cursor: Cursor) -> int | None:
 
 
 def _check_schema(cursor: Cursor) -> None:
-    """Raise unless the tables are of a version that this code knows; tables of an earlier one are brought up to it."""
+    """Migrate tables of an earlier version; raise if the version is unknown."""
     version = _version(cursor)
     if version is None:
         raise StoreError("this database holds no collection; `discreet local create` makes one")

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that end in time: a server that hangs must not hang the collector, nor its shutdown."""
+"""Connections to PostgreSQL with timeouts: a hanging server must not block the collector."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 
 class Server:
-    """Where to connect, and how long one question may take.
+    """Where to connect, and how long one query may take.
 
-    The server itself ends a statement after ``seconds``. A server that is stopped, or unreachable, cannot do that, so
-    the connection is cut from this side a little later.
+    The server itself ends a statement after ``seconds``. A stopped or unreachable server cannot do
+    that, so the connection is cut from this side a little later.
     """
 
     def __init__(self, address: str, password: str | None, seconds: float) -> None:
@@ -35,12 +35,13 @@ class Server:
                 connect_timeout=max(2, int(self._seconds)),
                 tcp_user_timeout=milliseconds,
                 application_name="discreet collector",
-                password=self._password,  # without one it is looked for in the address, PGPASSWORD and ~/.pgpass
+                password=self._password,  # without one, psycopg takes it from the address, PGPASSWORD or ~/.pgpass
             )
         except psycopg.OperationalError as error:
             raise StoreError(f"cannot connect to PostgreSQL: {self._reason(error)}") from error
         with self.bounded(connection):
-            # A server may be set to acknowledge before it syncs; ours must not, whatever its default.
+            # A server's default may acknowledge a commit before it is synced; the collector must
+            # not.
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET statement_timeout = {milliseconds}")
             connection.execute(f"SET lock_timeout = {milliseconds}")
@@ -48,13 +49,15 @@ class Server:
         return connection
 
     def _reason(self, error: psycopg.Error) -> str:
-        """What the server said of itself; not of an address with a password, of which it might quote a piece."""
+        """The server's message; omitted if the address has a password, which it might quote."""
         secret = has_password(self._address)
         return type(error).__name__ if secret else " ".join(str(error).split())
 
     @contextmanager
     def transaction(self, *, long: bool = False) -> Iterator[Cursor]:
-        """On a connection of its own, so that it may come from any thread; a long one is bounded by statement only."""
+        """Run on a new connection, so that any thread may call this; a long query is bounded per
+        statement.
+        """
         connection = self.connect()
         try:
             bound = translated() if long else self.bounded(connection)
@@ -65,8 +68,9 @@ class Server:
 
     @contextmanager
     def bounded(self, connection: psycopg.Connection) -> Iterator[None]:
-        """Cut the connection if what is done with it takes longer than a server that works would let it."""
-        # A copy of the descriptor: when the time has come, psycopg may have closed its own, and the number been reused.
+        """Cut the connection if its use takes longer than a working server would allow."""
+        # A copy of the descriptor: by the deadline psycopg may have closed its own, and the number
+        # may be reused.
         line = socket.socket(fileno=os.dup(connection.fileno()))
         timer = threading.Timer(self._seconds * 1.5, _cut, [line])
         timer.daemon = True
@@ -80,7 +84,7 @@ class Server:
 
 
 def has_password(address: str) -> bool:
-    """Whether the address itself carries a password; what cannot be read counts as one that does."""
+    """Whether the address contains a password; an address that cannot be parsed counts as one."""
     try:
         return "password" in psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error:

@@ -1,7 +1,7 @@
-"""The fits that were shown, kept in the store: after a restart, and by a second collector, the same ones are shown.
+"""The published fits, kept in the store, so that restarts and second collectors show the same.
 
-Two fits shown never differ by a few reports only, so a new one is made when the collection has grown enough since the
-last; that one must not be forgotten with the process.
+Two published fits never differ by only a few reports: a new fit is made when the collection has
+grown enough since the last one. So the last one must survive the process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Published:
         self.widths: tuple[WidthPoint, ...] = ()
 
     def read(self) -> None:
-        """Take over what another process has published since."""
+        """Read what another process has published since."""
         text = self._store.note(_NOTE)
         content = json.loads(text) if text else {}
         if content.get("format") != _FORMAT:
@@ -37,13 +37,13 @@ class Published:
             self.fit, self.widths = found, tuple(_width_point(point) for point in content["widths"])
 
     def add(self, fit: Fit) -> None:
-        """Publish a fit; of a new batch, the first one."""
+        """Publish a fit; widths start anew with a new batch."""
         before = self.widths if self.fit is not None and self.fit.batch == fit.batch else ()
         widths = {m.name: m.typical_half_width for m in fit.models if m.typical_half_width is not None}
         point = WidthPoint(fit.reports, {name: float(width) for name, width in widths.items()})
         self.fit, self.widths = fit, (*(p for p in before if p.reports < fit.reports), point)
         content = {"format": _FORMAT, "fit": asdict(fit), "widths": [asdict(point) for point in self.widths]}
-        with suppress(StoreError):  # shown all the same: a store that is full says so elsewhere
+        with suppress(StoreError):  # it is shown anyway; a full store is reported elsewhere
             self._store.set_note(_NOTE, json.dumps(content))
 
 
@@ -56,7 +56,7 @@ def _fit(content: dict[str, Any]) -> Fit:
 
 
 def _coefficient(content: dict[str, Any]) -> Coefficient:
-    moved = {int(share): move for share, move in content["moved_by"].items()}  # JSON knows texts as keys only
+    moved = {int(share): move for share, move in content["moved_by"].items()}  # JSON has only texts as keys
     return Coefficient(**{**content, "moved_by": moved})
 
 

@@ -1,4 +1,4 @@
-"""A log that strangers cannot fill: of lines that say the same, one a minute is written, and how many were not."""
+"""Limits repeated log lines to one a minute with a count, so that strangers cannot fill the log."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import logging
 import time
 from collections.abc import Callable
 
-_KINDS = 200  # of lines that are told apart; more than the code has
+_KINDS = 200  # kinds of lines; more than the code has
 
 
 class OnceAMinute(logging.Filter):
-    """Lets the first line of each kind (logger, level and text before its arguments) through, then one a minute."""
+    """Lets the first line of each kind (logger, level and text before its arguments) through, then
+    one a minute.
+    """
 
     def __init__(self, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

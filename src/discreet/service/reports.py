@@ -1,4 +1,4 @@
-"""``POST /v1/reports``: checked, stored, and acknowledged only then."""
+"""``POST /v1/reports``: a report is checked, stored, and only then acknowledged."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ReportEndpoint:
         try:
             return Entry.of(self._task, body, self._keys.mark(token, self._task.digest))
         except wire.WireError:
-            # One word for every fault: what exactly is wrong is the device's to find out from the format.
+            # One code for every fault: the format's description says what a valid report is.
             raise Refused(400, "malformed") from None
 
     async def _refuse(

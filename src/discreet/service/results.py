@@ -1,4 +1,4 @@
-"""Fits the page's models: not more often than the collection grows, and never to so few that one would stand out."""
+"""Fits the page's models, no more often than the collection grows and never to few reports."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ FEWEST = 100  # reports before anything is fitted
 GROWTH = 0.02  # fitted again when the collection has grown by this share, so that no two fits differ by one report
 _TWO_SIDED = NormalDist().inv_cdf(0.975)
 PILOT = (
-    "The first of two rounds: its reports fit no model. They tell means and scales, from which `discreet local task "
-    "second` makes the task for everybody else."
+    "The first of two rounds: its reports fit no model. They estimate means and scales, from which `discreet local "
+    "task second` makes the task for everybody else."
 )
 
 
 class Results:
-    """Snapshots of one collection; post-processing only, so they cost no privacy, however many are asked for."""
+    """Snapshots of one collection; post-processing only, so they cost no privacy, however many are
+    asked for.
+    """
 
     def __init__(self, task: Task, store: Store, *, models: Sequence[str] = ()) -> None:
         self._task, self._store = task, store
         if models and task.statistic.kind == "pilot":
             raise ValueError(
-                "a pilot's reports fit no model: they tell means and scales for the task that continues it"
+                "a pilot's reports fit no model: they estimate means and scales for the task that continues it"
             )
         self.models = tuple(models) or default_models(task)
         self._lock = asyncio.Lock()
@@ -45,7 +47,7 @@ class Results:
 
     async def snapshot(self) -> Snapshot:
         """The state now, with models at most ``GROWTH`` behind."""
-        async with self._lock:  # however many ask, one fit at a time
+        async with self._lock:  # one fit at a time, however many requests there are
             return await asyncio.to_thread(self._snapshot)
 
     def _snapshot(self) -> Snapshot:
@@ -61,7 +63,7 @@ class Results:
         here: dict[str, Any] = {
             "batch": shown,
             "closed": closed,
-            "counted": max(counted, current.reports if current else 0),  # some came between the two questions
+            "counted": max(counted, current.reports if current else 0),  # some reports arrived between the two queries
             "goal": goal,
             "next_batch": sum(count for batch, count in counts if batch > shown),
             "fitted": current.reports if current else 0,
@@ -102,10 +104,10 @@ class Results:
         try:
             (result,) = fit(self._task, collection, [name])
             moves = {share: influence(self._task, collection, result, share / 100) for share in LIAR_SHARES}
-        except (ValueError, ArithmeticError) as error:  # no root, say: a fact about the sum, which is public here
-            return FittedModel(name, failure=f"Not enough to go on yet: {error}")
+        except (ValueError, ArithmeticError) as error:  # such as no root: a fact about the public sum
+            return FittedModel(name, failure=f"No model yet: {error}")
         spans, shown = feature_spans(self._task), result.results_
-        unknown = [[math.nan, math.nan]] * len(result.names)  # NLDP prints no standard errors for its second round
+        unknown = [[math.nan, math.nan]] * len(result.names)  # NLDP gives no standard errors for its second round
         ends = unknown if shown.covariance is None else shown.intervals().tolist()
         coefficients = [
             Coefficient(part, value, low, high, {share: moves[share][part] for share in moves}, spans.get(part))
@@ -116,8 +118,9 @@ class Results:
         return FittedModel(name, tuple(coefficients), usable=usable, usable_std=spread, assumption=result.assumption)
 
     def _half_width(self, last: Fit | None) -> Callable[[int], float]:
-        """The typical half-width of the first model's effects by number of reports: the newest fit's, and from there
-        on as forecasts grow narrower."""
+        """The typical half-width of the first model's effects by number of reports: the newest
+        fit's, and from there on as forecasts grow narrower.
+        """
         found = last.models[0].typical_half_width if last else None
         if last is None or found is None:
             return self._expected
@@ -133,7 +136,7 @@ class Results:
 
 
 def feature_spans(task: Task) -> dict[str, float]:
-    """Half the declared range of every feature; a category is there or not."""
+    """Half the declared range of every feature; 1 for a category's indicator."""
     return {
         name: column.half_width if isinstance(column, Numeric) else 1.0
         for column in task.columns
@@ -142,16 +145,20 @@ def feature_spans(task: Task) -> dict[str, float]:
 
 
 def default_models(task: Task) -> tuple[str, ...]:
-    """A yes-or-no label is explained on both scales, any other on its own; a pilot explains none."""
+    """Both models for a label of 0 and 1, one for any other label, and none for a pilot."""
     if task.statistic.kind == "pilot":
         return ()
     return ("logistic", "identity") if task.target.two_valued else ("identity",)
 
 
 def _shown(counts: Sequence[tuple[int, int]], open_batch: int, task: Task, today: date) -> tuple[int, bool]:
-    """The newest closed batch that has reports, whose result is final; before there is one, the open batch."""
+    """The newest closed batch that has reports, whose result is final; before there is one, the
+    open batch.
+    """
     at_goal = task.closes == "goal"
-    over = not at_goal and today > date.fromisoformat(task.closes)  # of the first batch: the next report opens another
+    over = not at_goal and today > date.fromisoformat(
+        task.closes
+    )  # the date closes the first batch; the next report opens another
     closed = [
         batch
         for batch, count in counts

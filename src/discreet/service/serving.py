@@ -1,4 +1,4 @@
-"""The collector as a process: one event loop, one writer thread, nothing written to the log but starts and failures."""
+"""The collector as a process: one event loop and one writer thread; it logs starts and failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.service.connection import SPARE, Admission, BoundedConnection
 from discreet.service.limits import Limits
 from discreet.service.repeated_lines import OnceAMinute
 
-_OTHER_FILES = 128  # libraries, database files and connections, the log
+_OTHER_FILES = 128  # files for libraries, the database, connections and the log
 
 
 def serve(
@@ -25,7 +25,8 @@ def serve(
 ) -> None:
     """Run until interrupted; what was accepted before is stored before this returns.
 
-    proxies: addresses of reverse proxies, which limit their own clients and say over which protocol they came.
+    ``proxies`` are addresses of reverse proxies, which limit their own clients and report the
+    protocol.
     """
     for name in ("uvicorn.error", "discreet.service"):
         logging.getLogger(name).addFilter(OnceAMinute())
@@ -46,7 +47,7 @@ def make_server(
         http=cast("Any", partial(BoundedConnection, admission)),
         ws="none",
         log_level="warning",
-        access_log=False,  # addresses and times of devices are nobody's business
+        access_log=False,  # the log must hold no addresses or times of devices
         server_header=False,
         backlog=2048,
         timeout_keep_alive=math.ceil(limits.idle_seconds),
@@ -57,7 +58,7 @@ def make_server(
 
 
 def with_room_for_files(limits: Limits) -> Limits:
-    """Raise this process's limit of open files to what the connections need, or lower theirs to what it allows."""
+    """Raise the limit of open files to what connections need, or lower the connections' limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = limits.connections + SPARE + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:

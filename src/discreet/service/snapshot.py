@@ -1,4 +1,4 @@
-"""What the page and ``/v1/models`` show: plain numbers, all of them post-processing of sums of randomized reports."""
+"""The numbers on the page and in ``/v1/models``: post-processing of sums of randomized reports."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One coefficient, its 95 % interval, and how far lying devices could move it, by their share in percent.
+    """One coefficient, its 95 % interval, and how far lying devices could move it, by their share
+    in percent.
 
-    ``span`` is half the declared range of its feature, 1 for a category; None for the intercept, which has none.
+    ``span`` is half the declared range of its feature, 1 for a category; None for the intercept,
+    which has none.
     """
 
     name: str
@@ -23,7 +25,7 @@ class Coefficient:
     span: float | None = 1.0
 
     def per_half_range(self) -> Coefficient:
-        """The effect of going from the middle of the feature's declared range to its end: comparable with others."""
+        """The effect over half the feature's declared range, which is comparable between features."""
         by = 1.0 if self.span is None else self.span
         moved = {share: by * move for share, move in self.moved_by.items()}
         return Coefficient(self.name, by * self.value, by * self.low, by * self.high, moved, self.span)
@@ -38,7 +40,7 @@ class Coefficient:
         return self.low > 0 or self.high < 0
 
     def sign_could_turn(self, share: int) -> bool:
-        """Whether this share of lying devices, in percent, could turn the sign of the estimate."""
+        """Whether this share of lying devices, in percent, could change the sign of the estimate."""
         return abs(self.value) <= self.moved_by[share]
 
 
@@ -46,7 +48,8 @@ class Coefficient:
 class FittedModel:
     """One model fitted to the collection, or why it could not be.
 
-    ``usable`` is the estimated share of reports from complete records, ``assumption`` what else the model rests on.
+    ``usable`` is the estimated share of reports from complete records, ``assumption`` what else the
+    model assumes.
     """
 
     name: str
@@ -87,7 +90,9 @@ class WidthPoint:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a collection at one moment; models belong to ``fitted`` reports, which may be a little behind."""
+    """The state of a collection at one moment; models belong to ``fitted`` reports, which may be a
+    little behind.
+    """
 
     batch: int
     closed: bool

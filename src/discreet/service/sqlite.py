@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file with a write-ahead log, synced at every commit.
 
-Reports and token marks are kept in the order of their random ids, not of their arrival, so the file does not remember
-who came when, nor which mark came with which report.
+Reports and token marks are kept in the order of their random ids, not of their arrival, so the file
+does not show the order of arrival, nor which mark belongs to which report.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SCHEMA = (
 )
 _PAGE_BYTES = 8192
 _LOG_PAGES = 1000  # copy the log back into the file this often: 8 MB, a few tens of milliseconds
-_LOCK_SECONDS = 10.0  # to wait for another process that writes
+_LOCK_SECONDS = 10.0  # seconds to wait for another process's write
 
 
 class SQLiteStore:
@@ -70,12 +70,14 @@ class SQLiteStore:
 
     @classmethod
     def create(cls, path: Path, task: Task, keys: Keys) -> SQLiteStore:
-        """A new file with the tables of this task; a store belongs to one task and one key for ever."""
+        """A new file with the tables of this task; a store belongs to one task and one key for
+        ever.
+        """
         with _translated():
             try:
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
-                raise StoreError(f"there is a file {path} already") from None
+                raise StoreError(f"the file {path} exists already") from None
             connection = _connected(path)
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             connection.execute("PRAGMA synchronous = FULL")
@@ -89,7 +91,9 @@ class SQLiteStore:
         return cls(path, task, keys)
 
     def write(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Store what is new in one transaction; on disk when this returns, and nothing is stored when it raises."""
+        """Store what is new in one transaction; on disk when this returns, and nothing is stored
+        when it raises.
+        """
         with _translated(), _transaction(self._writer) as cursor:
             outcomes, fresh = settle(entries, self._known(cursor, entries), self._used(cursor, entries))
             if fresh:
@@ -133,7 +137,7 @@ class SQLiteStore:
             return cursor.rowcount == 1
 
     def verified_totals(self) -> list[Total]:
-        """The sums added up again from every stored report, its checksum verified and the running sums compared."""
+        """The sums recomputed from every stored report; checksums and running sums are verified."""
         with self._reading() as connection:
             connection.execute("BEGIN")  # one snapshot for both
             rows = connection.execute("SELECT id, batch, body, checksum FROM reports")
@@ -154,18 +158,20 @@ class SQLiteStore:
             cursor.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"note {name}", sealed))
 
     def usage(self) -> Usage:
-        """Of the file and its log; what is left of the disk and of the quota."""
+        """The size of the file and its log; the free space on the disk and within the quota."""
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
         size = sum(file.stat().st_size for file in files if file.exists())
         free = shutil.disk_usage(self.path.parent).free
         return Usage(size, free if self._max_bytes is None else max(0, min(free, self._max_bytes - size)))
 
     def close(self) -> None:
-        """Let go of the file; whatever was acknowledged is in it."""
+        """Close the file; everything that was acknowledged is in it."""
         self._writer.close()
 
     def _check(self) -> None:
-        """Raise unless this is a store of this task, made with this key, with tables that this code knows."""
+        """Raise unless this is a store of this task, made with this key, with tables that this code
+        knows.
+        """
         connection = self._writer
         if connection.execute("SELECT name FROM sqlite_master WHERE name = 'facts'").fetchone() is None:
             raise StoreError(f"{self.path} is no store of a collector")
@@ -177,11 +183,11 @@ class SQLiteStore:
             raise StoreError(f"{self.path} belongs to task {str(facts.get('task'))[:12]}, not to {asked}")
         if facts.get("key") != self._keys.checksum(b"this key"):
             raise StoreError(f"{self.path} was made with another key; put its key file back")
-        if version == 0:  # the same tables, from before versions were written down
+        if version == 0:  # the same tables, made before versions were recorded
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _check_there(self) -> None:
-        """Refuse where the file is no longer at its path: SQLite goes on writing into one that was deleted."""
+        """Raise if the file is no longer at its path: SQLite keeps writing to a deleted file."""
         try:
             there: tuple[int, int] | None = _identity(self.path)
         except OSError:
@@ -222,7 +228,7 @@ class SQLiteStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own: readers of a write-ahead log neither wait for the writer nor hold it up."""
+        """A new connection: readers of a write-ahead log do not block the writer, nor it them."""
         with _translated():
             connection = self._connect()
             try:
@@ -236,14 +242,14 @@ class SQLiteStore:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """To a file that is there: SQLite would make one."""
+    """Connect to an existing file; without mode=rw SQLite would create one."""
     where = f"{path.resolve().as_uri()}?mode=rw"
     return sqlite3.connect(where, uri=True, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Cursor]:
-    """All or nothing, from before the first read, so that two collectors on one file cannot both see an id as new."""
+    """A transaction that locks before its first read: two collectors cannot both see an id as new."""
     cursor = connection.cursor()
     cursor.execute("BEGIN IMMEDIATE")
     try:

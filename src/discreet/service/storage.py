@@ -1,4 +1,4 @@
-"""What the collector asks of a database, and which database a ``--store`` names."""
+"""The interface of stores, and how ``--store`` selects one."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ from discreet.service.tokens import Keys
 if TYPE_CHECKING:
     from discreet.service.postgresql import PostgreSQLStore
 
-# Of the tables; raised with every change of theirs, with a migration from each earlier one beside the schema.
+# The version of the tables. Every change raises it and adds a migration beside the schema.
 SCHEMA_VERSION = 1
 DATABASE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Usage:
-    """How much room the store takes; how much is left where the collector can know that."""
+    """The size of the store, and the free space where the collector can know it."""
 
     bytes: int
     free_bytes: int | None = None
 
 
 class Store(Protocol):
-    """Reports of one task. ``write`` and ``probe`` are called from one thread; everything else from any."""
+    """Reports of one task. ``write`` and ``probe`` are called from one thread; everything else from
+    any.
+    """
 
     def write(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Store what is new in one transaction; on disk when this returns, and nothing is stored when it raises."""
+        """Store what is new in one transaction; on disk when this returns, and nothing is stored
+        when it raises.
+        """
 
     def probe(self, size: int) -> None:
         """Store this many bytes durably and delete them again; raises as ``write`` would."""
@@ -53,7 +57,7 @@ class Store(Protocol):
         """Close this batch if it is the open one, so that its sum never changes again."""
 
     def verified_totals(self) -> list[Total]:
-        """The sums added up again from every stored report, its checksum verified and the running sums compared."""
+        """The sums recomputed from every stored report; checksums and running sums are verified."""
 
     def note(self, name: str) -> str | None:
         """A text that was kept beside the reports."""
@@ -67,7 +71,7 @@ class Store(Protocol):
 
 
 def key_path(store: str) -> Path | None:
-    """Where the key of an embedded store lies; a server's key has no natural place and must be named."""
+    """The default path of an embedded store's key; for a server the key must be named."""
     return None if is_address(store) else Path(store + ".key")
 
 
@@ -82,7 +86,8 @@ def open_store(
 ) -> Store:
     """The store at a file path or a ``postgresql://`` address, which ``create_store`` made.
 
-    password, seconds: of a PostgreSQL server; the time one question may take. max_bytes: quota of a file.
+    ``password`` and ``seconds`` (the time limit of one query) are for PostgreSQL; ``max_bytes`` is
+    the quota of a file.
     """
     if is_address(store):
         _check_server(store, max_bytes)
@@ -93,7 +98,7 @@ def open_store(
 
 
 def create_store(store: str, task: Task, keys: Keys, *, password: str | None = None) -> Store:
-    """A new store for this task; raises if there is one. Apart from ``open_store``: a misspelt name opens nothing."""
+    """A new store for this task; raises if there is one. ``open_store`` never creates one."""
     if is_address(store):
         _check_server(store, None)
         return _postgresql().create(store, task, keys, password=password)
@@ -107,7 +112,7 @@ def check_version(found: int, where: str) -> None:
     if found > SCHEMA_VERSION:
         raise StoreError(
             f"{where} was made by a newer discreet (tables of version {found}, this one knows {SCHEMA_VERSION}): "
-            "use that one, or a newer one still"
+            "use that version or a newer one"
         )
 
 

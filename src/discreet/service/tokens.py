@@ -1,8 +1,9 @@
-"""Enrolment and analyst tokens: signed by the collector's key, so that no list of them is kept anywhere.
+"""Enrolment and analyst tokens: signed by the collector's key, so that no list of them is kept
+anywhere.
 
-A token says its role, a random serial and when it ends, and carries a keyed hash of these. What the store keeps of a
-device's token is only another keyed hash, per task, in a table of its own: enough to refuse a second report,
-and linked to no report.
+A token says its role, a random serial and when it ends, and carries a keyed hash of these. The
+store keeps only another keyed hash of a device's token, per task, in a separate table: enough to
+refuse a second report, and linked to no report.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Keys:
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise StoreError(f"there is a key at {path} already") from None
+            raise StoreError(f"the key {path} exists already") from None
         with os.fdopen(handle, "w") as file:
             secret = secrets.token_bytes(_SECRET)
             file.write(secret.hex() + "\n")
@@ -86,7 +87,9 @@ class Keys:
         return f"{role}-{base64.urlsafe_b64encode(signed).rstrip(b'=').decode()}"
 
     def read(self, text: str) -> Token | None:
-        """The token this text holds; None for everything that this key did not sign or that has ended."""
+        """The token this text holds; None for everything that this key did not sign or that has
+        ended.
+        """
         role_name, _, encoded = text.partition("-")
         if role_name not in (Role.DEVICE, Role.ANALYST) or not encoded.isascii():
             return None
@@ -101,14 +104,17 @@ class Keys:
         return None if token.expires and token.expires <= time.time() else token
 
     def mark(self, token: Token, task_digest: str) -> bytes:
-        """What is stored when this token has reported: nothing without the key, and not beside the report.
+        """The mark that is stored when this token has reported: a keyed hash, not stored with the
+        report.
 
         Each round of a task is a task of its own, with its own digest.
         """
         return self._hash(b"mark", task_digest.encode(), token.serial)
 
     def checksum(self, *parts: bytes) -> bytes:
-        """Of one stored row: notices every altered byte, and every row that was written without the key."""
+        """A keyed checksum of one stored row: it detects altered bytes and rows written without the
+        key.
+        """
         return self._hash(b"row", *parts)
 
     def _hash(self, purpose: bytes, *parts: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Adding a collection up again from its stored reports, trusting nothing that was kept beside them."""
+"""Recomputing a collection's sums from its stored reports alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.local.task import Task
 from discreet.service.entries import Total, added, row_checksum
 from discreet.service.tokens import Keys
 
-VERIFIED = "verified"  # the note that says when a store was last added up again, and how many reports it held
+VERIFIED = "verified"  # the note with the time of the last verification and the number of reports then
 ReportRow = tuple[bytes, int, bytes, bytes]  # id, batch, body, checksum
 
 

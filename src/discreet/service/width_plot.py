@@ -1,4 +1,4 @@
-"""How intervals grew narrower with the number of reports, at published fits only, as inline SVG on two log scales."""
+"""Interval widths against the number of reports at published fits, as SVG on two log scales."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Points = Sequence[tuple[int, float]]
 
 
 def width_plot(points: Points, forecast: Points, goal: int, title: str) -> str:
-    """Reports and half-widths: ``points`` as they were, a dashed line as ``forecast``, the goal as a line."""
+    """Reports and half-widths: ``points`` as they were, a dashed line as ``forecast``, the goal as
+    a line.
+    """
     drawn = [(n, width) for n, width in [*points, *forecast] if width > 0 and math.isfinite(width)]
     least, most = min([goal, *(n for n, _ in drawn)]), max([goal, *(n for n, _ in drawn)])
     low, high = min(width for _, width in drawn) / 1.15, max(width for _, width in drawn) * 1.15
@@ -32,7 +34,9 @@ def width_plot(points: Points, forecast: Points, goal: int, title: str) -> str:
         parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
         parts.append(f'<text class="tick right" x="0" y="{y(tick) + 4:.1f}">{tick_label(tick)}</text>')
     for tick in log_ticks(least, most):
-        kind = "tick left" if x(tick) > _RIGHT - 6 else "tick"  # at the edge, beside its place and not around it
+        kind = (
+            "tick left" if x(tick) > _RIGHT - 6 else "tick"
+        )  # at the edge the label is beside the tick, not centred on it
         parts.append(f'<text class="{kind}" x="{x(tick):.2f}%" y="{_FLOOR + 19}">{tick_label(tick)}</text>')
     parts.append(f'<line class="zero" x1="{x(goal):.2f}%" x2="{x(goal):.2f}%" y1="{_TOP}" y2="{_FLOOR}"/>')
     parts.append(f'<text class="tick left" x="{x(goal) - 1:.2f}%" y="{_TOP + 10}">goal</text>')

@@ -1,4 +1,4 @@
-"""Group commit: one thread takes what is waiting, stores it in one synced transaction, then tells everybody."""
+"""Group commit: one thread stores all waiting reports in one synced transaction, then replies."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _Waiting = tuple[Entry, "asyncio.Future[Outcome]"]
 
 
 class QueueFull(Exception):
-    """As many reports wait as may; the device should come again."""
+    """The queue is full; the device should try again later."""
 
 
 class Writer:
     """Between the event loop and the store: a bounded queue and the only thread that writes.
 
-    A report waits for company for at most ``patience`` seconds, or until ``batch_size`` are there: a sync costs the
-    same for one report as for many. Between reports the thread probes the store, so that whether it can be written is
-    known before a device asks, and a failure ends by itself, also where nobody sends reports to a failing collector.
+    A report waits for others for at most ``patience`` seconds, or until ``batch_size`` are waiting:
+    a sync costs the same for one report as for many. Between reports the thread probes the store.
+    So readiness is known before a device asks, and the end of a failure is noticed even if no
+    device sends reports.
     """
 
     def __init__(self, store: Store, metrics: Metrics, limits: Limits, *, body_size: int) -> None:
@@ -56,11 +57,11 @@ class Writer:
 
     @property
     def ready(self) -> bool:
-        """Whether a report that came now would be stored, as far as is known."""
+        """Whether a report that arrived now would be stored, as far as is known."""
         return self.alive and not self.closing and self.last_error is None
 
     async def write(self, entry: Entry) -> Outcome:
-        """What became of the entry, known only once it is durable; QueueFull at once if there is no room to wait."""
+        """The outcome of the entry, once it is durable; QueueFull at once if the queue is full."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
         try:
             self._queue.put_nowait((entry, future))
@@ -69,7 +70,7 @@ class Writer:
         return await future
 
     async def close(self) -> bool:
-        """Store what is waiting, then stop; whether that was done in time. What was not stored was not acknowledged."""
+        """Store what is waiting, then stop. Returns whether this was done in time."""
         self.closing = True
         return await asyncio.to_thread(self._stop)
 
@@ -79,7 +80,7 @@ class Writer:
             self._queue.put(None, timeout=self._limits.shutdown_seconds)
         self._thread.join(max(0.0, until - time.monotonic()))
         if self.alive:
-            _log.error("the store did not answer in time; %d reports that wait are not acknowledged", self.waiting)
+            _log.error("the store did not answer in time; %d waiting reports are not acknowledged", self.waiting)
         return not self.alive
 
     def _run(self) -> None:
@@ -109,7 +110,8 @@ class Writer:
             try:
                 return self._queue.get(timeout=self._limits.retry_seconds if failing else self._limits.probe_seconds)
             except queue.Empty:
-                # After a failure as much as a whole commit: a disk that is full still takes a few bytes.
+                # After a failure the probe is as large as a commit: a full disk may still take a
+                # few bytes.
                 size = self._body_size * (self._limits.batch_size if failing else 1)
                 self._remember(_failure(partial(self._store.probe, size)))
 
@@ -121,11 +123,13 @@ class Writer:
         self._metrics.commit_seconds.observe(time.monotonic() - started)
         self._metrics.commit_reports.observe(len(group))
         futures = [future for _, future in group]
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+        with suppress(RuntimeError):  # the event loop has ended: no request waits any more
             self._loop.call_soon_threadsafe(_tell, futures, outcomes, error)
 
     def _remember(self, error: StoreError | None) -> None:
-        """Log when failing begins and when it ends: once each, however many reports are refused in between."""
+        """Log when failing begins and when it ends: once each, however many reports are refused in
+        between.
+        """
         if error is not None and self.last_error is None:
             _log.error("reports are refused: %s", error)
         elif error is None and self.last_error is not None:
@@ -134,7 +138,9 @@ class Writer:
 
 
 def _failure(act: Callable[[], None]) -> StoreError | None:
-    """What the store raised, if it did: the thread must outlive every surprise, and nobody may wait for ever."""
+    """The store's error, if any. The thread must survive every exception, or requests would wait
+    forever.
+    """
     try:
         act()
     except StoreError as error:

@@ -1,4 +1,6 @@
-"""A source with the noise of a curator, from a seeded generator, in plain floats: fast enough for many fits."""
+"""A source with the noise of a curator, from a seeded generator, in plain floats: fast enough for
+many fits.
+"""
 
 from __future__ import annotations
 

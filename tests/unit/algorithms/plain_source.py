@@ -43,7 +43,9 @@ class PlainSource:
 
 
 def plain_map(self, block):
-    """``LinearMap.apply`` in floats: the exact map rounds its matrix to 26 bits, too few to compare 10 digits."""
+    """``LinearMap.apply`` in floats: the exact map rounds its matrix to 26 bits, too few to compare
+    10 digits.
+    """
     row = np.vstack([np.ones(block.records), block.x.T])
     return self.matrix @ row
 

@@ -1,7 +1,8 @@
-"""Standard errors of the default descent on designs of every kind: none may claim what is not known.
+"""Standard errors of the default descent on many designs: none may be too small.
 
-Columns are normal, uniform, binary, rare, skewed or heavy-tailed, so that their scales differ by a factor of ten; rows,
-columns, budgets and signals are drawn as well. Where noise hides the scale of a column, the coefficient must say so.
+Columns are normal, uniform, binary, rare, skewed or heavy-tailed, so that their scales differ by a
+factor of ten; rows, columns, budgets and signals are drawn as well. Where noise hides the scale of
+a column, its coefficient must have a large standard error.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def model_of(name: str, link_name: str, low: float, high: float, d: int = 3) -> 
     return GlmModel(family(name), link(link_name), Labels((low + high) / 2, (high - low) / 2), penalty=np.zeros(d))
 
 
-# Foresight: what normal rows would show.
+# Predictions for normal rows.
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ def test_the_foreseen_curvature_is_that_of_normal_rows(name, link_name, low, hig
 )
 @pytest.mark.parametrize("length", [0.0, 0.5, 1.2])
 def test_the_start_inverts_the_moments(name, link_name, low, high, length):
-    """Stein's equations: mean and covariances of labels give back the coefficients, near 0 or far from it."""
+    """Stein's equations: mean and covariances of labels give back the coefficients, near 0 or far
+    from it.
+    """
     foresight = Foresight(model_of(name, link_name, low, high), True)
     phi = np.concatenate([[-1.5], length * np.array([0.6, -0.8, 0.0])])
     mean, cross = foresight.moments(phi)
@@ -82,7 +84,9 @@ def test_the_clip_norm_grows_with_the_budget_until_nothing_is_clipped():
 
 
 def test_heavy_tails_are_not_clipped_for_efficiency_alone():
-    """With next to no noise the fit is the plain one, even where a smaller clip norm would vary less."""
+    """With next to no noise the fit is the plain one, even where a smaller clip norm would vary
+    less.
+    """
     rng = np.random.default_rng(2)
     sizes = Sizes.of(np.abs(rng.standard_t(2, 100_000)) * 3, label_free=False)
     assert sizes.kept(sizes.best_clip(1e-9, 1.0, 10_000)) > 0.99
@@ -153,7 +157,9 @@ def test_a_response_changes_as_the_foreseen_curvature_does():
 
 
 def test_noise_is_rarely_clear_and_a_signal_is():
-    """Of 2,000 noise vectors of 9 entries about 3 % exceed their mean square by two deviations; seeded."""
+    """Of 2,000 noise vectors of 9 entries about 3 % exceed their mean square by two deviations;
+    seeded.
+    """
     rng = np.random.default_rng(4)
     kept = [clear(rng.standard_normal(9), 1.0) > 0 for _ in range(2000)]
     assert np.mean(kept) < 0.05
@@ -167,7 +173,9 @@ def test_an_estimate_is_drawn_to_its_goal_as_far_as_it_is_noise():
 
 
 def test_a_strong_slope_is_not_drawn_to_the_goal_by_all_the_weak_ones():
-    """Of 16 directions one has a slope of 6, and with .86 the largest noise: 7 standard deviations are no noise."""
+    """Of 16 directions one has a slope of 6, and with .86 the largest noise: 7 standard deviations
+    are no noise.
+    """
     estimate, noise = np.full(16, 0.02), np.diag(np.full(16, 0.03) ** 2)
     estimate[0], noise[0, 0] = 6.0, 0.86**2
     found = shrunk(estimate, noise, np.zeros(16), 0)
@@ -286,7 +294,9 @@ def test_a_step_along_a_fading_curvature_is_as_uncertain_as_how_far_it_should_go
 
 
 def test_flat_directions_stay_flat_where_that_was_expected():
-    """A curvature seen through noise has its least eigenvalue as expected, not that of a typical direction."""
+    """A curvature seen through noise has its least eigenvalue as expected, not that of a typical
+    direction.
+    """
     expected = np.diag([1.0, 1.0, 0.01])
     seen = corrected(Answer(expected, 0.3, True), 1.0, expected)
     assert seen == pytest.approx(expected, abs=1e-9)
@@ -366,9 +376,11 @@ def test_a_fit_spends_its_budget_and_reads_the_rows_at_most_eight_times(neighbou
 
 
 def test_estimates_come_near_to_least_squares():
-    """n 20,000, 8 columns, epsilon 3: the squared error is about that of least squares (1.05 is the limit).
+    """n 20,000, 8 columns, epsilon 3: the squared error is about that of least squares (1.05 is the
+    limit).
 
-    The ratio of one set spreads by about .47, so the mean of 6 below 2 fails by chance less than once in 10^5 times.
+    The ratio of one set spreads by about .47, so the mean of 6 below 2 fails by chance less than
+    once in 10^5 times.
     """
     ratios = []
     for seed in range(6):
@@ -384,8 +396,8 @@ def test_estimates_come_near_to_least_squares():
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 def test_a_rare_column_is_not_stretched_from_round_to_round(neighbours, monkeypatch):
-    """Its few rows are shortened, so it seems to vary little however far it is stretched: once 240 times its variance,
-    where no gradient saw it any more.
+    """Its few rows are shortened, so it seems to vary little however far it is stretched: once 240
+    times its variance, where no gradient saw it any more.
     """
     without_rounding(monkeypatch)
     rng = np.random.default_rng(0)

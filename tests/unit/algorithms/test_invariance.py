@@ -1,4 +1,5 @@
-"""PMT, Theorems 4.1 and 5.1 and Corollary 5.1: what is computed in transformed coordinates is what it was in the old.
+"""PMT, Theorems 4.1 and 5.1 and Corollary 5.1: results do not depend on a transform of the
+coordinates.
 
 Noise is off and no row is truncated.
 """
@@ -85,7 +86,9 @@ def test_newton_ends_at_the_maximum_of_the_likelihood(monkeypatch):
 
 @pytest.mark.parametrize("penalty", [0.0, 30.0])
 def test_transformed_ridge_is_the_original_ridge(penalty, monkeypatch):
-    """Theorem 4.1, for the printed algorithm and for the joint release, whose intercept is not penalised either."""
+    """Theorem 4.1, for the printed algorithm and for the joint release, whose intercept is not
+    penalised either.
+    """
     without_rounding(monkeypatch)
     x, eta, rng = rows()
     y = np.clip(eta + rng.normal(size=N), -5, 5)

@@ -35,7 +35,8 @@ def test_length_and_constant_are_found_on_skewed_rows_from_any_start(name, link_
     phi = np.array([2.0, 0.6 * start, -0.8 * start])
     query = profile(frame, phi, LabelScale(labels, float(np.mean(y)), float(np.std(y))))
     found = along(frame, phi, query, source.sum(query, GDP(1.0)))
-    # Cells are half a standard deviation wide, and labels far above the others are cut: this is where a descent starts.
+    # Cells are half a standard deviation wide, and labels far above the others are cut: this is
+    # where a descent starts.
     assert found == pytest.approx([-0.5, 0.6, -0.8], abs=0.12 if name == "bernoulli" else 0.25)
 
 

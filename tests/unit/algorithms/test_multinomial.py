@@ -1,4 +1,6 @@
-"""Multinomial logistic regression: what it computes, seen through noise that is small or of known size."""
+"""Multinomial logistic regression: what it computes, seen through noise that is small or of known
+size.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,8 @@ def test_the_budget_is_spent_and_never_exceeded(neighbours):
 def test_private_loss_is_close_to_the_best_at_epsilon_1():
     """The excess loss is .0001 on average here (.0003 at most in 15 runs) and .088 can be learnt.
 
-    It is about a chi square of 12 degrees scaled to that mean, which exceeds 8 times it less than once in 10^9 fits.
+    It is about a chi square of 12 degrees scaled to that mean, which exceeds 8 times it less than
+    once in 10^9 fits.
     """
     x, index = rows(20_000)
     found, _ = fit(curator(x, index, "add_or_remove_one"))
@@ -131,7 +134,9 @@ def test_private_loss_is_close_to_the_best_at_epsilon_1():
 
 @pytest.mark.parametrize("strength", [1.0, 4.0])
 def test_standard_errors_cover_weak_and_strong_signals(strength):
-    """Of 150 z scores about 95 % are within 1.96: noise is fixed by the test's name, so the limits are wide."""
+    """Of 150 z scores about 95 % are within 1.96: noise is fixed by the test's name, so the limits
+    are wide.
+    """
     z, width, classes = [], 5, 3
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -187,7 +192,9 @@ def test_a_fit_reads_the_rows_at_most_eight_times():
 
 @pytest.mark.parametrize(("width", "shape"), [(3, (10, 6)), (70, (71, 71))])
 def test_a_curvature_of_many_columns_is_asked_for_by_its_trace(width, shape):
-    """A block of the whole would hold the squares of all columns, 16,384 times: 70 columns take 320 MB."""
+    """A block of the whole would hold the squares of all columns, 16,384 times: 70 columns take 320
+    MB.
+    """
     rng = np.random.default_rng(0)
     x, index = rng.uniform(-1, 1, size=(200, width)), rng.integers(CLASSES, size=200).astype(float)
     source, shapes = curator(x, index), []
@@ -203,7 +210,9 @@ def test_a_curvature_of_many_columns_is_asked_for_by_its_trace(width, shape):
 
 
 def test_the_foreseen_curvature_is_that_of_normal_rows():
-    """Monte Carlo of 200,000 rows: entries have standard deviations of at most .0005, the limit is 10 of them."""
+    """Monte Carlo of 200,000 rows: entries have standard deviations of at most .0005, the limit is
+    10 of them.
+    """
     rng = np.random.default_rng(4)
     size, free = 6, 2
     psi, turn = rng.normal(size=(size, free)), contrasts(free + 1)

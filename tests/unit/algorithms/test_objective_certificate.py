@@ -1,4 +1,6 @@
-"""The minimum behind objective perturbation is certified for every penalty, and a penalty does what it says."""
+"""The minimum in objective perturbation is certified for every penalty, and the penalty has its
+effect.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def rows(n=2000):
 @pytest.mark.parametrize("public", [None, Public(rows=rows(200)[0])])
 @pytest.mark.parametrize("alpha", [0.0, 1e3, 1e7, 1e9, 1e13, 1e20, 1e300])
 def test_the_gradient_is_within_tolerance_for_every_penalty(alpha, public, monkeypatch):
-    """From alpha = 1e7 on, the minimum was given up and released all the same."""
+    """From alpha = 1e7 on, the minimum was not found and yet released."""
     left = []
 
     def watched(release, noise, look, bits):

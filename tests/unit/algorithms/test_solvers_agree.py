@@ -43,7 +43,8 @@ def test_logistic_solvers_end_at_the_maximum_of_the_likelihood(solver, steps, wi
         neighbours=neighbours,
         public=public() if with_public else None,
     ).fit(X, y)
-    # An objective never spends more than epsilon 30. All are far less than the standard errors, 0.1 to 0.3.
+    # An objective never spends more than epsilon 30. All are far less than the standard errors, 0.1
+    # to 0.3.
     close = {"cost_gd": 0.1, "objective": 0.1, "newton": 0.02}[solver]
     assert np.max(np.abs(fitted.coef_ - plain.coef_)) < close
     assert abs(float(fitted.intercept_[0] - plain.intercept_[0])) < close
@@ -90,7 +91,9 @@ def test_pmt_becomes_least_squares_and_ridge(intercept):
 
 
 def test_newton_intervals_hold_the_truth_about_as_often_as_they_say():
-    """95 % intervals, 4 coefficients, 40 fits: fewer than 138 of 160 come about less than once in 10^5 honest runs."""
+    """95 % intervals, 4 coefficients, 40 fits: fewer than 138 of 160 come about less than once in
+    10^5 honest runs.
+    """
     held = 0
     for seed in range(40):
         rng = np.random.default_rng(100 + seed)
@@ -118,9 +121,11 @@ def test_private_second_moment_and_its_inverse_become_the_plain_ones(given, neig
 
 
 def test_public_moments_save_the_inverse_of_an_ill_conditioned_second_moment():
-    """Without them the noise drowns the narrow direction (PMT, Theorem 3.3), and the inverse is lost.
+    """Without them the noise drowns the narrow direction (PMT, Theorem 3.3), and the inverse is
+    lost.
 
-    Relative errors of 40 runs: at most .13 with public moments (another had .16), at least .99 without.
+    Relative errors of 40 runs: at most .13 with public moments (another had .16), at least .99
+    without.
     """
     rng = np.random.default_rng(3)
     scale = np.geomspace(1, 0.03, 4)

@@ -1,4 +1,6 @@
-"""The refit of sparse models: the default descent on the picked columns, and what dropping spare ones does to it."""
+"""The refit of sparse models: the default descent on the picked columns, and what dropping spare
+ones does to it.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def test_dropping_columns_gives_the_fit_without_them():
 
 
 def test_an_error_that_grows_with_the_estimate_does_not_decide_what_is_dropped():
-    """Where the curvature is uncertain, large slopes have large errors, and stand farther from 0 than small ones."""
+    """Where the curvature is uncertain, large slopes have large errors, and stand farther from 0
+    than small ones.
+    """
     estimate = np.array([0.0, 5.0, 0.3, -4.0])
     noise = np.diag([1.0, 5.0**2, 0.05**2, 4.0**2])
     fit = GlmFit(estimate, estimate, 100.0, 1, noise, 0 * noise, np.eye(4))
@@ -103,7 +107,9 @@ LABELS = {
 @pytest.mark.parametrize(("solver", "errors"), [("auto", 0.15), ("two_stage", 0.05)])
 @pytest.mark.parametrize("kind", LABELS)
 def test_with_a_huge_budget_the_fit_is_the_plain_one(kind, solver, errors):
-    """... up to a small part of a standard error; what spare columns leave is taken over to first order."""
+    """... up to a small part of a standard error; what spare columns leave is taken over to first
+    order.
+    """
     y, bounds = LABELS[kind]
     model = kind(epsilon=1e7, solver=solver, **DECLARED, **bounds).fit(X, y)
     assert model.support_.tolist() == TRUE.tolist()

@@ -1,4 +1,6 @@
-"""Tracing attacks have the means that their papers prove, and stay under the curve that a guarantee allows."""
+"""Tracing attacks have the means that their papers prove, and stay under the curve that a guarantee
+allows.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +136,9 @@ def test_the_curve_of_tied_scores_is_straight_and_has_the_area_that_counts_ties_
 
 
 def test_tracing_a_gaussian_mechanism_stays_within_what_it_allows():
-    """A sum with exactly the claimed noise, and the strongest rows: the curve nearly meets the bound."""
+    """A sum with exactly the claimed noise, and the strongest rows: the curve nearly meets the
+    bound.
+    """
     mu = 1.5
 
     def draw(rng, rows):

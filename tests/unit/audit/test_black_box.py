@@ -1,4 +1,4 @@
-"""The black-box audit: honest mechanisms stand, broken ones fall, and a stopped audit goes on where it was.
+"""The black-box audit: honest mechanisms pass, broken ones fail, and a stopped audit continues.
 
 False alarms: 12 honest audits here at confidence 1 - 1e-5 each, so at most 1.2e-4 of all test runs.
 """

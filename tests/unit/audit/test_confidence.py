@@ -36,7 +36,9 @@ def test_the_limit_covers_the_rate_as_often_as_it_says(rate):
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
 def test_a_true_claim_is_refuted_no_more_often_than_allowed(mu):
-    """The best guess against exactly mu-GDP noise; the chance of a refutation summed over all pairs of counts."""
+    """The best guess against exactly mu-GDP noise; the chance of a refutation summed over all pairs
+    of counts.
+    """
     runs, confidence = 100, 0.95
     rate = float(ndtr(-mu / 2))
     outcomes = np.arange(0, 101)

@@ -1,4 +1,4 @@
-"""Worst neighbours are found, not given; every estimator that discreet offers is in the catalogue."""
+"""The search finds worst neighbours; every estimator of discreet is in the catalogue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_rows_in_units_of_the_box():
 
 
 def test_the_attack_on_transcripts_knows_both_data_sets():
-    """Its log-likelihood ratio has the mean mu^2 / 2 on one side and -mu^2 / 2 on the other; 5 standard errors."""
+    """Its log-likelihood ratio has the mean mu^2 / 2 on one side and -mu^2 / 2 on the other; 5
+    standard errors.
+    """
     worst = worst_neighbours(model(), rows=250, climbs=40)
     attack = TranscriptAttack(model())
     worlds = World(worst.data, worst.neighbour, True), World(worst.neighbour, worst.data, False)
@@ -68,7 +70,9 @@ def test_every_public_estimator_is_in_the_catalogue_and_can_be_made_ready():
 
 
 def test_losses_stand_beside_the_releases_that_lost_them():
-    """An adaptive fit's fresh replay asks other questions: no share of a release may be counted against its cost."""
+    """An adaptive fit's fresh replay asks other questions: no share of a release may be counted
+    against its cost.
+    """
     default = model(epsilon=1.0, solver="auto", neighbours="add_or_remove_one")
     worst = worst_neighbours(default, rows=60, climbs=0, features=2)
     assert len(worst.rows) == len(worst.losses)

@@ -1,4 +1,4 @@
-"""An audit's state is data: it comes back as it was, and reading a file that somebody else wrote runs nothing."""
+"""An audit's state is data: it is read back unchanged, and reading a foreign file runs no code."""
 
 from __future__ import annotations
 

@@ -53,7 +53,9 @@ def test_the_page_is_complete_in_itself_and_escapes_names():
 
 
 def test_the_page_is_a_certificate():
-    """What was asked, the largest loss as a share, the attack's epsilon, date, version, settings; gradients grouped."""
+    """What was asked, the largest loss as a share, the attack's epsilon, date, version, settings;
+    gradients grouped.
+    """
     releases = [
         {"label": "gradient", "reach": 1.0, "noise_std": 10.0, "mu": 0.3, "lost": lost, "efficiency": lost / 0.3}
         for lost in (0.3, 0.0)

@@ -1,4 +1,4 @@
-"""The accuracy benchmark asks of ours what a user's fit asks, resumes what is missing, and counts right."""
+"""The accuracy benchmark fits as a user does, resumes missing cells, and counts correctly."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def test_an_oracle_does_not_choose_by_luck():
     def losses(choices: list[int], draws: int) -> list[np.ndarray]:
         return [rng.normal(-3.0 if choice == 7 else 0.0, 1.0, draws) for choice in choices]
 
-    # Seeded. A miss needs it behind six others on two draws, or the best of sixteen draws to be 3 deviations off.
+    # Seeded. A miss needs it behind six others on two draws, or the best of sixteen draws to be 3
+    # deviations off.
     assert all(best_choice(range(20), losses) == 7 for _ in range(50))
 
 

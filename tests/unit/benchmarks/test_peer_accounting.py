@@ -48,7 +48,9 @@ def test_a_newton_direction_moves_by_no_more_than_double_noise_newton_assumes(se
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_gradient_descent_adds_the_noise_of_its_clip_and_steps(relation):
-    """Rows without a gradient leave the noise alone; 8,000 draws of it: a false alarm is a deviation of 6 sigma."""
+    """Rows without a gradient leave the noise alone; 8,000 draws of it: a false alarm is a
+    deviation of 6 sigma.
+    """
     rows = Rows(np.ones((10, 4)), np.zeros(10), radius=2.0, y_bound=1.0)
     privacy = Privacy(1.0, 1e-6, relation)
     # The step is so small that the four steps add up: noise of one release times sqrt(4) in sum.

@@ -1,12 +1,13 @@
-"""At a budget that protects nobody, fits become those in the books."""
+"""At a huge budget, fits equal published results."""
 
 from __future__ import annotations
 
 import pytest
 from benchmarks.published import SETS
 
-# Labels beyond their declared range count as cut to it, and what that takes from the mean is given back. Where the
-# range is that of the data, it takes nothing, and gamma and few Poisson labels are off by this.
+# Labels beyond their declared range count as cut to it, and what that takes from the mean is given
+# back. Where the range is that of the data, it takes nothing, and gamma and few Poisson labels are
+# off by this.
 CUT = {"cancer, gamma": 0.05, "capital punishment, Poisson": 0.1}
 
 

@@ -31,7 +31,7 @@ def test_a_created_ledger_is_shown(run):
 
 
 def test_nothing_left_is_said_so(run):
-    """Rounding leaves a hair of the budget, which was shown as epsilon 5.194e-06."""
+    """Rounding leaves a tiny part of the budget, which was shown as epsilon 5.194e-06."""
     run("create", "a.ledger", "--epsilon", 1, "--delta", 1e-6)
     ledger = Ledger("a.ledger")
     for _ in range(3):

@@ -1,4 +1,6 @@
-"""Every command's help: an example that names real options, nothing cut short, 80 columns; and short reprs."""
+"""Every command's help: an example that names real options, nothing cut short, 80 columns; and
+short reprs.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +51,8 @@ def test_a_help_has_an_example_and_nothing_is_cut(path):
 
 def test_a_misspelt_command_target_or_column_gets_a_hint():
     assert "Did you mean 'budget'?" in CliRunner().invoke(main, ["buget"]).output
+    assert "Did you mean 'task'?" in CliRunner().invoke(main, ["local", "taks"]).output
+    assert "Did you mean 'release'?" in CliRunner().invoke(main, ["parties", "relaese"]).output
     domain = Domain((Numeric("age", 0, 1), Numeric("cost", 0, 1)))
     with pytest.raises(discreet.DomainError, match="Did you mean 'cost'"):
         domain["cots"]

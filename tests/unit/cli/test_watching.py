@@ -1,4 +1,6 @@
-"""A fit that takes long shows progress at a terminal; one that is interrupted says what is spent and how to go on."""
+"""A fit that takes long shows progress at a terminal; one that is interrupted says what is spent
+and how to go on.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def test_a_short_fit_and_a_file_show_no_progress(monkeypatch):
 
 
 def test_every_answer_is_one_pass_however_many_a_minimisation_took(monkeypatch):
-    """How often Newton's method looks at the rows is private: of those passes nobody hears."""
+    """How often Newton's method reads the rows is private, so these passes are not reported."""
     heard, passes = [], []
     real = MemoryEngine.sum_rows
 
@@ -116,7 +118,7 @@ def test_an_interrupted_fit_without_a_job_says_that_it_pays_again(monkeypatch, c
 
 def test_an_interrupted_fit_without_a_ledger_says_that_nothing_was_charged(monkeypatch, capsys):
     said = interrupted(monkeypatch, capsys, LinearRegression(**SETTINGS, bounds_y=(-1, 1)), 2)
-    assert "no ledger was charged, and nothing was shown or written. The rows were looked at 2 times" in said
+    assert "no ledger was charged, and nothing was shown or written. The rows were read 2 times" in said
 
 
 def test_an_interruption_outside_of_a_fit_says_where_to_look(monkeypatch):

@@ -1,4 +1,6 @@
-"""Dates: the same days from every library and file, parts of the calendar in formulas, clear errors, no cell shown."""
+"""Dates: the same days from every library and file, parts of the calendar in formulas, clear
+errors, no cell shown.
+"""
 
 from __future__ import annotations
 

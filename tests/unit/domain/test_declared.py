@@ -1,4 +1,4 @@
-"""What is no declaration is refused with the name of its column."""
+"""An invalid declaration is refused with the name of its column."""
 
 from __future__ import annotations
 

@@ -93,7 +93,9 @@ def test_the_design_of_an_extrapolation_is_not_clipped():
 @pytest.mark.parametrize("norm", [None, 0.5, 20.0])
 @pytest.mark.parametrize("missing", ["drop", "centre"])
 def test_design_and_encoding_agree_under_every_declaration(norm, missing):
-    """Also where a norm is below 1 and indicators are cut to it, and where a missing number has a centre beside 0."""
+    """Also where a norm is below 1 and indicators are cut to it, and where a missing number has a
+    centre beside 0.
+    """
     domain = Domain((Numeric("a", -3, 10), Categorical("k", ("u", "v")), Numeric("b", -1, 1)), norm, missing)
     encoder = Encoder(domain)
     table = pl.DataFrame({"a": [None, 50.0, -9.0, 0.1], "k": ["v", "w", "u", None], "b": [0.7, None, 0.1, -0.2]})

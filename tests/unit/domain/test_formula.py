@@ -1,4 +1,6 @@
-"""A formula's features are those of formulaic, with bounds, levels and knots from the declaration alone."""
+"""A formula's features are those of formulaic, with bounds, levels and knots from the declaration
+alone.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +131,7 @@ def test_a_row_is_encoded_alike_in_every_block(cells, cut):
 
 WRONG = {
     "age + nope": "formula term 'nope': column 'nope' is not declared; the domain has age, bmi",
-    "scale(age)": "formula term 'scale(age)': scale.. takes something from all rows",
+    "scale(age)": "formula term 'scale(age)': scale.. computes something from all rows",
     "center(age)": "write I.x - 50. with a public number",
     "poly(age, 2)": "formula term 'poly(age, 2)': poly.. makes its columns orthogonal on the rows",
     "cr(age, 3)": "take bs",

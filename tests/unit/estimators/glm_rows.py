@@ -47,7 +47,9 @@ def model_of(family: str, **more):
 
 
 def peer_of(family: str, alpha: float = 0.0, n: int = 1, fit_intercept: bool = True):
-    """scikit-learn's model; its penalties are for means or, in LogisticRegression, for sums of losses."""
+    """scikit-learn's model; its penalties are for means or, in LogisticRegression, for sums of
+    losses.
+    """
     if family == "bernoulli":
         return plain.LogisticRegression(C=1 / alpha if alpha else np.inf, fit_intercept=fit_intercept, **EXACT)
     if family == "gaussian":

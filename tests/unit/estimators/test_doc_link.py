@@ -1,4 +1,4 @@
-"""The box of an estimator in a notebook leads to discreet's own documentation, or nowhere."""
+"""The box of an estimator in a notebook links to discreet's documentation, or to nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Features from declared values alone, and the warning where a step before a model learns from private rows."""
+"""Features from declared values alone, and the warning where a step before a model learns from
+private rows.
+"""
 
 from __future__ import annotations
 

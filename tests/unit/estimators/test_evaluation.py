@@ -1,4 +1,6 @@
-"""Private evaluation: intervals that cover, one charge before rows are read, the same from every table, the promise."""
+"""Private evaluation: intervals that cover, one charge before rows are read, the same from every
+table, the promise.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def truths(kind, model, rows):
 
 @pytest.mark.parametrize("kind", ["binary", "linear", "counts"])
 def test_intervals_cover_what_is_there_without_noise(kind, rows):
-    """Of 30 evaluations, no more miss at a level of 90 % than one in a million times would if one in eight did."""
+    """Of 30 evaluations, no more miss at a level of 90 % than one in a million times would if one
+    in eight did.
+    """
     model, times = models()[kind], 30
     truth, missed = truths(kind, model, rows), dict.fromkeys(truths(kind, model, rows), 0)
     more = {"exposure": rows["exposure"]} if kind == "counts" else {}
@@ -251,7 +255,9 @@ def test_no_more_is_lost_than_claimed(kind, other, neighbours, rows):
 
 @pytest.mark.parametrize("squared", [0.0, 8.0, 30.0])
 def test_the_interval_of_a_ratio_holds_where_noise_leans_to_one_side(squared):
-    """The constant model's deviance is off by the square of its mean's noise; normal quantiles alone hold in 91 %."""
+    """The constant model's deviance is off by the square of its mean's noise; normal quantiles
+    alone hold in 91 %.
+    """
     rng = np.random.default_rng(5)
     above = 900 + rng.normal(0, 10, 1500)
     below = 1000 + rng.normal(0, 10, 1500) + squared * (rng.standard_normal(1500) ** 2 - 1)

@@ -1,4 +1,6 @@
-"""No rows or one: an error where their number is public, before anything is spent; nothing said where it is private."""
+"""No rows or one: an error where their number is public, before anything is spent; nothing said
+where it is private.
+"""
 
 from __future__ import annotations
 

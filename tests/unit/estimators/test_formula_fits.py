@@ -1,4 +1,6 @@
-"""Models with a formula: estimates of statsmodels at a huge budget, the same bits from every table, clear errors."""
+"""Models with a formula: estimates of statsmodels at a huge budget, the same bits from every table,
+clear errors.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +207,7 @@ def test_in_the_terminal(frame, tmp_path):
     assert json.loads((tmp_path / "model.json").read_text())["target"]["name"] == "cost"
     dry = run(main, [*common, "--family", "poisson", "--formula", "claims ~ age + offset(log(years))", "--dry-run"])
     assert "claims on age" in dry.output
-    assert "scale() takes something from all rows" in run(main, [*common, "--formula", "cost ~ scale(age)"]).output
+    assert "scale() computes something from all rows" in run(main, [*common, "--formula", "cost ~ scale(age)"]).output
     assert "give --target" in run(main, common).output
 
 

@@ -1,4 +1,4 @@
-"""Wrong public facts are refused in words; no private value, however odd, is ever mentioned or breaks a fit."""
+"""Wrong public facts get clear errors; no private value is quoted in a message or breaks a fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a fitted generalized linear model tells: errors, intervals, tests, predictions; and what it keeps to itself."""
+"""What a fitted generalized linear model tells: errors, intervals, tests, predictions; and what it
+keeps to itself.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def test_at_an_endless_budget_standard_errors_are_the_textbook_ones(family):
         "gamma": statsmodels.families.Gamma(statsmodels.families.links.Log()),
     }[family]
     expected = statsmodels.GLM(y, statsmodels.add_constant(X), family=kind).fit()
-    # Where the dispersion is not known, it is that of the cut scores: rather too large than too small.
+    # Where the dispersion is not known, it is that of the cut scores: rather too large than too
+    # small.
     assert model.results_.std_errors == pytest.approx(expected.bse, rel=0.08)
     assert model.bse == pytest.approx(expected.bse[1:], rel=0.08)
     assert model.tvalues == pytest.approx(expected.tvalues[1:], rel=0.1, abs=0.3)
@@ -46,7 +49,9 @@ def test_at_an_endless_budget_standard_errors_are_the_textbook_ones(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_confidence_intervals_cover_the_truth(family):
-    """30 fits of 3 coefficients at 95 percent: below 82 percent is more than five standard deviations away."""
+    """30 fits of 3 coefficients at 95 percent: below 82 percent is more than five standard
+    deviations away.
+    """
     covered = []
     for seed in range(30):
         low, high = KINDS[family](epsilon=2.0, delta=1e-6).fit(*rows(family, 4000, seed)).conf_int().T
@@ -57,9 +62,11 @@ def test_confidence_intervals_cover_the_truth(family):
 @pytest.mark.parametrize(("n", "epsilon", "fits"), [(20_000, 1e6, 1), (5000, 2.0, 6)])
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "gamma"])
 def test_prediction_intervals_cover_new_labels(family, n, epsilon, fits):
-    """95 percent or, as counts are whole, more. New labels: 2000, whose share strays by .005 (one sd).
+    """95 percent or, as counts are whole, more. New labels: 2000, whose share strays by .005 (one
+    sd).
 
-    One fit's coverage strays by about .02 at n = 5000, so four standard deviations of 6 fits' mean are .033.
+    One fit's coverage strays by about .02 at n = 5000, so four standard deviations of 6 fits' mean
+    are .033.
     """
     new_X, new_y = rows(family, 2000, seed=99)
     covered = []
@@ -79,7 +86,9 @@ def test_two_labels_have_no_prediction_interval():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mean_intervals_cover_the_true_mean(family):
-    """20 fits at 5 points that are far from independent: below 75 percent is more than five standard deviations."""
+    """20 fits at 5 points that are far from independent: below 75 percent is more than five
+    standard deviations.
+    """
     points = np.array([[0.2, 0.2, 0.2], [1, 1, 1], [-1, 0, 1], [0, -1, 0], [2, 2, -2.0]])
     eta = 0.3 + points @ SLOPES
     truth = {"gaussian": eta, "bernoulli": 1 / (1 + np.exp(-eta))}.get(family, np.exp(eta))
@@ -104,7 +113,8 @@ def test_a_bootstrap_has_the_covariance_that_is_reported(family):
     result = KINDS[family](**PRIVATE).fit(*rows(family)).results_
     draws = np.asarray(result.simulate(4000, seed=1))
     assert draws.shape == (4000, 4)
-    # 4000 draws: a variance strays by 2.2 percent (one sd), a mean by 1.6 percent of a standard error.
+    # 4000 draws: a variance strays by 2.2 percent (one sd), a mean by 1.6 percent of a standard
+    # error.
     assert np.var(draws, axis=0) == pytest.approx(np.diag(result.covariance), rel=0.15)
     assert np.abs((draws.mean(axis=0) - result.estimates) / result.std_errors).max() < 0.1
     assert np.array_equal(result.simulate(5, seed=2), result.simulate(5, seed=2))

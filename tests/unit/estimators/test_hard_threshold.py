@@ -37,7 +37,8 @@ def test_the_largest_sums_are_found_and_released(calibration):
 
 def test_tight_noise_is_less_than_printed():
     tight, printed = (noisy_hard_threshold(X, **ASKED, calibration=one) for one in ("tight", "paper"))
-    # lambda 2 sqrt(3 s ln(1/delta)) / epsilon with lambda = 2 bound: a Laplace variable's deviation is sqrt(2) of it.
+    # lambda 2 sqrt(3 s ln(1/delta)) / epsilon with lambda = 2 bound: a Laplace variable's deviation
+    # is sqrt(2) of it.
     scale = 2 * 2.0 * 2 * math.sqrt(3 * 3 * math.log(1e6))
     assert printed.noise_std == pytest.approx(math.sqrt(2) * scale, rel=1e-3)
     assert tight.noise_std < printed.noise_std / 2

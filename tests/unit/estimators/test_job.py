@@ -1,4 +1,4 @@
-"""A job is one fit: other data, types or declarations under its name are another; a stored answer says what it is."""
+"""A job is one fit: other columns, types or declarations under its name are refused or paid anew."""
 
 from __future__ import annotations
 

@@ -131,15 +131,18 @@ def test_a_fitted_model_holds_no_data(calibration):
             assert repr(float(secret)) not in shown
         assert struct.pack("<q", 0x1234567890ABCDE) not in stored
         assert len(stored) < 10_000
-        # Of the same rows: a product of three rows may be rounded otherwise than that of four hundred.
+        # Of the same rows: a product of three rows may be rounded otherwise than that of four
+        # hundred.
         assert (pickle.loads(stored).predict(table) == model.predict(table)).all()
 
 
 @pytest.mark.parametrize(("n", "epsilon", "fits"), [(3000, 1e9, 1), (50_000, 1.0, 3), (5000, 1.0, 40)])
 def test_prediction_intervals_cover_new_labels(n, epsilon, fits):
-    """95 percent on average over the noise; where noise hides the residual spread (small n), rather more.
+    """95 percent on average over the noise; where noise hides the residual spread (small n), rather
+    more.
 
-    One fit's coverage has a standard deviation of 0.025 at n = 5000, so six of its mean over 40 fits are 0.024.
+    One fit's coverage has a standard deviation of 0.025 at n = 5000, so six of its mean over 40
+    fits are 0.024.
     """
     new_X, new_y = rows(20_000, seed=99)
     covered = []
@@ -152,7 +155,9 @@ def test_prediction_intervals_cover_new_labels(n, epsilon, fits):
 
 
 def test_confidence_intervals_cover_the_truth_and_noise_intervals_the_fit_without_noise():
-    """100 fits of 3 coefficients at 95 percent: a mean below 87 percent is more than six standard deviations away."""
+    """100 fits of 3 coefficients at 95 percent: a mean below 87 percent is more than six standard
+    deviations away.
+    """
     truth = np.array([0.8, -0.5, 0.1])
     covered, noise_covered = [], []
     for seed in range(100):

@@ -47,7 +47,8 @@ def test_a_persons_rows_are_chosen_by_what_that_person_has(k):
     expected = clone(model).fit(X, y, groups=groups)
     order = np.random.default_rng(3).permutation(600)
     assert np.array_equal(clone(model).fit(X[order], y[order], groups=groups[order]).coef_, expected.coef_)
-    # With each person's rows twice there are twice as many to choose from, and the least are the same.
+    # With each person's rows twice there are twice as many to choose from, and the least are the
+    # same.
     twice = np.concatenate([order, np.arange(600)])
     again = clone(model).fit(X[twice], y[twice], groups=np.char.mod("%d", groups[twice]))
     if k == 1:

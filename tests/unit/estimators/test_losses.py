@@ -1,4 +1,6 @@
-"""Any convex loss, dense or sparse: its slope sees no row, its bound holds, and its minimum is found."""
+"""Any convex loss, dense or sparse: its slope sees no row, its bound holds, and its minimum is
+found.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +212,7 @@ def test_no_row_tells_more_than_was_claimed(loss, neighbours):
 
 
 def test_a_fit_without_standard_errors_says_why_and_can_be_looked_into():
-    """``dir`` and completion ask every attribute; an error that is none of an attribute ended them."""
+    """``dir`` and completion read every attribute; an error other than AttributeError ended them."""
     fitted = GeneralizedLinearRegressor(epsilon=1.0, delta=1e-6, **DECLARED, loss=huber(20.0)).fit(X, Y)
     with pytest.raises(DiscreetError, match="a fit by loss= has no standard errors"):
         _ = fitted.bse

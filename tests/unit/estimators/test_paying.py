@@ -1,4 +1,6 @@
-"""A fit reserves all it costs before it looks: all of it or nothing, one entry, and the same job goes on."""
+"""A fit reserves all it costs before it looks: all of it or nothing, one entry, and the same job
+goes on.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,9 @@ def test_a_search_is_one_entry_with_all_its_fits_under_it(tmp_path, monkeypatch)
 
 
 def test_an_answer_that_was_stored_for_another_question_is_refused(ledger, monkeypatch):
-    """As after an update of discreet that asks otherwise: its plan must not read the old plan's numbers."""
+    """As after an update of discreet that asks otherwise: its plan must not read the old plan's
+    numbers.
+    """
     LinearRegression(epsilon=1, ledger=ledger, solver="moments", **BOUNDS).fit(*rows(), job="j")
     monkeypatch.setattr("discreet.algorithms.moments.FIRST_LOOK_SHARE", 0.31)
     with pytest.raises(LedgerError, match="another version"):

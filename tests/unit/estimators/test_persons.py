@@ -1,4 +1,4 @@
-"""Whose a row is: rows without an id are nobody's, and an id is the same in every type and file format."""
+"""Person ids: rows without an id are not used, and an id is the same in every type and file format."""
 
 from __future__ import annotations
 
@@ -173,7 +173,9 @@ values = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(ids=st.lists(values, min_size=1, max_size=12), limit=st.integers(1, 3), data=st.data())
 def test_one_person_more_moves_no_other_persons_rows(ids, limit, data):
-    """Removing all rows of one person, or one row without an id, leaves the others' rows as they were."""
+    """Removing all rows of one person, or one row without an id, leaves the others' rows as they
+    were.
+    """
     keys = [person_key(value) for value in ids]
     ranks = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(ids), max_size=len(ids))), dtype=np.uint64)
     mask = least_rows(person_codes(objects(*ids))[0], ranks, limit)

@@ -1,4 +1,6 @@
-"""PMT as its paper has it: T releases with noise for R, eta, a moment of x alone, lasso and elastic net."""
+"""PMT as its paper has it: T releases with noise for R, eta, a moment of x alone, lasso and elastic
+net.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,8 @@ def test_algorithm_3_releases_t_pairs_with_noise_for_r_and_r_squared(eta):
     mu = Budget.of(2.0, 1e-6).mu / math.sqrt(2)
     radius = math.sqrt(d * (1 + math.log(2 * n / (eta or 0.05))))
     gradient, hessian = fitted.privacy_.releases[:2]
-    # Off-diagonal entries of a symmetric matrix have their own deviation: that of the release is a diagonal one's.
+    # Off-diagonal entries of a symmetric matrix have their own deviation: that of the release is a
+    # diagonal one's.
     assert gradient.noise_std == pytest.approx(2 * math.sqrt(steps) * radius / mu, rel=1e-3)
     assert hessian.noise_std == pytest.approx(math.sqrt(steps) * radius**2 / (2 * mu), rel=1e-3)
     assert fitted.privacy_.mu <= math.sqrt(2) * mu
@@ -157,7 +160,9 @@ def test_a_moment_of_x_alone_serves_as_that_of_one_and_x(solver, intercept):
 
 
 def test_without_an_intercept_rows_are_white_about_their_origin():
-    """Far rows: with an identity in place of their moment about 0 the wide direction would drown the others."""
+    """Far rows: with an identity in place of their moment about 0 the wide direction would drown
+    the others.
+    """
     moment = X.T @ X / len(X)
     asked = {"epsilon": 1.0, "delta": 1e-6, "bounds_X": (LOW, HIGH), "bounds_y": (-30, 30), "fit_intercept": False}
     fitted = LinearRegression(**asked, solver="pmt", public=Public(second_moment=moment, n=400)).fit(X, Y - 1.0)

@@ -1,4 +1,4 @@
-"""Prediction does what the fit did: features are moved into their bounds, and what is missing is not guessed."""
+"""Prediction clips features to their bounds as the fit did, and gives NaN for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made of public rows: their own best fit, exposures included, and coordinates that odd rows do not bend."""
+"""The use of public rows: their own fit, exposures included, and coordinates robust to odd rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def test_exposures_of_public_rows_enter_their_fit():
     encoder = encoder_of(2, (0.0, 30.0), (0.1, 10.0))
     model = GlmModel(Poisson(), link("log"), Labels(15.0, 15.0), np.zeros(2), exposure=(0.1, 10.0))
     found = public_guess(Public(X, y, exposure=exposure), encoder, model).coefficients
-    # In encoded units slopes are three times as large. Standard errors are .015 and less: five of them are allowed.
+    # In encoded units slopes are three times as large. Standard errors are .015 and less: five of
+    # them are allowed.
     np.testing.assert_allclose(found / [1, 3, 3], [-1, 0.5, -0.3], atol=0.08)
 
 
@@ -40,7 +41,8 @@ def test_a_model_with_exposure_uses_labelled_public_rows():
     public = Public(*claims(5000, seed=2)[:2], exposure=claims(5000, seed=2)[2])
     tiny = DECLARED | {"epsilon": 0.01}
     fitted = PoissonRegressor(**tiny, public=public).fit(X, y, exposure=exposure)
-    # At so small a budget the public fit is all there is; the constant may be off by what exposures were taken to be.
+    # At so small a budget the public fit is all there is; the constant may be off by what exposures
+    # were taken to be.
     np.testing.assert_allclose(fitted.coef_, [0.5, -0.3], atol=0.15)
 
 

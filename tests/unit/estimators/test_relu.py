@@ -47,7 +47,9 @@ def make(kind=ReLURegressor, **more):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("link", list(INDEX_LINKS))
 def test_a_large_budget_finds_the_truth(link, intercept):
-    """At epsilon 100 and n = 20,000 an error of .08 is more than six standard deviations of sampling."""
+    """At epsilon 100 and n = 20,000 an error of .08 is more than six standard deviations of
+    sampling.
+    """
     X, y = rows(20_000, link, 0.4 * intercept)
     bounds = (-20, 20) if link == "cubic" else (-2, 5)
     options = {"link": link, "fit_intercept": intercept, "bounds_y": bounds, "public": None}
@@ -78,7 +80,9 @@ def test_every_solver_says_what_it_promises(solver):
 
 
 def test_centred_bounds_and_no_intercept_keep_the_origin():
-    """Bounds that are not symmetric move the encoded origin; a model without intercept must not notice."""
+    """Bounds that are not symmetric move the encoded origin; a model without intercept must not
+    notice.
+    """
     X, y = rows(20_000)
     model = make(data_norm=None, bounds_X=(-5, 7), epsilon=100.0, fit_intercept=False, public=None).fit(X, y)
     assert np.abs(model.coef_ - TRUTH).max() < 0.08
@@ -198,7 +202,9 @@ def test_slopes_are_derivatives_and_inverses_invert(name):
 
 
 def test_models_of_many_columns_give_no_standard_errors():
-    """With more than 3 columns intervals were found to cover far less than they say (docs/limits.md)."""
+    """With more than 3 columns intervals were found to cover far less than they say
+    (docs/limits.md).
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(800, 4))
     y = np.maximum(X @ np.array([1.0, -1.0, 0.5, 0.0]), 0)

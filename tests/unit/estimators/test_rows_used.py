@@ -1,4 +1,6 @@
-"""Rows that no fit can use are told by the noisy count of rows used, in the summary and as a warning."""
+"""Rows that no fit can use are told by the noisy count of rows used, in the summary and as a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,8 @@ def test_usable_rows_are_counted_and_half_of_them_too(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnusableRowsWarning)
         whole, some = make().fit(X, y), make().fit(half, y)
-    # The grid on which sums lie rounds a count by a share of its noise, which is about 30 and more here.
+    # The grid on which sums lie rounds a count by a share of its noise, which is about 30 and more
+    # here.
     assert whole.n_used_ == pytest.approx(N, abs=5)
     assert some.n_used_ == pytest.approx(N / 2, abs=5)
 

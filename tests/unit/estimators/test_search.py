@@ -39,7 +39,9 @@ def ridge(**more):
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 def test_the_useful_candidate_is_chosen_and_all_costs_the_budget(neighbours):
-    """The other two predict the mean; their held-out losses are 4,000 rows' worth apart: no luck is involved."""
+    """The other two predict the mean; their held-out losses are 4,000 rows' worth apart: no luck is
+    involved.
+    """
     X, y = rows()
     found = PrivateGridSearchCV(ridge(neighbours=neighbours), {"alpha": [1e9, 1.0, 1e8]}).fit(X, y)
     assert found.best_params_ == {"alpha": 1.0}
@@ -50,7 +52,9 @@ def test_the_useful_candidate_is_chosen_and_all_costs_the_budget(neighbours):
 
 
 def test_a_choice_among_equals_is_as_good_as_random():
-    """40 searches among two equal candidates; 5 to 35 of one kind but for 1 in 5 million under a fair coin."""
+    """40 searches among two equal candidates; 5 to 35 of one kind but for 1 in 5 million under a
+    fair coin.
+    """
     X, y = rows(60)
     search = PrivateGridSearchCV(ridge(solver="moments"), {"alpha": [1.0, 1.0]})
     first = sum(search.fit(X, y).best_index_ == 0 for _ in range(40))
@@ -149,7 +153,9 @@ def poisson(**more):
 
 
 def test_exposures_count_in_the_fits_and_in_the_choice():
-    """At alpha 0 the model is right; the choice would see it as bad as the flat one if times were left out."""
+    """At alpha 0 the model is right; the choice would see it as bad as the flat one if times were
+    left out.
+    """
     X, y, times = counts()
     found = PrivateGridSearchCV(poisson(), {"alpha": [1e7, 0.0]}).fit(X, y, exposure=times)
     assert found.best_params_ == {"alpha": 0.0}

@@ -1,4 +1,6 @@
-"""A search stays within its (epsilon, delta) with every solver, and nothing is spent before that is certain."""
+"""A search stays within its (epsilon, delta) with every solver, and nothing is spent before that is
+certain.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ SEARCHES = {
 
 @pytest.mark.parametrize("case", SEARCHES)
 def test_a_search_costs_no_more_than_was_asked_for(case, tmp_path):
-    """Asked for 1.0, ``objective`` reported 3.57, a grid over solvers 4.08, ReLU's ``sgd`` infinity."""
+    """Asked for 1.0, ``objective`` reported 3.57, a grid over solvers 4.08, ReLU's ``sgd``
+    infinity.
+    """
     make, grid, data = SEARCHES[case]
     asked = make().epsilon
     path = tmp_path / "budget"
@@ -82,7 +86,9 @@ def test_a_search_costs_no_more_than_was_asked_for(case, tmp_path):
 
 @pytest.mark.parametrize("case", ["objective", "any logistic solver", "any ReLU solver"])
 def test_a_fit_in_a_search_reserves_what_its_rehearsal_said(case):
-    """Fits are the same functions of public facts both times: the accountant refuses any that is dearer."""
+    """Fits are the same functions of public facts both times: the accountant refuses any that is
+    dearer.
+    """
     make, grid, data = SEARCHES[case]
     for _ in range(2):
         PrivateGridSearchCV(make(), grid, shares=(0.5, 0.2, 0.3)).fit(*data())
@@ -112,7 +118,9 @@ def test_what_cannot_be_fitted_is_told_before_anything_is_spent(tmp_path):
     ],
 )
 def test_the_price_of_cross_validation_is_what_the_fits_cost_together(model, fits):
-    """It said 2.4 for five fits by ``objective``, whose composition was 5.2; that was far too much, too."""
+    """It said 2.4 for five fits by ``objective``, whose composition was 5.2; that was far too much,
+    too.
+    """
     from discreet.privacy import joint
 
     X, y = binary(200)
@@ -142,9 +150,11 @@ FAMILIES = {
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_choice_sees_the_difference_in_every_family(name):
-    """Losses were cut at the square of a quarter of y's range, here 625, where a typical one is 1: a random choice.
+    """Losses were cut at the square of a quarter of y's range, here 625, where a typical one is 1:
+    a random choice.
 
-    The other two candidates predict the mean: their losses on 800 rows are some 30 noise scales larger.
+    The other two candidates predict the mean: their losses on 800 rows are some 30 noise scales
+    larger.
     """
     family, draw = FAMILIES[name]
     model = GeneralizedLinearRegressor(**ASKED | {"epsilon": 8.0}, bounds_y=(0, 100), family=family, solver="newton")
@@ -167,7 +177,9 @@ def test_a_family_without_a_bound_is_refused_unless_one_is_given():
 
 
 def test_links_may_vary_and_families_may_not():
-    """Each candidate is judged by its own link: with the other's, the probit would seem much worse than the logit."""
+    """Each candidate is judged by its own link: with the other's, the probit would seem much worse
+    than the logit.
+    """
     X, y = binary(4000)
     model = GeneralizedLinearRegressor(**ASKED | {"epsilon": 8.0}, family="bernoulli", bounds_y=(0, 1))
     grid = [{"link": ["probit"], "alpha": [0.0]}, {"link": ["logit"], "alpha": [1e9]}]

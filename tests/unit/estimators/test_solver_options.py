@@ -1,4 +1,4 @@
-"""A solver does what it was asked for or says that it cannot: no option is ignored, no other algorithm runs."""
+"""A solver honours its options or raises: no option is ignored, and no other algorithm runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _with_every_solver():
 @pytest.mark.parametrize(("kind", "solver", "calibration"), with_every_solver())
 @pytest.mark.parametrize("option", OPTIONS)
 def test_an_option_is_used_or_refused_before_anything_is_spent(kind, solver, calibration, option):
-    """What a solver has is in the question that the ledger remembers; what it has not is named in an error."""
+    """A solver's options are part of the job's key; an option that it lacks is named in an error."""
     given = Public(rows=np.random.default_rng(0).uniform(-1, 1, (60, 4)), y=np.linspace(0.5, 1, 60).round())
     made = ready(kind, 1.0, 1e-6, "replace_one").set_params(solver=solver)
     if "calibration" in inspect.signature(kind).parameters:

@@ -97,7 +97,9 @@ def test_an_automatic_sparsity_keeps_what_stands_clear_of_the_noise():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_standard_errors_cover_the_truth_on_a_support_that_is_beyond_doubt(kind):
-    """Each of 3 estimates lies within 6 standard errors of the truth: a false alarm below 1e-8 if they are right."""
+    """Each of 3 estimates lies within 6 standard errors of the truth: a false alarm below 1e-8 if
+    they are right.
+    """
     model = make(kind).fit(*data(kind, rows=20_000))
     scale = 0.6 if kind is SparsePoissonRegressor else 1.0
     for record, truth in zip(model.results_.records()[1:], TRUE.values(), strict=True):

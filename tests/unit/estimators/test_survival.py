@@ -1,4 +1,6 @@
-"""Piecewise exponential models: the Poisson fit of expanded rows at a huge budget, and a promise to whole persons."""
+"""Piecewise exponential models: the Poisson fit of expanded rows at a huge budget, and a promise to
+whole persons.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from discreet.curator import listening
 
 
 class Tape:
-    """Hands out what was released first, and keeps the exact sums behind it."""
+    """Returns the first release again, and keeps its exact sums."""
 
     def __init__(self):
         self.exact, self.noisy, self.scales = [], None, None
@@ -29,7 +29,9 @@ def threshold(values, **more):
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
 def test_nearly_all_values_stay_below_and_not_below_half(calibration, scale):
-    """All 21 counts are within their slack except once in 20 runs; the margin of 4 makes that once in 10^9."""
+    """All 21 counts are within their slack except once in 20 runs; the margin of 4 makes that once
+    in 10^9.
+    """
     values = np.random.default_rng(0).normal(size=20_000) * scale
     found = threshold(values, epsilon=2.0, calibration=calibration).value
     sizes = np.abs(values)

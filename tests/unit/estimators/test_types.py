@@ -1,4 +1,6 @@
-"""Types that cannot hold what was declared are refused before anything is paid for; what only cells show is not."""
+"""Types that cannot hold what was declared are refused before anything is paid for; what only cells
+show is not.
+"""
 
 from __future__ import annotations
 

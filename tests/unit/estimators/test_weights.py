@@ -1,4 +1,6 @@
-"""Rows with weights: the weighted fit and its sandwich at a huge budget, the same bits everywhere, and the promise."""
+"""Rows with weights: the weighted fit and its sandwich at a huge budget, the same bits everywhere,
+and the promise.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The runner of the papers' figures: every cell once, resumable, with a table and a plot of what there is."""
+"""The runner of the papers' figures: every cell once, resumable, with a table and a plot of what
+there is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scores with a bound: unbiased at the true mean, bounded, rising; and plain fits are everybody's."""
+"""Clipped scores: unbiased at the true mean, bounded, increasing; plain fits equal other
+libraries'.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def test_the_expected_score_of_an_amount_is_0_at_its_mean(eta, bound, declared, 
     eta = min(eta, np.log(4 * high))  # farther beyond all labels a mean is treated as if it stood there
     clipped = ClippedScore(Gamma(), link("log"), low, high, dispersion)
     law = stats.gamma(1 / dispersion, scale=dispersion * np.exp(eta))
-    # Quantiles in the middle of equal slices of probability; the uppermost slice holds most of the error.
+    # Quantiles in the middle of equal slices of probability; the uppermost slice holds most of the
+    # error.
     y = np.clip(law.ppf((np.arange(10_000) + 0.5) / 10_000), low, high)
     mean = np.mean(clipped.score(y, np.full_like(y, eta), np.full_like(y, bound)))
     assert mean == pytest.approx(0, abs=5e-3)
@@ -126,7 +129,9 @@ def test_scores_fall_as_labels_rise(name, eta, bound):
 @pytest.mark.parametrize(("one", "low", "high"), [(Poisson(), 0, 4), (Gamma(), 0.1, 5.0)], ids=["poisson", "gamma"])
 @pytest.mark.parametrize("bound", [0.1, 1.0, 10.0])
 def test_a_mean_beyond_every_label_is_pulled_back(one, low, high, bound):
-    """However far: a descent that noise has thrown out of the declared range must find its way home."""
+    """However far: a descent that noise has thrown out of the declared range must find its way
+    home.
+    """
     clipped = ClippedScore(one, link("log"), low, high)
     far = np.array([np.log(high) + 1, 5.0, 10.0, 20.0])
     middle = np.full(4, (low + high) / 2)

@@ -92,7 +92,8 @@ def test_score_is_half_the_slope_of_the_deviance(one: Family, by: Link) -> None:
         far = [one.deviance(y, by.mean(ETA + k * step)) for k in (-2, -1, 1, 2)]
         slope = (8 * (far[2] - far[1]) - (far[3] - far[0])) / (12 * step)
         score = one.score(y, ETA, by)
-        # The truncation error is step^4 times a fifth derivative, which is large for strongly curved deviances.
+        # The truncation error is step^4 times a fifth derivative, which is large for strongly
+        # curved deviances.
         np.testing.assert_allclose(slope / 2, score, rtol=1e-7, atol=1e-9 * np.abs(score).max() + 1e-10)
 
 
@@ -267,7 +268,9 @@ def test_the_deviance_is_never_negative(eta: float, share: float) -> None:
 @pytest.mark.parametrize("one", FAMILIES, ids=repr)
 @pytest.mark.parametrize("mean", [0.01, 0.3, 0.7, 5.0, 400.0])
 def test_a_choice_cuts_losses_above_those_of_usual_labels_and_not_far_above(one: Family, mean: float) -> None:
-    """Usual: what labels drawn from the family with this mean have on average, and the mean of those that are not 0."""
+    """Usual: what labels drawn from the family with this mean have on average, and the mean of
+    those that are not 0.
+    """
     if isinstance(one, Bernoulli):
         mean = min(mean, 1 - 0.01)
     rng = np.random.default_rng(0)

@@ -49,7 +49,8 @@ def test_derivatives_are_those_of_finite_differences(one: Link) -> None:
     if one.name in ("identity", "logit", "log", "negative_inverse"):
         pairs.append((one.cumulant, one.mean))
     for value, derivative in pairs:
-        # Richardson's combination of central differences: its error is of order step^4 times a fifth derivative.
+        # Richardson's combination of central differences: its error is of order step^4 times a
+        # fifth derivative.
         wide = (value(eta + 2 * step) - value(eta - 2 * step)) / (4 * step)
         narrow = (value(eta + step) - value(eta - step)) / (2 * step)
         np.testing.assert_allclose((4 * narrow - wide) / 3, derivative(eta), rtol=1e-7, atol=1e-9)

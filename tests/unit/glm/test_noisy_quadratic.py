@@ -1,4 +1,6 @@
-"""Least squares on a noisy second moment: unbiased loss, known covariance, and plain least squares without noise."""
+"""Least squares on a noisy second moment: unbiased loss, known covariance, and plain least squares
+without noise.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def isotropic(rng: np.random.Generator, noise_std: float) -> np.ndarray:
 
 @pytest.mark.parametrize("ridge", [0.0, 30.0, 1000.0, math.inf])
 def test_the_loss_estimate_is_unbiased(ridge):
-    """Stein's identity: over the noise, the estimated loss of a fitted model averages to its true loss."""
+    """Stein's identity: over the noise, the estimated loss of a fitted model averages to its true
+    loss.
+    """
     rng = np.random.default_rng(1)
     rows = table()
     moment, noise_std = rows.T @ rows, 8.0
@@ -51,13 +55,16 @@ def test_the_loss_estimate_is_unbiased(ridge):
         corrections.append(estimate - residual @ noisy.moment @ residual)
     standard_error = np.std(errors) / math.sqrt(len(errors))
     assert abs(np.mean(errors)) < LIMIT * standard_error
-    # The test has power: without the correction it would fail, where that is not small beside a large ridge.
+    # The test has power: without the correction it would fail, where that is not small beside a
+    # large ridge.
     if ridge < 100:
         assert np.mean(corrections) > LIMIT * standard_error
 
 
 def test_the_noise_covariance_is_that_of_repeated_noise():
-    """4,000 repetitions: a variance is known to 2.2 percent, so 14 percent is more than six standard errors."""
+    """4,000 repetitions: a variance is known to 2.2 percent, so 14 percent is more than six
+    standard errors.
+    """
     rng = np.random.default_rng(2)
     rows = table()
     moment, noise_std = rows.T @ rows, 4.0
@@ -81,7 +88,9 @@ def test_an_infinite_ridge_is_the_constant_model():
 
 
 def test_where_noise_hides_everything_most_models_are_the_constant_one():
-    """Of pure noise, 4 in 5 models are constant and none is wild (measured: 0.80, largest coefficient 1.1)."""
+    """Of pure noise, 4 in 5 models are constant and none is wild (measured: 0.80, largest
+    coefficient 1.1).
+    """
     rng = np.random.default_rng(3)
     sizes = []
     for _ in range(100):

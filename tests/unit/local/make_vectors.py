@@ -1,4 +1,5 @@
-"""Makes what clients in every language must agree on: golden files and clients/js/test/vectors.json.
+"""Makes what clients in every language must agree on: golden files and
+clients/js/test/vectors.json.
 
 Run from the repository: PYTHONPATH=tests/unit/local python tests/unit/local/make_vectors.py
 """

@@ -180,7 +180,8 @@ def test_a_device_loads_numpy_and_nothing_heavier(tmp_path):
         text=True,
         check=True,
     ).stdout
-    # A device starts in the time of numpy and a little: busy test machines forbid an absolute bound.
+    # A device starts in the time of numpy and a little: busy test machines forbid an absolute
+    # bound.
     assert float(seconds) < 2.5 * float(alone) + 0.1
 
 

@@ -1,4 +1,6 @@
-"""Estimation: known answers without noise, honest intervals with it, and a named error where no root exists."""
+"""Estimation: known answers without noise, honest intervals with it, and a named error where no
+root exists.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,8 @@ def test_intervals_cover_about_as_often_as_they_say(options):
         (result,) = fit(task, simulate_rows(task, rows[3000:], labels, rng))
         low, high = result.results_.intervals().T[:, -3:]
         hits.append((low <= TRUTH) & (high >= TRUTH))
-    # 75 intervals; eight misses or more have a chance below 1 in 30, so this only finds intervals that are far off.
+    # 75 intervals; eight misses or more have a chance below 1 in 30, so this only finds intervals
+    # that are far off.
     assert np.mean(hits) >= 0.8
 
 
@@ -307,7 +310,7 @@ def test_without_a_design_the_assumption_is_named():
     rehearsal = rehearse(task, 500_000, LocalGLM("logistic"), np.random.default_rng(18))
     logistic, linear = fit(task, rehearsal.collection, ["logistic", "identity"])
     assert "Gaussian" in logistic.assumption
-    assert "nothing is supposed" in linear.assumption
+    assert "nothing is assumed" in linear.assumption
     assert "a guess" in forecast(task, 1000)["supposes"]
 
 
@@ -316,7 +319,7 @@ def test_a_copy_without_its_design_cannot_fit():
     collection = rehearse(kind("cross"), 1000, LocalGLM("logistic"), np.random.default_rng(0)).collection
     slim = Collection(task)
     slim.add_sum(collection.total, 1000)
-    with pytest.raises(DomainError, match="lacks the design"):
+    with pytest.raises(DomainError, match="only the hash of its public design"):
         fit(task, slim)
 
 
@@ -375,7 +378,7 @@ def test_algorithm_5_runs_as_printed_from_its_tasks(tmp_path):
     (result,) = fit(second, exact, ["logistic"])
     direction = result.coef_ / np.linalg.norm(result.coef_)
     assert direction @ TRUTH / np.linalg.norm(TRUTH) > 0.999
-    with pytest.raises(ValueError, match="every report"):
+    with pytest.raises(ValueError, match="every single report"):
         fit(second, summed(exact), ["logistic"])
     with pytest.raises(DomainError, match="algorithm 5"):
         printed_task("t", epsilon=20.0, **options)

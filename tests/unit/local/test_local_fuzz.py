@@ -1,4 +1,5 @@
-"""Odd tasks, records and reports: Python, JavaScript and a plain reading of the page judge them alike.
+"""Odd tasks, records and reports: Python, JavaScript and a plain reading of the page judge them
+alike.
 
 A million of them: tests/soak/local_fuzz.py, benchmarks/results/local_fuzz.md.
 """

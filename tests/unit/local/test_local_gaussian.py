@@ -1,4 +1,6 @@
-"""The Gaussian randomizer: the arithmetic that privacy rests on, against brute force and against the exact profile."""
+"""The Gaussian randomizer: the arithmetic that privacy rests on, against brute force and against
+the exact profile.
+"""
 
 from __future__ import annotations
 

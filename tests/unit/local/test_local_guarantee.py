@@ -29,7 +29,8 @@ def test_shuffling_helps_small_epsilons_and_many_people(randomizer):
 
 
 def test_shuffling_is_never_below_the_pure_closed_form():
-    # A bound for delta-approximate reports cannot beat the one for pure reports of the same epsilon.
+    # A bound for delta-approximate reports cannot beat the one for pure reports of the same
+    # epsilon.
     task, n, delta = make_task(epsilon=1.0, randomizer="gaussian"), 1_000_000, 1e-6
     pure = math.log1p(math.tanh(0.5) * (8 * math.sqrt(math.e * math.log(4 / delta) / n) + 8 * math.e / n))
     assert shuffled_epsilon(task, n, delta) > pure

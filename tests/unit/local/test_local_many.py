@@ -1,4 +1,6 @@
-"""Many people's records on one machine: the same reports as one by one, stored together, however it ends."""
+"""Many people's records on one machine: the same reports as one by one, stored together, however it
+ends.
+"""
 
 from __future__ import annotations
 
@@ -71,9 +73,9 @@ def test_the_compiled_loop_gives_the_same_bits(dimension, count, monkeypatch):
     keys = [codebook_key(rng.bytes(32), rng.bytes(16)) for _ in range(40)]
     vectors = rng.normal(size=(40, dimension))
     monkeypatch.setattr(book_scores, "_GROUP", 10 * count * dimension)  # several groups
-    monkeypatch.setattr(book_scores, "_MANY", 10**18)
+    monkeypatch.setattr(book_scores, "_COMPILE_AFTER", 10**18)
     plain = book_scores.scores(keys, vectors, count)
-    monkeypatch.setattr(book_scores, "_MANY", -1)
+    monkeypatch.setattr(book_scores, "_COMPILE_AFTER", -1)
     assert np.array_equal(book_scores.scores(keys, vectors, count), plain)
 
 

@@ -1,4 +1,6 @@
-"""Two rounds without public rows: a pilot tells means and scales, and the second round is far better for it."""
+"""Two rounds without public rows: a pilot tells means and scales, and the second round is far
+better for it.
+"""
 
 from __future__ import annotations
 
@@ -128,5 +130,5 @@ def test_two_rounds_are_advised_where_they_help_and_refused_where_a_pilot_is_bli
     with pytest.raises(DomainError, match=r"one round.*too little"):
         pilot_task("t", domain=OFF, goal=2000, **common)
     levels = Domain((Categorical("b", ("x", "y")),))
-    assert "categories alone" in two_rounds_advice(levels.columns, 4.0, 500_000)
+    assert "without numeric columns" in two_rounds_advice(levels.columns, 4.0, 500_000)
     assert pilot_error(numbers, 1.0, 20_000) == pytest.approx(10 * pilot_error(numbers, 1.0, 200_000), rel=1e-6)

@@ -1,4 +1,6 @@
-"""The unit randomizer: its epsilon by exact enumeration, its mean and covariance, its candidates bit by bit."""
+"""The unit randomizer: its epsilon by exact enumeration, its mean and covariance, its candidates
+bit by bit.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def test_every_input_favours_exactly_as_many_candidates(numbers, identity):
 
 
 def test_a_randomizer_that_favours_by_a_threshold_is_caught_by_the_same_enumeration():
-    """What a fixed top prevents: with a threshold the number of favoured candidates, hence the normaliser, varies."""
+    """What a fixed top prevents: with a threshold the number of favoured candidates, hence the
+    normaliser, varies.
+    """
     book = candidates([b"k" * 32], 3, 6)[0]
     laws = []
     for vector in VECTORS[:3]:
@@ -120,7 +124,7 @@ def test_reports_are_unbiased_with_the_covariance_that_is_claimed(dimension, eps
     payloads = made.randomize(bytes(32), np.tile(vector, (n, 1)), ids, SeededBits(1))
     values = np.array([made.decode(bytes(32), i, p) for i, p in zip(ids, payloads, strict=True)]) * made.unit
     lengths = np.linalg.norm(values, axis=1)
-    assert np.allclose(lengths, made.longest, rtol=1e-5)  # every report has the same length: no liar stands out
+    assert np.allclose(lengths, made.longest, rtol=1e-5)  # every report has the same length, honest or not
     unit = vector / np.linalg.norm(vector)
     second = made.second_moment(np.outer(vector, vector), np.outer(unit, unit))
     covariance = second - np.outer(vector, vector)
@@ -155,7 +159,8 @@ def test_the_error_is_within_a_few_per_cent_of_the_best_that_any_randomizer_has(
 
 def test_chacha_is_rfc_8439():
     key = bytes(range(32))
-    # RFC 8439, 2.3.2's block differs by its nonce; A.1's first vector has key, nonce and counter zero.
+    # RFC 8439, 2.3.2's block differs by its nonce; A.1's first vector has key, nonce and counter
+    # zero.
     assert key_stream(bytes(32), 0, 16).hex() == "76b8e0ada0f13d90405d6ae55386bd28"
     ours = stream_blocks(np.frombuffer(key, dtype="<u4")[np.newaxis], np.arange(9, dtype=np.uint32)).tobytes()
     for start, count in ((0, 576), (63, 2), (64, 64), (130, 300)):

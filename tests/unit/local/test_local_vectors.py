@@ -1,4 +1,6 @@
-"""What every client agrees on: the same records and coins give the same bytes, the same documents are tasks."""
+"""What every client agrees on: the same records and coins give the same bytes, the same documents
+are tasks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Chi-square tests against laws that are known exactly. Each raises a false alarm once in a million runs."""
+"""Chi-square tests against laws that are known exactly. Each raises a false alarm once in a million
+runs.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,16 @@ def laplace_weight(i: np.ndarray, scale: float) -> np.ndarray:
 
 
 def integer_law_p_value(draws: np.ndarray, weight: Callable, scale: float) -> float:
-    """Chi-square p-value of draws against P(i) ~ weight(i, scale), binned so that every bin expects enough."""
+    """Chi-square p-value of draws against P(i) ~ weight(i, scale), binned so that every bin expects
+    enough.
+    """
     reach = int(60 * scale) + 60  # beyond this, less than 1e-20 of the mass of either law
     support = np.arange(-reach, reach + 1)
     probability = weight(support, scale)
     probability /= probability.sum()
     assert np.abs(draws).max() <= reach
-    # Runs of neighbours that hold at least 1/200 of the mass each, or 50 expected draws if that is more.
+    # Runs of neighbours that hold at least 1/200 of the mass each, or 50 expected draws if that is
+    # more.
     share = max(1 / 200, 50 / draws.size)
     bin_of = np.floor(np.cumsum(probability) / share - 1e-9).astype(int)
     _, bin_of = np.unique(bin_of, return_inverse=True)
@@ -43,7 +48,8 @@ def category_p_value(outcomes: Iterable, law: dict) -> float:
 
 
 def p_value(observed: np.ndarray, expected: np.ndarray) -> float:
-    # Sparse bins are pooled: the chi-square law is an approximation that needs about 10 expected draws a bin.
+    # Sparse bins are pooled: the chi-square law is an approximation that needs about 10 expected
+    # draws a bin.
     sparse = expected < 10
     if sparse.any():
         observed = np.append(observed[~sparse], observed[sparse].sum())

@@ -29,7 +29,8 @@ def system_bits(request, monkeypatch):
 def test_words_have_the_asked_size_and_never_repeat(system_bits, size):
     both = np.concatenate([system_bits.words(size), system_bits.words(size)])
     assert both.dtype == np.uint64
-    # 400,006 words of 64 bits collide with probability 4e-9; a repeated or unfilled stretch would show at once.
+    # 400,006 words of 64 bits collide with probability 4e-9; a repeated or unfilled stretch would
+    # show at once.
     assert np.unique(both).size == 2 * size
 
 

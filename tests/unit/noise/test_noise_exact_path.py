@@ -1,4 +1,6 @@
-"""The exact path, which real draws take once in 2**35 proposals, decides as the fast one does and is itself exact."""
+"""The exact path, which real draws take once in 2**35 proposals, decides as the fast one does and
+is itself exact.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +70,8 @@ def test_certain_event_needs_no_more_digits():
 
 @pytest.mark.parametrize("law", [law for law, _ in LAWS])
 def test_words_beyond_the_table_reach_further_blocks(law):
-    # The largest word says only that the block is far out; 128 digits of ones say that it is about twice as far in
-    # the exponent: 88 = 128 ln 2 there, 44 without.
+    # The largest word says only that the block is far out; 128 digits of ones say that it is about
+    # twice as far in the exponent: 88 = 128 ln 2 there, 44 without.
     low_word, accept = 0, 0
     ones = 2**64 - 1
     far = sample(law(10.0), None, ScriptedBits([*[ones] * 10, *[low_word] * 10, *[accept] * 10, *[ones, 0] * 10]))

@@ -1,4 +1,6 @@
-"""The theorem of docs/papers/discrete_gaussian.md in one dimension, where delta(epsilon) can be computed directly."""
+"""The theorem of docs/papers/discrete_gaussian.md in one dimension, where delta(epsilon) can be
+computed directly.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def tail_masses(scale: int) -> tuple[list[Decimal], int]:
 
 
 def discrete_delta(scale: int, shift: int, epsilon: float) -> float:
-    """Sum of max(0, P(X = i) - e^epsilon P(X + shift = i)): the ratio falls in i, so a tail is the optimal event."""
+    """Sum of max(0, P(X = i) - e^epsilon P(X + shift = i)): the ratio falls in i, so a tail is the
+    optimal event.
+    """
     masses, reach = tail_masses(scale)
 
     def mass(i: int) -> Decimal:
@@ -36,7 +40,8 @@ def discrete_delta(scale: int, shift: int, epsilon: float) -> float:
 
     with localcontext(prec=DIGITS):
         last = int(np.floor(shift / 2 - epsilon * scale**2 / shift))
-        # The neighbours of `last` guard against the rounding of the line above; the best event is the maximum.
+        # The neighbours of `last` guard against the rounding of the line above; the best event is
+        # the maximum.
         gain = [mass(i) - Decimal(epsilon).exp() * mass(i - shift) for i in (last - 1, last, last + 1)]
         return float(max(gain))
 

@@ -1,7 +1,9 @@
-"""The low-order bits of an answer say nothing about the data (Mironov's attack on floating-point noise).
+"""The low-order bits of an answer say nothing about the data (Mironov's attack on floating-point
+noise).
 
-One row moves a count from 0 to 1. In float64, 1 + noise that lands in (-1/2, 1/2) comes from noise in (-3/2, -1/2), all
-of whose values are multiples of 2**-53; 0 + noise in the same range is often finer. A finer answer betrays the 0.
+One row moves a count from 0 to 1. In float64, 1 + noise that lands in (-1/2, 1/2) comes from noise
+in (-3/2, -1/2), all of whose values are multiples of 2**-53; 0 + noise in the same range is often
+finer. A finer answer betrays the 0.
 """
 
 from __future__ import annotations
@@ -30,5 +32,6 @@ def test_grid_noise_does_not_leak():
     for count in (0.0, 1.0):
         answers = count + step * discrete_gaussian(2.0**20, N)
         assert betrays_zero(answers).sum() == 0
-        # Stronger: whatever the count, each answer is a multiple of the step, so all have the same possible values.
+        # Stronger: whatever the count, each answer is a multiple of the step, so all have the same
+        # possible values.
         assert np.array_equal(np.rint(answers / step) * step, answers)

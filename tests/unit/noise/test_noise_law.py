@@ -44,7 +44,8 @@ def test_gaussian_draws_have_the_stated_moments():
     n, scale = 500_000, 37.5
     z = discrete_gaussian(scale, n) / scale
     for power, mean, variance in [(1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)]:
-        # The 4th power has heavy tails at this size, so 6 standard deviations; false alarm below 1e-6.
+        # The 4th power has heavy tails at this size, so 6 standard deviations; false alarm below
+        # 1e-6.
         assert abs((z**power).mean() - mean) < 6 * np.sqrt(variance / n)
 
 

@@ -1,4 +1,6 @@
-"""The noise of a selection: its range is what was charged, and printed peeling follows its exact law."""
+"""The noise of a selection: its range is what was charged, and printed peeling follows its exact
+law.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def test_rounding_to_the_coarse_grid_keeps_the_coarse_reach(cells):
 
 
 def laplace_peeling_law(scores, scale, picks):
-    """P of each ordered choice, by summing over one candidate's noise; ties go to the first candidate."""
+    """P of each ordered choice, by summing over one candidate's noise; ties go to the first
+    candidate.
+    """
     span = np.arange(-400, 401)
     mass = np.exp(-np.abs(span) / scale)
     mass /= mass.sum()

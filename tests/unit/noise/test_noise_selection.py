@@ -99,15 +99,17 @@ def test_bounds_on_gumbel_noise_enclose_it_and_close_in(word):
 
 
 def test_digits_that_a_float_drops_still_count():
-    # Both words start with the same 53 bits, and there noise still varies by 1e-3 within the 11 bits that follow. The
-    # second candidate's noise is higher by almost all of that, and its score is lower by less.
+    # Both words start with the same 53 bits, and there noise still varies by 1e-3 within the 11
+    # bits that follow. The second candidate's noise is higher by almost all of that, and its score
+    # is lower by less.
     words = [1000 * 2**11 + 2047, 1000 * 2**11]
     assert gumbel_top([0.0003, 0.0], 1, 1.0, bits=ScriptedBits(words)).tolist() == [1]
     assert gumbel_top([0.0012, 0.0], 1, 1.0, bits=ScriptedBits(words)).tolist() == [0]
 
 
 def test_equal_random_words_are_refined_not_broken_by_position():
-    # All candidates get the same first word, so only later digits can order them, and they do so evenly.
+    # All candidates get the same first word, so only later digits can order them, and they do so
+    # evenly.
     firsts = Counter(int(gumbel_top(np.zeros(3), 3, 1.0, bits=SameFirstWords())[0]) for _ in range(300))
     assert category_p_value(firsts.elements(), {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}) > FALSE_ALARM
 

@@ -1,4 +1,6 @@
-"""The sampler step by step on words chosen by the test: every digit of a word goes where its definition says."""
+"""The sampler step by step on words chosen by the test: every digit of a word goes where its
+definition says.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ def test_no_word_is_sure_where_the_margin_is_everything(kind):
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_undecided_words_draw_more_digits_for_the_block_alone(kind):
-    """Just at the end of the first block: the next 64 digits decide, and the exact path then accepts as usual."""
+    """Just at the end of the first block: the next 64 digits decide, and the exact path then
+    accepts as usual.
+    """
     law = kind(4.0)
     low, high = cumulative_bounds(law, 64)[0]
     finer = cumulative_bounds(law, 128)[0][0]
@@ -260,14 +264,17 @@ def test_exact_gumbel_noise_is_tight():
             assert float(high) == pytest.approx(upper, rel=1e-12)
     low, high = _exact_gumbel(LazyUniform(2**63, ScriptedBits([])))
     assert float(low) == pytest.approx(-math.log(math.log(2)), rel=1e-15)
-    # Between the two lies what one unit of the last digit can make, and an error of 10^-64 on either side.
+    # Between the two lies what one unit of the last digit can make, and an error of 10^-64 on
+    # either side.
     assert 0 < high - low - 2 * Fraction(1, 10**64) < Fraction(1, 2**62)
 
 
 @pytest.mark.parametrize(("first", "second", "chosen"), [(2**64 - 1, 0, 1), (0, 2**64 - 1, 0)])
 @pytest.mark.parametrize("ahead", [1e-30, -1e-30])
 def test_noise_that_may_still_lie_on_either_side_is_refined(ahead, first, second, chosen):
-    """Equal words and all but equal scores: 64 more digits decide, the larger ones for the smaller noise."""
+    """Equal words and all but equal scores: 64 more digits decide, the larger ones for the smaller
+    noise.
+    """
     bits = ScriptedBits([2**63, 2**63, first, second])
     assert gumbel_top([ahead, 0.0], 1, 1.0, bits=bits).tolist() == [chosen]
     assert bits.left == []

@@ -18,8 +18,9 @@ NOISE = [11.89093705737106, 66.69073621404745, 432.0826355200765, 49.62102992191
 
 
 def test_what_follows_from_answers_stays_as_it_is_in_this_format():
-    """If this fails because a share, a prior or a weight was changed, files of parties with the version before would
-    be misread: raise FORMAT in release_file.py, then the numbers here."""
+    """If this fails because a share, a prior or a weight was changed, files of parties with the
+    version before would be misread: raise FORMAT in release_file.py, then the numbers here.
+    """
     plan = small_plan(mixes=3)
     values = [(np.array(value), noise) for value, noise in zip(VALUES, NOISE, strict=True)]
     stored = Stored(values, None, 200, False, "the file")

@@ -16,7 +16,7 @@ TRUTH = {"const": 0.0, "x0": 0.4, "x1": 0.0, "x2": -0.3, "x3": 0.2}
 
 @pytest.fixture(scope="module")
 def clear():
-    """A release with so little noise that mixing alone blurs it."""
+    """A release with so little noise that only the mixing error is left."""
     return released(small_plan(epsilon=500.0, people=5000, mixes=4096), people(5000))
 
 
@@ -90,7 +90,8 @@ def test_missing_people_are_told():
     result = type(joint)(plan, (joint.releases[0], fewer, joint.releases[2])).regress("y")
     note = next(note for note in result.notes() if "1000 people are missing at b" in note)
     more = float(note.split("their noise is ")[1].split("%")[0]) / 100
-    # Two thirds of the people: between sqrt(3/2) (mixing error rules) and 3/2 (noise rules) of the noise.
+    # Two thirds of the people: between sqrt(3/2) (mixing error rules) and 3/2 (noise rules) of the
+    # noise.
     assert 0.22 <= more <= 0.51
     # The people who are left tell the same model.
     assert result.results_.shrunk[3] == pytest.approx(-0.3, abs=5 * result.results_.std_errors[3])
@@ -111,7 +112,7 @@ def test_one_party_alone_can_be_fitted_whatever_its_noise(epsilon):
         assert np.isfinite(result.results_.estimates).all()
         assert np.isfinite(result.results_.std_errors).all()
         assert result.solution.typical_noise > 0
-        assert "noise blurs a correlation by about" in result.notes()[0]
+        assert "noise gives a correlation a standard error of about" in result.notes()[0]
         assert result.people_needed > 0
     if epsilon == 500.0:
         assert result.results_.shrunk[1] == pytest.approx(0.2, abs=0.1)

@@ -1,4 +1,6 @@
-"""A plan's release is noted in the party's key: a copy of the key on another machine does not pay for it again."""
+"""A plan's release is noted in the party's key: a copy of the key on another machine does not pay
+for it again.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def test_a_copy_of_the_key_on_another_machine_pays_for_no_second_release(plan, k
     copy = shutil.copy2(key.path, tmp_path / "copy.key")
     elsewhere()
     other = Ledger.create(tmp_path / "other.ledger", epsilon=5, delta=1e-5)
-    with pytest.raises(LedgerError, match=r"is paid from ledger .*a\.ledger on .* as the key says.*nothing was spent"):
+    with pytest.raises(
+        LedgerError, match=r"is paid from ledger .*a\.ledger on .* as the key's file says.*nothing was spent"
+    ):
         release(plan, "a", people(200), ledger=other, key=copy)
     assert other.history == []
     for ending in ("", ".mark"):
@@ -100,7 +104,7 @@ def test_the_command_makes_no_ledger_for_a_release_that_the_key_knows(key, tmp_p
     shutil.copy2("one.parquet", "two.parquet")
     again = CliRunner().invoke(main, [*arguments, "--data", "two.parquet"])
     assert again.exit_code == 1
-    assert "as the key says" in again.output
+    assert "as the key's file says" in again.output
     assert not (tmp_path / "two.ledger").exists()
 
 
@@ -137,7 +141,7 @@ def test_half_a_note_is_passed_over_and_the_key_stays_readable(plan, key, tmp_pa
     release(plan, "a", people(200), ledger=ledger, key=SigningKey.load(key.path))
     assert SigningKey.load(key.path).public_key == key.public_key
     elsewhere()
-    with pytest.raises(LedgerError, match="as the key says"):
+    with pytest.raises(LedgerError, match="as the key's file says"):
         ledger_of(plan, "a", key)
 
 

@@ -45,7 +45,7 @@ def test_a_ledger_that_is_gone_is_asked_for(tmp_path):
     first.path.rename(tmp_path / "away")
     other = new_ledger(tmp_path / "other.ledger")
     for ask in (lambda: ledger_of(PLAN, "a"), lambda: release(PLAN, "a", people(200), ledger=other)):
-        with pytest.raises(LedgerError, match="gone from there: put it back, or name the place that it was moved to"):
+        with pytest.raises(LedgerError, match="missing there: put it back, or name its new place with --ledger"):
             ask()
         assert other.history == []
 
@@ -112,7 +112,7 @@ def test_a_ledger_is_made_once(tmp_path):
     assert open_ledger(PLAN, "a", path) == open_ledger(PLAN, "a", path)
     for end in ("", ".mark", ".lock"):
         os.unlink(f"{path}{end}")
-    with pytest.raises(LedgerError, match=r"was made before and is gone.*discreet budget create"):
+    with pytest.raises(LedgerError, match=r"was created before and is missing.*discreet budget create"):
         open_ledger(small_plan(seed="t"), "a", path)
     assert not path.exists()
 
@@ -124,7 +124,7 @@ def test_without_a_state_folder_nothing_is_spent(tmp_path, monkeypatch):
     with pytest.raises(LedgerError, match="DISCREET_STATE"):
         open_ledger(PLAN, "a", tmp_path / "a.ledger")
     assert not (tmp_path / "a.ledger").exists()
-    with pytest.raises(LedgerError, match=r"nothing would remember.*nothing was spent"):
+    with pytest.raises(LedgerError, match=r"could not be recorded.*nothing was spent"):
         release(PLAN, "a", people(200), ledger=ledger)
 
 

@@ -31,7 +31,9 @@ def test_every_setting_changes_the_hash():
 
 
 def test_another_order_is_another_plan():
-    """Arrays of a release follow the plan's order: two orders under one hash would exchange coefficients."""
+    """Arrays of a release follow the plan's order: two orders under one hash would exchange
+    coefficients.
+    """
     first = small_plan()
     swapped = settings()
     swapped["parties"][0]["columns"].reverse()
@@ -96,7 +98,7 @@ def test_joint_guarantee_divides_mu_squared_among_the_parties():
 def test_text_gives_both_guarantees():
     text = explained(small_plan())
     assert "a's release alone: epsilon 1 " in text
-    assert "for a person who stands at every party: epsilon 1.8" in text
+    assert "for a person who is at every party: epsilon 1.8" in text
     assert "would be needed" in text
 
 
@@ -105,7 +107,7 @@ def test_text_gives_both_guarantees():
     [
         ({"parties": [{"name": "a", "columns": [numeric("x")]}]}, "at least two parties"),
         ({"parties": 3}, "parties must be a list of tables"),
-        ({"parties": [{"name": "a", "columns": [numeric("x")]}] * 2}, "every party must stand in the plan once"),
+        ({"parties": [{"name": "a", "columns": [numeric("x")]}] * 2}, "every party must be in the plan once"),
         ({"parties": [{"name": "a", "columns": []}, {"name": "b"}]}, "party 'a': columns must be a list of tables"),
         ({"parties": [{"name": "a", "columns": [{"name": "x", "low": "0", "high": 1}]}]}, "column 'x': low must be"),
         ({"parties": [{"columns": [numeric("x")]}]}, "number 1 of parties must be a table with a name"),

@@ -1,4 +1,6 @@
-"""DGM, BGM and RMGM as printed: the paper's noise, the paper's training, and what that noise really promises."""
+"""DGM, BGM and RMGM as printed: the paper's noise, the paper's training, and what that noise really
+promises.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,15 @@ def test_noise_is_the_papers(rows, mixes):
 
 
 def test_rows_are_people_in_one_order_with_that_noise(rows):
-    """All columns together, each less the truth in some order: their spread is that of noise and data at once."""
+    """All columns together, each less the truth in some order: their spread is that of noise and
+    data at once.
+    """
     frame = people(2000)
     released_x0 = rows.releases[0].mixes.value[:, 0]
     truth = (frame["x0"] + 1) / 2
     noise = rows.releases[0].mixes.noise_std
-    # 2,000 normal numbers: the variance is off by less than 5 of its standard errors, but for 1 run in 2 million.
+    # 2,000 normal numbers: the variance is off by less than 5 of its standard errors, but for 1 run
+    # in 2 million.
     assert released_x0.var() == pytest.approx(truth.var() + noise**2, rel=5 * np.sqrt(2 / 2000))
     assert released_x0.mean() == pytest.approx(truth.mean(), abs=5 * noise / np.sqrt(2000))
 
@@ -103,7 +108,7 @@ def test_rmgm_training_is_the_papers(mixes):
 
 @pytest.mark.parametrize("method", ["rmgm", "dgm"])
 def test_exact_guarantee_is_reported_and_attained(method):
-    """The worst replacement loses what is claimed: nothing is claimed for nothing, and nothing is missing."""
+    """The worst replacement loses exactly the claimed mu."""
     plan, frame = paper(method), people(300)
     frame.loc[7, ["x0", "x1"]] = 1.0
     neighbour = frame.copy()

@@ -118,7 +118,9 @@ def test_second_release_gives_the_stored_one_and_costs_nothing(ledger, more):
 
 @pytest.mark.parametrize("asked", [0, 1, 2, 3])
 def test_crash_after_any_charge_costs_no_more_and_the_retry_ends_with_one_release(ledger, monkeypatch, asked):
-    """Killed as the answer of the asked-th sum is about to be stored: it was paid, and nothing was shown."""
+    """Killed as the answer of the asked-th sum is about to be stored: it was paid, and nothing was
+    shown.
+    """
     plan = small_plan()
     store = type(ledger).store
 

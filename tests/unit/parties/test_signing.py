@@ -1,4 +1,4 @@
-"""A signed plan's releases are believed if their party's key in the plan signed them, and only then."""
+"""Releases of a signed plan are accepted only if signed by their party's key in the plan."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(plan, keys):
 
 
 def altered(one, **changes):
-    """Sealed again, with the old signature."""
+    """With a new checksum and the old signature."""
     content = json.loads(one.to_bytes())
     signature = content.pop("signature", None)
     content.pop("checksum")
@@ -119,7 +119,7 @@ def test_key_files_are_private_and_never_overwritten(tmp_path):
     with pytest.raises(DomainError, match="exists already"):
         SigningKey.create(path)
     path.chmod(0o644)
-    with pytest.raises(DomainError, match="can be read by others"):
+    with pytest.raises(DomainError, match="can be read by other users"):
         SigningKey.load(path)
 
 

@@ -61,7 +61,8 @@ def test_golden_slots():
 
 def test_slots_are_spread_evenly():
     where, plus = slots(person_states(plan_state("seed"), [b"%d" % i for i in range(20_000)]), 100)
-    # A slot has 200 people, give or take 14: all 100 within six of those, but for one run in 5 million.
+    # A slot has 200 people, give or take 14: all 100 within six of those, but for one run in 5
+    # million.
     assert np.abs(np.bincount(where, minlength=100) - 200).max() < 6 * 14.1
     assert abs(plus.mean() - 0.5) < 6 * 0.0036
 

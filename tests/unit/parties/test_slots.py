@@ -1,4 +1,4 @@
-"""Rows one by one with tight noise (method "dgm"), and what shortening leaves of a column."""
+"""Rows one by one with tight noise (method "dgm"), and what clipping leaves of a column."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def test_little_noise_gives_least_squares_whoever_is_missing():
     joint = released(plan, frame)
     result = joint.regress("y").results_
     truth = [0.0, 0.4, 0.0, -0.3, 0.2]
-    # Two in one slot disturb each other: about 1 / sqrt(20,000) in a correlation, and the standard errors know it.
+    # Two in one slot disturb each other: about 1 / sqrt(20,000) in a correlation, and the standard
+    # errors know it.
     assert np.all(np.abs(result.params - truth) < 5 * result.bse)
     assert np.all(result.bse < 0.02)
     fewer = released(plan, frame.iloc[:15_000]).releases[1]
@@ -66,7 +67,9 @@ def test_little_noise_gives_least_squares_whoever_is_missing():
 
 @pytest.mark.parametrize("method", ["rmgm", "dgm"])
 def test_as_many_slots_as_mixes_blur_alike(method):
-    """Correlations of unrelated columns spread as they are said to: 30 show that to 13 %, and half is allowed."""
+    """Correlations of unrelated columns spread as they are said to: 30 show that to 13 %, and half
+    is allowed.
+    """
     seen, said = [], []
     for repeat in range(30):
         plan = small_plan(people=400, epsilon=30.0, method=method, mixes=50, seed=f"{repeat}")
@@ -113,7 +116,8 @@ def test_what_shortening_leaves_is_seen():
 def test_shortening_no_longer_weakens_relations():
     """Gaussian columns of two parties, shortened hard: their correlation of .7 comes back.
 
-    The mean of 30 correlations is off by more than four of its standard errors in one run of 16,000.
+    The mean of 30 correlations is off by more than four of its standard errors in one run of
+    16,000.
     """
     rng = np.random.default_rng(0)
     n, repeats = 3000, 30

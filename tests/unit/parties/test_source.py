@@ -54,7 +54,9 @@ def test_moments_answer_linear_questions(clear):
 
 
 def test_noise_bound_holds_in_every_direction():
-    """Simulated mixes of strongly related columns: no direction is noisier than the stated isotropic noise."""
+    """Simulated mixes of strongly related columns: no direction is noisier than the stated
+    isotropic noise.
+    """
     rng = np.random.default_rng(0)
     owner = np.array([0, 0, 1, 1, 2])
     truth = nearest_correlation(0.6 + 0.4 * np.eye(5), owner, floor=1e-3)

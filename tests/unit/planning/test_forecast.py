@@ -1,4 +1,6 @@
-"""Forecasts: within a factor of what is measured, solvable, never below the bound, and honest about attackers."""
+"""Forecasts: within a factor of what is measured, solvable, never below the bound, and honest about
+attackers.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from discreet.privacy import GDP, Budget
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_forecast_is_within_a_factor_of_what_is_measured(family):
-    """12 coefficients of 3 fits: the root mean square spreads by about 12 %, so a factor of 1.7 is 5 sigma away."""
+    """12 coefficients of 3 fits: the root mean square spreads by about 12 %, so a factor of 1.7 is
+    5 sigma away.
+    """
     told = plan(family, n=4000, d=12, epsilon=2.0)
     seen = simulate_central(Design.of(family, 12), 4000, 2.0, 1e-6, repeats=3, seed=5)
     assert 1 / 1.7 < seen.standard_error / told.standard_error < 1.7
@@ -28,7 +32,9 @@ def test_a_forecast_is_within_a_factor_of_what_is_measured(family):
 
 @pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
 def test_the_noise_is_what_the_fit_itself_reports(neighbours):
-    """The estimate's own standard errors, known to the fit, against the forecast of them: the median of 7 fits."""
+    """The estimate's own standard errors, known to the fit, against the forecast of them: the
+    median of 7 fits.
+    """
     design, budget = Design.of("linear", 8), Budget.of(1.0, 1e-6)
     X, y = design.rows(5000, np.random.default_rng(1))
     results = [central_estimator(design, 1.0, 1e-6, neighbours).fit(X, y).results_ for _ in range(7)]
@@ -110,7 +116,8 @@ def test_what_an_attacker_could_learn_is_the_trade_off_of_the_guarantee():
     assert weak.right == pytest.approx(0.51994, abs=1e-4)
     assert strong.right == pytest.approx(0.93319, abs=1e-4)
     for attacker in (weak, strong):
-        # The best guess is right (1 + total variation) / 2 of the time, and the variation is delta at epsilon 0.
+        # The best guess is right (1 + total variation) / 2 of the time, and the variation is delta
+        # at epsilon 0.
         assert attacker.right == pytest.approx((1 + GDP(attacker.mu).delta(1e-12)) / 2, abs=1e-9)
         odds = math.log(attacker.from_half / (1 - attacker.from_half))
         samples = attacker.mu**2 / 2 + attacker.mu * np.random.default_rng(0).standard_normal(10**6)

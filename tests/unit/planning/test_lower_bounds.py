@@ -1,4 +1,6 @@
-"""The minimax lower bounds: their identities by simulation, and that no private method falls below them."""
+"""The minimax lower bounds: their identities by simulation, and that no private method falls below
+them.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_the_prior_has_the_completeness_and_the_information_that_the_proof_uses(
 
 
 def test_completeness_and_soundness_of_the_score_attack_in_a_linear_model():
-    """Least squares has d E M_j / d beta_j = 1, so attacks on members sum to d; a false alarm is 6 deviations away."""
+    """Least squares has d E M_j / d beta_j = 1, so attacks on members sum to d; a false alarm is 6
+    deviations away.
+    """
     rng = np.random.default_rng(1)
     n, d, repeats = 40, 5, 4000
     members, outsiders = np.zeros(repeats), np.zeros(repeats)
@@ -64,7 +68,9 @@ def test_completeness_and_soundness_of_the_score_attack_in_a_linear_model():
 
 
 def test_information_of_a_relu_model_is_a_sixth():
-    """E x x^T 1(<w, x> > 0) = I / 6 for x uniform on [-1, 1]^d: symmetry halves the variance of 1/3."""
+    """E x x^T 1(<w, x> > 0) = I / 6 for x uniform on [-1, 1]^d: symmetry halves the variance of
+    1/3.
+    """
     rng = np.random.default_rng(2)
     x = rng.uniform(-1, 1, (400_000, 3))
     active = x[x @ np.array([0.3, -0.5, 0.2]) > 0]
@@ -109,7 +115,9 @@ def cosine_prior(rng, half_width, size):
 
 @pytest.mark.parametrize(("n", "mu"), [(50, 0.2), (50, 2.0), (2000, 0.05)])
 def test_a_nearly_best_private_mean_stays_above_the_bound(n, mu):
-    """y = beta + noise, x = 1, d = 1: the clipped mean with Gaussian noise, shrunk to the prior, at its best clip."""
+    """y = beta + noise, x = 1, d = 1: the clipped mean with Gaussian noise, shrunk to the prior, at
+    its best clip.
+    """
     rng = np.random.default_rng(5)
     half_width, repeats = 1.0, 20_000
     beta = cosine_prior(rng, half_width, repeats)

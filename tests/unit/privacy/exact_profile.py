@@ -1,4 +1,6 @@
-"""The Gaussian privacy profile in 150-digit decimal arithmetic, independent of scipy and of the code under test."""
+"""The Gaussian privacy profile in 150-digit decimal arithmetic, independent of scipy and of the
+code under test.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def _upper_tail(x: Decimal) -> Decimal:
 
 
 def exact_delta(epsilon: float, mu: float) -> Decimal:
-    """Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2), good to 40 digits while epsilon/mu < 20."""
+    """Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2), good to 40 digits while
+    epsilon/mu < 20.
+    """
     with localcontext() as context:
         context.prec = _DIGITS
         e, m = Decimal(epsilon), Decimal(mu)

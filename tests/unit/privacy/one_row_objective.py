@@ -1,4 +1,6 @@
-"""The exact privacy profile of a perturbed objective with one coefficient, with one row and with none."""
+"""The exact privacy profile of a perturbed objective with one coefficient, with one row and with
+none.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from scipy.special import expit
 def exact_profile(mu: float, curvature: float, epsilon: float, offset: float = 0.0) -> tuple[float, float]:
     """delta of the row removed, and of it added, by integrating both densities of the minimiser.
 
-    J(theta) = log(1 + e^theta) - y theta + ridge (theta - offset)^2 / 2 + b theta, b ~ N(0, (1 / mu)^2); rows have
-    length 1.
+    J(theta) = log(1 + e^theta) - y theta + ridge (theta - offset)^2 / 2 + b theta, b ~ N(0,
+    (1 / mu)^2); rows have length 1.
     """
     ridge, std = 1 / (4 * curvature), 1 / mu
     theta = np.linspace(-14 * std / ridge - 10, 14 * std / ridge + 10, 400_001)

@@ -26,7 +26,9 @@ def test_gaussian_releases_compose_exactly(mus, log_delta):
 
 @pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 3.0])
 def test_numerical_accountant_agrees_with_the_closed_form_and_is_never_below_it(mu):
-    """On every processor: rounding in the convolutions is covered by a margin (composition.ROUNDING)."""
+    """On every processor: rounding in the convolutions is covered by a margin
+    (composition.ROUNDING).
+    """
     table = _Numerical(_composed_pld((GDP(mu * 0.6), GDP(mu * 0.8))), 2 * ROUNDING)
     for delta in (1e-3, 1e-6, 1e-8):
         exact = GDP(mu).epsilon(delta)
@@ -69,7 +71,9 @@ def test_a_mixed_history_costs_more_than_each_part_and_no_more_than_their_sum(mu
 
 
 def test_a_mixed_history_never_costs_less_than_exactly():
-    """Gaussian noise beside randomised response, whose joint profile is a mixture of two Gaussian ones."""
+    """Gaussian noise beside randomised response, whose joint profile is a mixture of two Gaussian
+    ones.
+    """
     mu, epsilon = 0.7, 0.9
     p = 1 / (1 + math.exp(-epsilon))
     for at in (0.2, 1.0, 2.0, 3.0):

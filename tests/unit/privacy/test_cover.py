@@ -1,4 +1,4 @@
-"""Gaussian noise that covers another cost is worse than it, at every epsilon."""
+"""The Gaussian cost that covers another cost is at least as large, at every epsilon."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def test_where_nothing_covers_mu_is_infinite():
 
 @pytest.mark.parametrize(("mu", "curvature"), [(0.2, 0.1), (1.0, 1.0), (0.1, 0.5)])
 def test_a_cover_is_above_the_exact_profile_of_one_row_more_or_less(mu, curvature):
-    """Near epsilon 0 it is below the bound that it was made from, which no pair of data sets attains."""
+    """Near epsilon 0 it is below the bound that it was made from, which no pair of data sets
+    attains.
+    """
     cost = Perturbed(mu, curvature, 1e-4, replaced=False)
     cover, table = gaussian_cover([cost]), cost.loss_distribution()
     for epsilon in np.linspace(0, 6 * mu, 25):

@@ -1,4 +1,4 @@
-"""Where a rule begins and ends: the last value that is accepted, the first that is not, and what is said of it."""
+"""Limits of rules: the last value that is accepted, the first that is refused, and the message."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def test_gaussian_noise_at_the_ends():
     assert gaussian_epsilon(1.0, 3.0) == gaussian_epsilon(1.0, math.inf) == 0.0
     assert gaussian_epsilon(0.0, 0.0) == 0.0
     assert gaussian_noise_std(1.0, 1.0) == 0.0
-    # Noise is rounded up: the exact quotient is below it, and the float before it is not above the quotient.
+    # Noise is rounded up: the exact quotient is below it, and the float before it is not above the
+    # quotient.
     mu, noise = gaussian_mu(1.0, 1e-6), gaussian_noise_std(1.0, 1e-6, 3.0)
     assert noise == math.nextafter(3.0 / mu, math.inf)
     assert classical_noise_std(2.0, 1e-6, 3.0) == pytest.approx(math.sqrt(2 * math.log(1.25e6)) * 3 / 2)
@@ -311,7 +312,8 @@ def test_a_perturbed_objective_at_the_ends():
     assert cost.epsilon(1.0) == 0.0
     with pytest.raises(ValueError, match="delta must be a number"):
         cost.epsilon(2.0)
-    # One by one or many at once, by the formula or by a table of chords: never below, and hardly above.
+    # One by one or many at once, by the formula or by a table of chords: never below, and hardly
+    # above.
     epsilons = np.linspace(0.01, 1.0, 25)
     alone = np.array([cost.delta(float(epsilon)) for epsilon in epsilons])
     many = cost.deltas(epsilons)

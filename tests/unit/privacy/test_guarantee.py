@@ -1,4 +1,4 @@
-"""What a result says about itself."""
+"""The guarantee of a result, as numbers and text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ledger grants, refuses and remembers."""
+"""What a ledger grants, refuses and stores."""
 
 from __future__ import annotations
 

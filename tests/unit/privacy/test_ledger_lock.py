@@ -1,4 +1,6 @@
-"""A lock for each ledger: whoever waits is told for whom, and neither another ledger nor a fork waits with them."""
+"""Each ledger has its own lock: a waiting process names the holder; other ledgers and forks do not
+wait.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ def test_the_lock_is_free_again_when_its_holder_dies(ledger, holder):
 
 
 def test_a_child_does_not_keep_the_lock_of_a_parent_that_died(ledger):
-    """The parent forks while it holds the lock, and is killed: its child, still alive, must not hold it."""
+    """The parent forks while it holds the lock, and is killed: its child, still alive, must not
+    hold it.
+    """
     code = f"""
 import os, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A ledger that is refused can be looked at; what can be mended is, and nothing is ever given back."""
+"""A refused ledger can be read and partly repaired; no budget is given back."""
 
 from __future__ import annotations
 
@@ -165,7 +165,9 @@ def test_an_altered_entry_is_not_mended(ledger):
 
 
 def test_no_damage_is_ever_mended_upwards(ledger, tmp_path):
-    """Bytes flipped in all three files, several at once, also together with older copies: never more is left."""
+    """Bytes flipped in all three files, several at once, also together with older copies: never
+    more is left.
+    """
     chance = random.Random(7)
     older = {path: path.read_bytes() for path in (ledger.path, mark_of(ledger), second_mark(tmp_path))}
     ledger.charge(GDP(0.05), label="newest")

@@ -1,4 +1,6 @@
-"""Charges in a burst: one sync each, and nothing that a crash, a power cut or an alteration could take back."""
+"""Charges in a burst: one sync each, and nothing that a crash, a power cut or an alteration could
+take back.
+"""
 
 from __future__ import annotations
 

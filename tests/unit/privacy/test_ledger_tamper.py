@@ -194,7 +194,9 @@ def test_a_chain_rewritten_with_valid_hashes_is_refused(ledger):
 
 
 def test_an_entry_that_gives_budget_back_is_refused(ledger):
-    """Appended with a right link, but with totals that no charge leads to: the state is worked out anew."""
+    """Appended with a right link, but with totals that no charge leads to: the state is worked out
+    anew.
+    """
     with sqlite3.connect(ledger.path) as connection:
         view = View(connection)
         state = Account.read(view.state)
@@ -286,7 +288,9 @@ def test_the_file_of_another_ledger_is_refused(ledger, tmp_path):
 
 @pytest.mark.parametrize("records", [0, 3])
 def test_a_planted_journal_gives_nothing_back(ledger, records):
-    """SQLite plays a journal back into the file; what that makes of the ledger is seen like any other alteration."""
+    """SQLite plays a journal back into the file; what that makes of the ledger is seen like any
+    other alteration.
+    """
     spent, history, pages = ledger.spent, ledger.history, ledger.path.stat().st_size // 4096
     header = struct.pack(">8sIIIII", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", records, 0, pages, 512, 4096)
     body = b"".join(struct.pack(">I", page) + bytes(4096) + struct.pack(">I", 0) for page in range(2, 2 + records))

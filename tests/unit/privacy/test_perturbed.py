@@ -14,7 +14,9 @@ from discreet.privacy.perturbed import connected
 
 
 def simulated_delta(epsilon, gradient_mu, curvature, draws=200_001):
-    """E[(1 - exp(epsilon - loss))+] for the worst row and q at each Z, at evenly spaced quantiles of Z: no luck."""
+    """E[(1 - exp(epsilon - loss))+] for the worst row and q at each Z, at evenly spaced quantiles
+    of Z: no luck.
+    """
     z = ndtri((np.arange(draws) + 0.5) / draws)
     worst = np.full(draws, np.log1p(curvature))  # a row far out: all of the curvature, next to no gradient
     for q in np.linspace(0, 1, 201):
@@ -133,7 +135,9 @@ def test_a_hull_never_promises_more_than_the_profile_it_is_made_of():
 
 
 def test_the_slack_counts_on_both_data_sets():
-    """P(S) <= e^epsilon P'(S) + delta + (1 + e^epsilon) slack: at epsilon 15 that is 3e6 times the slack."""
+    """P(S) <= e^epsilon P'(S) + delta + (1 + e^epsilon) slack: at epsilon 15 that is 3e6 times the
+    slack.
+    """
     slack, epsilon = 1e-12, 15.0
     for replaced in (False, True):
         plain, slacked = (Perturbed(1.5 if replaced else 3.0, 1.0, 0.2, replaced, s) for s in (0.0, slack))
@@ -148,7 +152,9 @@ def test_the_slack_counts_on_both_data_sets():
 
 @pytest.mark.parametrize("points", [5, 400])
 def test_losses_and_the_infinite_one_have_at_least_all_of_the_mass(points):
-    """In exact arithmetic: what rounding takes from the losses is given to the infinite one, and a margin more."""
+    """In exact arithmetic: what rounding takes from the losses is given to the infinite one, and a
+    margin more.
+    """
     losses = np.linspace(0.0, 8.0, points)
     masses, infinite = connected(losses, np.array([gaussian_delta(loss, 1.0) for loss in losses]))
     rest = 1 - sum(map(Fraction, masses.tolist()))

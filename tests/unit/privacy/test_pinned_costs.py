@@ -1,7 +1,8 @@
 """Costs and calibrations keep their values: a job that is resumed finds its answers by their costs.
 
-Each number was recorded when other tests had shown that it lies on the private side. A change of a constant, a margin
-or a grid moves it by far more than the tolerance; rounding on another processor by far less.
+Each number was recorded when other tests had shown that it lies on the private side. A change of a
+constant, a margin or a grid moves it by far more than the tolerance; rounding on another processor
+by far less.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ def test_epsilon_is_rounded_up(delta, mu):
 @example(10.0**-0.375, 0.07950430125161576)
 def test_epsilon_comes_back_from_mu(epsilon, delta):
     assert gaussian_epsilon(delta, gaussian_mu(epsilon, delta)) == pytest.approx(epsilon, rel=1e-9)
-    # The profile's own rounding, far below PROFILE_ERROR, which every delta already is above the true one.
+    # The profile's own rounding, far below PROFILE_ERROR, which every delta already is above the
+    # true one.
     assert gaussian_epsilon(delta, gaussian_mu(epsilon, delta)) <= epsilon * (1 + 1e-13)
 
 

@@ -18,7 +18,9 @@ ranges = st.floats(1e-3, 20)
 @given(ranges, st.floats(0, 1))
 @settings(max_examples=300, deadline=None)
 def test_a_pick_is_dominated_by_its_gaussian(width, share):
-    """Losses in [t - e, t] are those of two points with a kink at (q e^-t, 1 - q); the Gaussian curve is below."""
+    """Losses in [t - e, t] are those of two points with a kink at (q e^-t, 1 - q); the Gaussian
+    curve is below.
+    """
     t = share * width
     q = -math.expm1(t - width) / -math.expm1(-width)
     false_alarm, missed = q * math.exp(-t), 1 - q
@@ -62,7 +64,9 @@ def test_repetition_costs_what_its_parts_cost_one_by_one():
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.01, 0.5), st.integers(2, 30))
 def test_an_exact_selection_never_loses_more_than_is_claimed(width, candidates):
-    """The worst pair of score vectors: one rises while the others fall. Its exact profile stays below the claim's."""
+    """The worst pair of score vectors: one rises while the others fall. Its exact profile stays
+    below the claim's.
+    """
     up = np.zeros(candidates)
     up[0] = width
     p, q = (np.exp(v) / np.exp(v).sum() for v in (np.zeros(candidates), up))

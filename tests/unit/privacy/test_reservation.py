@@ -1,4 +1,6 @@
-"""A reservation: its releases never exceed it, rounding never makes one fail, and other costs keep their places."""
+"""A reservation: its releases never exceed it, rounding never makes one fail, and other costs keep
+their places.
+"""
 
 from __future__ import annotations
 

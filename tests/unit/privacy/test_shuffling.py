@@ -1,4 +1,6 @@
-"""What shuffling is worth: the numerical bound is exact where it can be enumerated, and the claims never exceed it."""
+"""What shuffling is worth: the numerical bound is exact where it can be enumerated, and the claims
+never exceed it.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ def test_a_refusal_says_where_shuffling_would_help():
 @pytest.mark.parametrize("n", [500, 10_000])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.5])
 def test_claimed_noise_gives_the_claim_by_the_numerical_bound(n, epsilon):
-    """Some local (e0, d0) on the Gaussian curve proves it: clones and all n randomizers' d0 together within delta."""
+    """Some local (e0, d0) on the Gaussian curve proves it: clones and all n randomizers' d0
+    together within delta.
+    """
     claim = shuffled_mu(epsilon, 1e-6, n)
 
     def proved(local: float) -> float:

@@ -44,7 +44,9 @@ def test_a_smaller_delta_needs_a_larger_epsilon(unit, delta):
 @settings(max_examples=100, deadline=None)
 @given(st.floats(-8, 2.5).map(lambda power: 10.0**power))
 def test_gaussian_curve_of_a_pure_guarantee_lies_below_it_everywhere(epsilon):
-    """T(alpha), the least type II error at type I error alpha: the dominating unit's must be the lower one."""
+    """T(alpha), the least type II error at type I error alpha: the dominating unit's must be the
+    lower one.
+    """
     alphas = np.concatenate([np.linspace(1e-6, 1 - 1e-6, 400), np.geomspace(1e-300, 0.5, 200)])
     pure = np.maximum(0, np.maximum(1 - np.exp(epsilon) * alphas, np.exp(-epsilon) * (1 - alphas)))
     gaussian = ndtr(-ndtri(alphas) - Pure(epsilon).mu)

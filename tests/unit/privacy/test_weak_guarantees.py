@@ -1,4 +1,4 @@
-"""What a guarantee is worth, said where that is next to nothing, and refused where it is nothing."""
+"""Warnings about guarantees that protect next to nobody, and refusals of those that protect nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Saved models: they come back with every bit, hold no data, and a damaged file is an error that says so."""
+"""Saved models: they come back with every bit, hold no data, and a damaged file is an error that
+says so.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +140,7 @@ def test_a_local_model_comes_back(local_results, tmp_path):
     [
         (lambda d: d.update(version=2), "newer discreet"),
         (lambda d: d.update(version="1"), "has no version"),
-        (lambda d: d.update(format="other"), "no model file"),
+        (lambda d: d.update(format="other"), "not a model file"),
         (lambda d: d.update(kind="magic"), "kind must be"),
         (lambda d: d.pop("results"), "lacks 'results'"),
         (lambda d: d.update({"class": "Ledger"}), "class must be an estimator"),

@@ -1,4 +1,6 @@
-"""The report of a model: one file that needs nothing else, says what was released, and shows no more."""
+"""The report of a model: one file that needs nothing else, says what was released, and shows no
+more.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def test_a_report_is_one_file_without_scripts_and_holds_the_model(fitted, name, 
     model.save(tmp_path / "model.json")
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads((tmp_path / "model.json").read_text())
     assert str(discreet.load(tmp_path / "again.json").summary()) == str(model.summary())
-    for words in ("What each person is promised", "times as likely", "Limits that apply", "share of the cost"):
+    for words in ("Guarantee to each person", "times as likely", "Limits that apply", "share of the cost"):
         assert words in page
     assert "discreet fit &lt;data&gt;" in page
     if model.results_.covariance is not None:
@@ -134,7 +136,9 @@ def test_a_plot_keeps_every_bar_inside(scale):
 
 
 def test_effects_are_drawn_over_what_a_feature_can_be():
-    """An indicator goes from 0 to 1 and a product over its own interval, however they are scaled for the fit."""
+    """An indicator goes from 0 to 1 and a product over its own interval, however they are scaled
+    for the fit.
+    """
     columns = (Numeric("age", 18, 90), Categorical("smoker", ["no", "yes"]), Numeric("cost", 0, 100))
     domain = Domain(columns)
     plain = Encoder(Domain(columns[:2]), columns[2])

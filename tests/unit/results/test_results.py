@@ -1,4 +1,4 @@
-"""``results_``: statsmodels' habits, with names, for every kind of model; and the summary of it."""
+"""``results_`` with statsmodels' names for every kind of model, and its summary."""
 
 from __future__ import annotations
 

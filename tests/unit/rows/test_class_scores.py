@@ -1,4 +1,6 @@
-"""Sums over classes: contributions keep their norms, bias nothing, and depend on their own row to the last bit."""
+"""Sums over classes: contributions keep their norms, are unbiased, and depend on their own row
+only.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ def test_a_row_without_a_declared_class_contributes_nothing(number):
 
 @pytest.mark.parametrize("bounds", [(0.3, 0.0), (1.0, 0.0), (100.0, 0.0), (2.0, 1.0)])
 def test_scores_have_mean_zero_where_the_model_is_true_whatever_the_clip(bounds):
-    """For every x: the sum over labels of p_label times the contribution is 0, so cutting moves no optimum."""
+    """For every x: the sum over labels of p_label times the contribution is 0, so cutting moves no
+    optimum.
+    """
     rng = np.random.default_rng(5)
     both = LinearMap(np.vstack([rng.normal(size=(CLASSES, WIDTH + 1)) * 2, rng.normal(size=(3, WIDTH + 1))]))
     x = rng.uniform(-1, 1, size=(WIDTH, 40))
@@ -129,7 +133,9 @@ def _softmax(eta):
 
 
 def seen_rows(seed: int, records: int = 50):
-    """A map, a block, and what it shows: coordinates, probabilities, residuals and the sizes of scores."""
+    """A map, a block, and what it shows: coordinates, probabilities, residuals and the sizes of
+    scores.
+    """
     rng = np.random.default_rng(seed)
     matrix = np.vstack([rng.normal(size=(CLASSES, WIDTH + 1)), rng.normal(size=(3, WIDTH + 1))])
     block = block_of(rng, records)

@@ -1,6 +1,8 @@
-"""Queries on numbers that floats hold exactly: factors, shapes and bounds are what the definitions say.
+"""Queries on numbers that floats hold exactly: factors, shapes and bounds are what the definitions
+say.
 
-Entries of rows are multiples of 2^-10 and those of the map of 2^-4, so the exact map rounds nothing.
+Entries of rows are multiples of 2^-10 and those of the map of 2^-4, so the exact map rounds
+nothing.
 """
 
 from __future__ import annotations

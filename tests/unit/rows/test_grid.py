@@ -26,7 +26,9 @@ def total(query, block, used=None):
 
 
 def adversarial_rows(rng: np.random.Generator, width: int, rows: int) -> np.ndarray:
-    """Rows of every magnitude, most of them a few rounding errors around the bound 1 or along one axis."""
+    """Rows of every magnitude, most of them a few rounding errors around the bound 1 or along one
+    axis.
+    """
     x = rng.standard_normal((width, rows))
     x /= np.linalg.norm(x, axis=0)
     kind = rng.integers(0, 6, rows)
@@ -196,7 +198,8 @@ def test_the_grid_uses_at_least_half_of_its_radius_and_never_more(norm_bound, en
     assert radius / 2.01 - entries <= grid_norm(norm_bound, entries) <= radius * (1 + 1e-12)
 
 
-# The bias of rounding, with x_centre and x_scale as a first look leaves them: no short binary fractions.
+# The bias of rounding, with x_centre and x_scale as a first look leaves them: no short binary
+# fractions.
 N = 10_000_000
 
 
@@ -228,7 +231,9 @@ LABELS = {
 
 
 def error_of(design: str, label: str, width: int, rows: int) -> float:
-    """The largest error of an entry over so many rows, scaled to 10^7 rows as if it were all bias: an upper bound."""
+    """The largest error of an entry over so many rows, scaled to 10^7 rows as if it were all bias:
+    an upper bound.
+    """
     rng = np.random.default_rng(5)
     block_rows = 250_000
     errors = [
@@ -249,7 +254,9 @@ def error_of(design: str, label: str, width: int, rows: int) -> float:
     ],
 )
 def test_rounding_of_ten_million_rows_is_below_a_hundredth_of_the_noise(design, label):
-    """Measured: 0.0007, 0.0012, 0.0011, 0.0010 and 0.0025 standard deviations of the noise at mu = 1."""
+    """Measured: 0.0007, 0.0012, 0.0011, 0.0010 and 0.0025 standard deviations of the noise at
+    mu = 1.
+    """
     assert error_of(design, label, width=10, rows=1_000_000) < 0.01
 
 
@@ -260,7 +267,9 @@ def test_rounding_of_ten_million_rows_measured_over_all_of_them():
 
 @pytest.mark.parametrize(("width", "design"), [(1, "binary"), (3, "binary"), (10, "binary"), (1, "integers 0 to 9")])
 def test_a_table_of_few_different_rows_rounds_without_bias_too(width, design):
-    """Equal rows round alike, which 22 bits would show (0.8 of the noise for one binary column): short rows have 44."""
+    """Equal rows round alike, which 22 bits would show (0.8 of the noise for one binary column):
+    short rows have 44.
+    """
     assert error_of(design, "binary", width, rows=250_000) < 0.01
 
 

@@ -1,4 +1,6 @@
-"""The compiled loops and the numpy ones give the same bits, whatever the values, the order and the type."""
+"""The compiled loops and the numpy ones give the same bits, whatever the values, the order and the
+type.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ def test_it_is_the_matrix_product_to_its_rounding(seed, width, outputs):
     block, linear = rows(rng, width, 50), LinearMap(matrix(rng, outputs, width))
     ones = np.vstack([np.ones(50), block.x])
     largest = np.abs(linear.matrix).max(axis=1, keepdims=True)
-    # Of 52 bits, the sum takes log2(width + 1) and the two factors share the rest: half a unit of each for each entry.
+    # Of 52 bits, the sum takes log2(width + 1) and the two factors share the rest: half a unit of
+    # each for each entry.
     bits = (52 - np.ceil(np.log2(width + 1))) // 2
     assert (np.abs(linear.apply(block) - linear.matrix @ ones) <= 2 * (width + 1) * 2.0**-bits * largest).all()
     assert (np.abs(linear.rounded - linear.matrix) <= 2.0**-bits * largest).all()
@@ -64,7 +65,9 @@ def test_it_is_the_matrix_product_to_its_rounding(seed, width, outputs):
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60))
 @settings(max_examples=30, deadline=None)
 def test_outputs_are_exact_for_the_rounded_matrix(seed, width):
-    """On rows that lie on the grid already, the result is that of rational arithmetic: nothing is ever rounded."""
+    """On rows that lie on the grid already, the result is that of rational arithmetic: nothing is
+    ever rounded.
+    """
     from fractions import Fraction
 
     rng = np.random.default_rng(seed)

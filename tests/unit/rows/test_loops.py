@@ -1,4 +1,6 @@
-"""The loops that numba compiles, run as they are written: the same bits as their twins in numpy, tile by tile."""
+"""The loops that numba compiles, run as they are written: the same bits as their twins in numpy,
+tile by tile.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +149,9 @@ def test_the_loops_over_weighted_rows():
 @pytest.mark.parametrize("size", [4, 5, 7, 8, 9])
 @pytest.mark.parametrize("records", [0, 1, 511, 513])
 def test_the_loop_over_squares(size, records):
-    """High and low parts of exact sums, whatever is left over by pieces of 4 x 4 entries and 512 records."""
+    """High and low parts of exact sums, whatever is left over by pieces of 4 x 4 entries and 512
+    records.
+    """
     rng = np.random.default_rng(size)
     factor = np.rint(rng.uniform(-1, 1, (size, records)) * 2.0**21)
     high, low = (np.zeros((size, size), dtype=np.int64) for _ in range(2))

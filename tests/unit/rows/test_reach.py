@@ -1,4 +1,6 @@
-"""How far one person can move a sum: never farther than ``reach``, and the worst pair almost so far."""
+"""How far one person can move a sum: never farther than ``reach``, and the worst pair almost so
+far.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ WIDTH = 3
 
 
 def contributions(geometry: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Sums of k rows' outer products of norm at most 1 each, for many persons at once: persons x k x WIDTH factors."""
+    """Sums of k rows' outer products of norm at most 1 each, for many persons at once: persons x k
+    x WIDTH factors.
+    """
 
     def clipped(factor: np.ndarray) -> np.ndarray:
         factor = np.maximum(factor, 0) if geometry == "nonnegative" else factor

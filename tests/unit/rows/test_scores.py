@@ -1,4 +1,6 @@
-"""Sums of scores: contributions keep their declared norms, and depend on their own row to the last bit."""
+"""Sums of scores: contributions keep their declared norms, and depend on their own row to the last
+bit.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def block_of(rng: np.random.Generator, one: Family, records: int, exposed: bool 
 
 
 def map_of(rng: np.random.Generator, far: float = 1.0, negative: bool = False) -> LinearMap:
-    """The predictor (perhaps below 0, where the gamma's canonical link has a meaning), then six coordinates."""
+    """The predictor (perhaps below 0, where the gamma's canonical link has a meaning), then six
+    coordinates.
+    """
     matrix = rng.normal(size=(WIDTH + 2, WIDTH + 1))
     matrix[0] *= far * 0.3
     if negative:
@@ -89,7 +93,8 @@ def queries(one: Family, other: Link, linear: LinearMap, radius: float, clip: fl
     yield MappedMoment(LinearMap(linear.matrix[1:]), labels, 0.3, 0.9, 2.5, 0.5, radius)
 
 
-# Elementwise functions: f(array)[i] is f(array[i]), whichever SIMD lane or tail the entry falls into.
+# Elementwise functions: f(array)[i] is f(array[i]), whichever SIMD lane or tail the entry falls
+# into.
 
 
 def elementwise(one: Family, other: Link):
@@ -159,7 +164,8 @@ def test_neither_order_nor_blocks_change_a_bit_of_a_sum(seed, pair, cuts):
         assert (query_sum(query, total) == query_sum(query, product_parts(query, block))).all()
 
 
-# Norms: what a query writes is within its declaration by itself, up to the correction that the grid's clip then cuts.
+# Norms: what a query writes is within its declaration by itself, up to the correction that the
+# grid's clip then cuts.
 
 
 @given(
@@ -195,7 +201,9 @@ def test_contributions_keep_their_declared_norms(seed, pair, radius, clip, far):
 )
 @settings(max_examples=150, deadline=None)
 def test_no_row_moves_a_gradient_by_more_than_its_grid_says(seed, pair, radius, clip, spread):
-    """In whole numbers, so without any rounding: also where coordinates differ by many powers of ten."""
+    """In whole numbers, so without any rounding: also where coordinates differ by many powers of
+    ten.
+    """
     rng = np.random.default_rng(seed)
     one, other = PAIRS[pair]
     block = block_of(rng, one, 12, exposed=seed % 2 == 0)
@@ -207,7 +215,8 @@ def test_no_row_moves_a_gradient_by_more_than_its_grid_says(seed, pair, radius, 
     for i in range(block.records):
         whole = query_sum(query, product_parts(query, block.part(slice(i, i + 1))))[:, 0]
         assert sum(entry * entry for entry in whole) <= Fraction(bound) ** 2
-        # And it is the contribution that the factors declare, cut to its bound; very short rows are cut more.
+        # And it is the contribution that the factors declare, cut to its bound; very short rows are
+        # cut more.
         if np.linalg.norm(left[:, i]) < radius / 1e4:
             continue
         declared = left[:, i] * right[0, i]
@@ -217,7 +226,9 @@ def test_no_row_moves_a_gradient_by_more_than_its_grid_says(seed, pair, radius, 
 
 
 def test_a_gradient_at_another_point_sees_the_same_lengths():
-    """Lengths are remembered with the rows; the memory must notice when coordinates change, and only then."""
+    """Lengths are remembered with the rows; the memory must notice when coordinates change, and
+    only then.
+    """
     rng = np.random.default_rng(8)
     block, labels = block_of(rng, family("poisson"), 90), label_range(family("poisson"))
     score = ClippedScore(family("poisson"), link("log"), labels.low, labels.high).score

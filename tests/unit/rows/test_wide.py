@@ -1,4 +1,6 @@
-"""Sums over wide tables are exact: the same bits by numpy and numba, dense and sparse, in any blocks and any order."""
+"""Sums over wide tables are exact: the same bits by numpy and numba, dense and sparse, in any
+blocks and any order.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,7 @@ def test_sums_are_right():
 @pytest.mark.parametrize("cells", [0, 2**40], ids=["numpy", "numba"])
 @pytest.mark.parametrize("kind", [np.float64, np.float16, np.longdouble, ">f4"])
 def test_a_cell_counts_the_same_in_a_table_of_any_type(kind, cells):
-    """One odd cell can make another type of a table; everybody else's cells must not be rounded anew."""
+    """One odd cell can change the type of a table; the other cells must not be rounded differently."""
     single = (
         np.random.default_rng(0).uniform(-1, 2, (20_000, 3)).astype(np.float16 if kind is np.float16 else np.float32)
     )

@@ -254,7 +254,8 @@ def test_a_full_queue_says_when_to_come_again(client, keys, rng, store):
     store.gate.set()
     for thread in devices:
         thread.join()
-    # How many more come too late to be refused depends on the threads; that none is lost or counted twice does not.
+    # How many more come too late to be refused depends on the threads; that none is lost or counted
+    # twice does not.
     refused = [answer for answer in answers if answer.status_code == 503]
     assert while_full
     assert all(answer in refused for answer in while_full)
@@ -278,7 +279,9 @@ def test_what_could_not_be_stored_is_not_acknowledged(client, keys, rng, store, 
 
 
 def test_readiness_comes_back_without_a_single_report(store, keys):
-    """A balancer sends nothing to a collector that is not ready, so nothing but the collector itself can notice."""
+    """A balancer sends nothing to a collector that is not ready, so nothing but the collector
+    itself can notice.
+    """
     limits = Limits(probe_seconds=0.05, retry_seconds=0.05)
     with TestClient(create_app(TASK, store, keys, limits=limits)) as client:
         for failure in (StoreError("gone"), StoreFull("full"), RuntimeError("odd")):

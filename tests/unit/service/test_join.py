@@ -44,7 +44,7 @@ def served(tmp_path, **options):
 
 def test_a_form_needs_no_words_and_takes_those_it_is_given():
     sleep, region, ill = Form.of(TASK, {}).questions
-    assert (sleep.label, sleep.range) == ("Hours of sleep", "From 3 to 11; a value beyond counts as the nearer end.")
+    assert (sleep.label, sleep.range) == ("Hours of sleep", "From 3 to 11; a value outside counts as the nearer end.")
     assert region.choices == (("north", "North"), ("south", "South"), ("far_away", "Far away"))
     assert not ill.choices
     sleep, region, ill = Form.of(TASK, WORDS).questions
@@ -88,8 +88,8 @@ def test_the_page_asks_explains_and_escapes(tmp_path):
     for expected in ("By &lt;i&gt;us&lt;/i&gt;.", "A &lt;b&gt;task&lt;/b&gt;", "How long did you sleep?", TASK.digest):
         assert expected in text
     assert "<b>task" not in text
-    assert "at most 73.2&nbsp;% after" in text  # e / (1 + e), rounded up
-    assert "a chance of 1&nbsp;%, with at most 2.7&nbsp;%" in text
+    assert "at most 73.2&nbsp;%." in text  # e / (1 + e), rounded up
+    assert "A probability of 1&nbsp;% can become at most 2.7&nbsp;%." in text
 
 
 def test_without_a_form_there_is_no_page(tmp_path):

@@ -32,7 +32,7 @@ def snapshot(**changes):
         "models": (),
         "width_now": None,
         "width_at_goal": 0.25,
-        "advice": "At the goal effects below 0.4 stay invisible.",
+        "advice": "At the goal effects below 0.4 cannot be detected.",
     }
     return Snapshot(**{**facts, **changes})
 
@@ -58,7 +58,7 @@ def test_an_empty_collection_has_a_page():
     text = overview(snapshot(), signed_in=False)
     assert "0% of the planned 1,000" in text
     assert "first models appear at 100 reports" in text
-    assert "At the goal effects below 0.4 stay invisible." in text
+    assert "At the goal effects below 0.4 cannot be detected." in text
     assert "Closes after 31 December 2999" in text
     assert "Sign out" not in text
 
@@ -88,19 +88,19 @@ def test_a_sign_that_one_percent_of_liars_could_turn_is_flagged():
     weak = Coefficient("weak", 0.1, 0.05, 0.15, {1: 0.2, 5: 1.0})
     for coefficient, flags in [(firm, 0), (weak, 2)]:  # one in each unit
         text = overview(snapshot(models=(model(coefficients=(coefficient,)),), fitted=500))
-        assert text.count("the sign could turn: ") == flags
+        assert text.count("the sign could change: ") == flags
 
 
 def test_a_model_without_a_solution_is_said_to_have_none():
-    failed = model(coefficients=(), failure="Not enough to go on yet")
-    assert "Not enough to go on yet" in overview(snapshot(models=(failed,), fitted=500))
+    failed = model(coefficients=(), failure="No model yet")
+    assert "No model yet" in overview(snapshot(models=(failed,), fitted=500))
 
 
 def test_missing_answers_and_assumptions_are_said():
     fitted = model(usable=0.912, usable_std=0.02, assumption="features are normal")
     text = overview(snapshot(models=(fitted,), fitted=500))
     assert "91 % ± 4 % of the reports come from complete records" in text
-    assert "Supposed: features are normal." in text
+    assert "Assumed: features are normal." in text
 
 
 def test_every_model_has_a_tab_before_it_is_fitted():
@@ -155,10 +155,22 @@ def narrow(n):
 @pytest.mark.parametrize(
     ("effects", "counted", "expected"),
     [
-        ([], 0, "At the goal effects below 0.40 stay invisible; about 40,000 reports would show effects of 0.20."),
-        ([0.3], 500, "At the goal effects below 0.40 stay invisible; about 18,000 reports would show effects of 0.30."),
-        ([0.01], 9, "At the goal effects below 0.40 stay invisible; about 40,000 reports would show effects of 0.20."),
-        ([], 40_000, "With these reports effects below 0.20 stay invisible; about 160,000 reports would show effects"),
+        ([], 0, "At the goal effects below 0.40 cannot be detected; about 40,000 reports would show effects of 0.20."),
+        (
+            [0.3],
+            500,
+            "At the goal effects below 0.40 cannot be detected; about 18,000 reports would show effects of 0.30.",
+        ),
+        (
+            [0.01],
+            9,
+            "At the goal effects below 0.40 cannot be detected; about 40,000 reports would show effects of 0.20.",
+        ),
+        (
+            [],
+            40_000,
+            "With these reports effects below 0.20 cannot be detected; about 160,000 reports would show effects",
+        ),
     ],
 )
 def test_the_advice_says_what_stays_invisible_and_what_would_show_it(effects, counted, expected):
@@ -168,7 +180,7 @@ def test_the_advice_says_what_stays_invisible_and_what_would_show_it(effects, co
 
 def test_the_advice_knows_when_no_number_of_reports_helps():
     text = advice([], lambda n: narrow(n) + 0.5, goal=10_000, counted=0, closed=False)
-    assert "more reports alone would not show any below 0.50" in text
+    assert "more reports alone would show none below 0.50" in text
 
 
 @pytest.mark.parametrize("effect", [0.001, 0.4, 39.0, 100.0])

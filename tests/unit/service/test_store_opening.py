@@ -1,4 +1,4 @@
-"""What is made, what is only opened, what is refused, and what ends in time."""
+"""Creating and opening stores, refusals, and timeouts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def entry(rng, task=TASK):
 
 
 def execute(place, statement):
-    """Behind the store's back."""
+    """A change that the store does not know of."""
     if "://" in place:
         import psycopg
 

@@ -1,4 +1,4 @@
-"""Formulas: terms over declared columns, with levels, knots and bounds from the declaration and never from rows."""
+"""Formulas: terms over declared columns; levels, knots and bounds come from the declaration."""
 
 from discreet.domain.formula.encoder import FormulaEncoder
 from discreet.domain.formula.parse import Design, parse_formula

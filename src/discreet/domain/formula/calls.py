@@ -1,4 +1,4 @@
-"""From the text of a factor to what it means; what would learn from rows, or is not known, is refused by its name."""
+"""Parses the text of a factor; functions that learn from rows, and unknown ones, are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _COMPARISONS: dict[type, str] = {
     **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="},
     **{ast.Eq: "==", ast.NotEq: "!="},
 }
-# Functions of formula languages that take means, ranges, quantiles or orthogonal bases from the rows.
+# Functions of formula languages that take means, ranges, quantiles or orthogonal bases from the
+# rows.
 _LEARNING = {
     "center": "write I(x - 50) with a public number",
     "scale": "write I((x - 50) / 10) with public numbers",
@@ -46,14 +47,14 @@ class Reader:
     listed: bool = True
 
     def factor(self, text: str, *, column: bool = False) -> Any:
-        """What this factor is; ``column``: it is the name of a column and nothing else."""
+        """The parsed factor; ``column``: the text is the name of a column."""
         if column:
             return self._column(text, text)
         node, names = _parsed(text)
         return _Call(self, text, names).factor(node)
 
     def expression(self, text: str, *, column: bool = False) -> Any:
-        """What must be a number."""
+        """The text as a numeric expression."""
         found = self.factor(text, column=column)
         if not isinstance(found, NumberFactor):
             raise DomainError(f"formula term {text!r} must be a number")
@@ -128,7 +129,9 @@ class _Call:
         if name in NUMBER_PARTS:
             return self._date_part(node, name)
         if name in _LEARNING:
-            raise self.refuse(f"{name}() takes something from all rows, which no noise would cover: {_LEARNING[name]}")
+            raise self.refuse(
+                f"{name}() computes something from all rows, which would need a private release: {_LEARNING[name]}"
+            )
         if name in _SPECIAL:
             raise self.refuse(f"{name}() cannot stand within an expression")
         known = ", ".join([*FUNCTIONS, *NUMBER_PARTS, *(one for one in _SPECIAL if "." not in one), "I"])
@@ -161,7 +164,7 @@ class _Call:
     def _number(self, name: str) -> Any:
         found = self.reader._column(name, self.text)
         if not isinstance(found, NumberFactor):
-            raise self.refuse(f"column {name!r} is declared with values: it is no number")
+            raise self.refuse(f"column {name!r} is declared with values: it is not a number")
         return found.expression
 
     def arguments(self, node: ast.Call, *names: str) -> dict[str, Any]:
@@ -268,8 +271,8 @@ def _poly(call: _Call, node: ast.Call) -> Any:
     given = call.arguments(node, "degree", "raw")
     if not call.flag(given, "raw"):
         raise call.refuse(
-            "poly() makes its columns orthogonal on the rows, which no noise would cover: take legendre(x, degree), "
-            "which does so on the declared bounds, or poly(x, degree, raw=True)"
+            "poly() makes its columns orthogonal on the rows, which would need a private release: take "
+            "legendre(x, degree), which does so on the declared bounds, or poly(x, degree, raw=True)"
         )
     return _polynomial(call, node, given, raw=True)
 
@@ -297,7 +300,7 @@ _SPECIAL: dict[str, Callable[[_Call, ast.Call], Any]] = {
 
 
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """The text as Python's grammar has it; names in back quotes are replaced by others first."""
+    """The text's Python syntax tree; names in back quotes are replaced first."""
     names: dict[str, str] = {}
 
     def plain(found: re.Match[str]) -> str:

@@ -1,8 +1,10 @@
-"""Which categorical factors of a term have all their levels, so that no column repeats others: patsy's rule.
+"""Which categorical factors of a term have all their levels, without redundant columns (patsy's
+rule).
 
-A term spans products of its numeric factors with every subset of its categorical ones, each without its reference. What
-earlier terms span already is left out. A remaining pair that differs in one factor is one product with all levels of
-that factor, since its reference and the others together are all levels.
+A term spans products of its numeric factors with every subset of its categorical ones, each without
+its reference. What earlier terms span already is left out. A remaining pair that differs in one
+factor is one product with all levels of that factor, since its reference and the others together
+are all levels.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ _Part = dict[str, bool]
 def coded_parts(
     read: Sequence[tuple[Any, ...]], intercept: bool
 ) -> list[list[tuple[tuple[Any, ...], tuple[bool, ...]]]]:
-    """For each term's factors, the products that stand for it: their factors, and which of them have all levels."""
+    """For each term's factors, the products that stand for it: their factors, and which of them
+    have all levels.
+    """
     spanned: set[tuple[frozenset[str], frozenset[str]]] = set()
     if intercept:
         spanned.add((frozenset(), frozenset()))
@@ -43,7 +47,9 @@ def _merged(parts: list[_Part]) -> list[_Part]:
 
 
 def _pair(parts: list[_Part]) -> tuple[_Part, _Part, str] | None:
-    """A product and another with one factor more, which are one product with all levels of that factor."""
+    """A product and another with one factor more, which are one product with all levels of that
+    factor.
+    """
     for long in reversed(parts):
         for short in parts:
             more = [factor for factor in long if factor not in short]

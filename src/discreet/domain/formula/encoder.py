@@ -1,4 +1,4 @@
-"""From cells to a formula's features, in [-1, 1], block by block: nothing is kept from one row to another."""
+"""From cells to a formula's features, in [-1, 1], each row on its own."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from discreet.rows import Coded, Columns, whole_numbers
 class FormulaEncoder(Encoder):
     """An encoder whose features are a formula's; ``domain`` has the columns that the formula reads.
 
-    Encoded features are cut to [-1, 1], whatever rounding does, and a row of them is no longer than ``radius``.
+    Encoded features are cut to [-1, 1], whatever rounding does, and a row of them is no longer than
+    ``radius``.
     """
 
     plan: Design | None = None
 
     @classmethod
     def of(cls, text: str, domain: Domain, target: Numeric | None = None, exposure: Numeric | None = None) -> Any:
-        """From the formula's text and a domain that has more columns, perhaps."""
+        """From the formula's text and a domain, which may have more columns."""
         plan = parse_formula(text, domain)
         read = [column.name for column in domain.columns if column.name in plan.columns]
         return cls(domain.select(read), target, exposure, plan=plan)
@@ -117,7 +118,9 @@ class FormulaEncoder(Encoder):
     def _cells(
         self, columns: Any, rows: int, memory: dict[str, Any], extrapolate: bool = False
     ) -> dict[str, np.ndarray]:
-        """Numbers within their bounds, and levels; NaN and -1 for what is missing, or what the domain puts there."""
+        """Numbers within their bounds, and levels; NaN and -1 for missing cells, or the domain's
+        values for them.
+        """
         centred, levels = self.domain.missing == "centre", memory.setdefault("levels", {})
         found: dict[str, np.ndarray] = {}
         for column, values in zip(self.domain.columns, columns, strict=True):

@@ -1,7 +1,7 @@
-"""Arithmetic on declared columns, cell by cell: what it can be, and what it is.
+"""Arithmetic on declared columns, cell by cell: its bounds and its values.
 
-Every node says its bounds and computes its numbers. Whatever needs more than one row (a mean, a quantile, an order) has
-no node here, so an expression cannot learn from rows.
+Every node says its bounds and computes its numbers. Whatever needs more than one row (a mean, a
+quantile, an order) has no node here, so an expression cannot learn from rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from discreet.domain.values import Floats
 
 # Numbers of numeric columns by name, within their bounds; NaN where one is missing.
 Cells = Mapping[str, Any]
-# So large a power that nobody means it.
+# Larger powers are refused as mistakes.
 _LARGEST_POWER = 12
 
 

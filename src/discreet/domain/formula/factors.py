@@ -1,4 +1,6 @@
-"""Factors of a term: a number, the indicators of levels, a spline, a polynomial. Each is one or more columns."""
+"""Factors of a term: a number, the indicators of levels, a spline, a polynomial. Each is one or
+more columns.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ _UNIT = Interval(0.0, 1.0)
 class Factor(Protocol):
     """Columns that a term multiplies.
 
-    ``simplex``: they are >= 0 and sum to 1 at most, as indicators and B-splines do. ``full`` asks for all levels of a
-    categorical factor, in the place of all but a reference.
+    ``simplex``: they are >= 0 and sum to 1 at most, as indicators and B-splines do. ``full`` asks
+    for all levels of a categorical factor, in the place of all but a reference.
     """
 
     @property
@@ -70,7 +72,9 @@ class NumberFactor:
 
 @dataclass(frozen=True)
 class LevelFactor:
-    """A declared list of levels: indicators of all but a reference (treatment coding), or sum coding."""
+    """A declared list of levels: indicators of all but a reference (treatment coding), or sum
+    coding.
+    """
 
     text: str
     column: str
@@ -112,7 +116,9 @@ class LevelFactor:
 
 @dataclass(frozen=True)
 class SplineFactor:
-    """A B-spline basis over the expression's bounds; without its first function, which the intercept stands for."""
+    """A B-spline basis over the expression's bounds; without its first function, which the
+    intercept stands for.
+    """
 
     text: str
     expression: Expression
@@ -149,7 +155,9 @@ class SplineFactor:
 
 @dataclass(frozen=True)
 class PolynomialFactor:
-    """Powers of an expression, or Legendre polynomials over its bounds, which are hardly correlated."""
+    """Powers of an expression, or Legendre polynomials over its bounds, which are hardly
+    correlated.
+    """
 
     text: str
     expression: Expression
@@ -169,7 +177,8 @@ class PolynomialFactor:
         powers = range(1, self.degree + 1)
         if self.raw:
             return [self.expression.interval.power(power) for power in powers]
-        # P_k lies in [-1, 1], and reaches -1 for odd k only; the clip of encoded numbers holds it there.
+        # P_k lies in [-1, 1], and reaches -1 for odd k only; the clip of encoded numbers holds it
+        # there.
         return [Interval(-1.0, 1.0) for _ in powers]
 
     def of(self, cells: Cells, full: bool) -> Floats:

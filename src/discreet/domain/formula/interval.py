@@ -1,8 +1,8 @@
-"""What an expression can be, given what its parts can be.
+"""Interval arithmetic: the bounds of an expression from the bounds of its parts.
 
-Bounds are those of interval arithmetic: exact where every column stands once in the expression, and never too narrow.
-Rounding is monotone, so the bounds that floats give hold for the numbers that floats give; encoded features are cut to
-[-1, 1] besides, so that no sensitivity rests on this.
+Bounds are those of interval arithmetic: exact where every column occurs once in the expression, and
+never too narrow. Rounding is monotone, so the bounds that floats give hold for the numbers that
+floats give; encoded features are cut to [-1, 1] besides, so that no sensitivity depends on this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ class Interval:
 
     @classmethod
     def around(cls, *numbers: float) -> Interval:
-        """The least interval that holds these numbers; a ValueError where one of them is no number or infinite."""
+        """The least interval that holds these numbers; a ValueError where one of them is no number
+        or infinite.
+        """
         if not all(math.isfinite(number) for number in numbers):
             raise ValueError("its bounds are not finite")
         return cls(min(numbers), max(numbers))
@@ -67,7 +69,7 @@ class Interval:
         return Interval.around(self.low**exponent, self.high**exponent)
 
     def rising(self, function: Callable[[float], float], least: float = -math.inf, *, above: bool = False) -> Interval:
-        """What an increasing function makes of it; it is defined from ``least`` on, or above."""
+        """The image under an increasing function, which is defined from ``least`` on, or above it."""
         if self.low < least or (above and self.low <= least):
             raise ValueError(f"it is not defined {'at or ' * above}below {least:g}, but reaches down to {self.low:g}")
         try:
@@ -77,7 +79,7 @@ class Interval:
 
 
 def whole_power(number: float, exponent: int) -> float:
-    """By repeated multiplication, as arrays of cells are raised to it: the same roundings."""
+    """By repeated multiplication, with the same rounding as for arrays of cells."""
     power = 1.0
     for _ in range(exponent):
         power *= number

@@ -1,4 +1,6 @@
-"""From a formula's text to its features; formulaic reads the text, the declared domain gives everything else."""
+"""From a formula's text to its features; formulaic reads the text, the declared domain gives
+everything else.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,9 @@ class Term:
     def features(self) -> list[Feature]:
         """One for each combination of the factors' columns, the last factor's fastest.
 
-        Where factors are indicators or splines, which are >= 0 and sum to 1 at most, at most one number is left of a
-        row: such features are scaled and not centred, and all of them together are no longer than 1.
+        Where factors are indicators or splines, which are >= 0 and sum to 1 at most, at most one
+        number is left of a row: such features are scaled and not centred, and all of them together
+        are no longer than 1.
         """
         pairs = list(zip(self.factors, self.full, strict=True))
         names = product(*(factor.names(full) for factor, full in pairs))
@@ -76,8 +79,9 @@ class Term:
     def norm_square(self) -> float:
         """The largest squared norm of the encoded features.
 
-        With f >= 0 and sum f <= 1 for each simplex factor, products f g have a sum of at most 1 as well, and so has the
-        sum of their squares; all other columns, each scaled to at most 1, multiply that by their number.
+        With f >= 0 and sum f <= 1 for each simplex factor, products f g have a sum of at most 1 as
+        well, and so has the sum of their squares; all other columns, each scaled to at most 1,
+        multiply that by their number.
         """
         others = math.prod(
             len(factor.names(full)) for factor, full in zip(self.factors, self.full, strict=True) if not factor.simplex
@@ -85,7 +89,9 @@ class Term:
         return float(others)
 
     def of(self, cells: Cells, known: dict[Any, Floats]) -> Floats:
-        """The features' numbers, one line each; ``known`` holds factors that other terms have computed."""
+        """The features' numbers, one line each; ``known`` holds factors that other terms have
+        computed.
+        """
         found: Floats | None = None
         for factor, full in zip(self.factors, self.full, strict=True):
             key = factor.text, full
@@ -101,7 +107,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Design:
-    """A formula as a domain makes it: the target's name, if any, whether there is an intercept, and the terms."""
+    """A formula as a domain makes it: the target's name, if any, whether there is an intercept, and
+    the terms.
+    """
 
     text: str
     target: str | None
@@ -125,7 +133,8 @@ class Design:
 
 
 def parse_formula(text: str, domain: Domain, *, listed: bool = True) -> Design:
-    """The design that a formula describes, from the text and what is declared; a DomainError names what is wrong.
+    """The design that a formula describes, from the text and what is declared; a DomainError names
+    what is wrong.
 
     listed: the user has written the domain's names, so that a message may list them.
     """
@@ -176,7 +185,9 @@ def target_of(text: str) -> str | None:
 
 
 def _terms(text: str, names: Sequence[str]) -> tuple[str | None, list[list[tuple[str, bool]]]]:
-    """The target, and each term's factors with whether one is a plain column; the intercept has no factor."""
+    """The target, and each term's factors with whether one is a plain column; the intercept has no
+    factor.
+    """
     left, right = _sides(text, names)
     if not hasattr(right, "__iter__") or any(not hasattr(term, "factors") for term in right):
         raise DomainError(f"the formula {text!r} has more than one part: one side of ~ may not be split by |")

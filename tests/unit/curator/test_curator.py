@@ -1,4 +1,4 @@
-"""The door: charge first, answer with known noise, pay once for one answer."""
+"""The curator charges first, answers with known noise, and is paid once for one answer."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ def test_the_guarantee_adds_up_all_answers():
 @pytest.mark.parametrize("query", [MOMENT, FIRST_LOOK, CROSS, PRINTED], ids=lambda query: query.label)
 @pytest.mark.parametrize("mu", [0.3, 3.0])
 def test_an_answer_knows_its_noise(query, mu):
-    """Chi-square of the noise over its stated variances, two-sided; false alarms 1e-9 in each of eight cases."""
+    """Chi-square of the noise over its stated variances, two-sided; false alarms 1e-9 in each of
+    eight cases.
+    """
     curator = Curator(engine(20))
     # What remains at a huge budget is the sum itself: its noise is a millionth of the other.
     exact = Curator(engine(20)).sum(query, GDP(1e6)).value
@@ -155,7 +157,8 @@ def test_noise_covers_the_reach_and_hardly_more(query, mu, rows_per_person, neig
     needed = rows_per_person * factor * query.left_norm * query.right_norm
     assert noise.reach * noise.unit == pytest.approx(needed, rel=1e-5)
     assert noise.reach * noise.unit >= needed
-    # docs/papers/discrete_gaussian.md: s^2 >= (D / mu)^2 + 4, and half of the variance off a square's diagonal.
+    # docs/papers/discrete_gaussian.md: s^2 >= (D / mu)^2 + 4, and half of the variance off a
+    # square's diagonal.
     weight = np.ones(query.shape)
     if query.geometry == "square":
         weight[~np.eye(len(weight), dtype=bool)] = 0.5
@@ -201,7 +204,9 @@ def test_neighbours_are_checked_before_anything_else():
 
 
 class Repeated:
-    """One block of rows that stands for very many: its exact sum times 2^24, as so many equal blocks would give."""
+    """One block of rows that stands for very many: its exact sum times 2^24, as so many equal
+    blocks would give.
+    """
 
     rows = 2**38
 
