@@ -59,3 +59,8 @@ def test_import_is_fast_and_loads_nothing_heavy():
         seconds.append(time.perf_counter() - start)
         assert heavy == []
     assert min(seconds) < 0.5
+
+
+def test_the_package_can_be_run():
+    said = subprocess.run([sys.executable, "-m", "discreet", "--version"], capture_output=True, text=True, check=True)
+    assert discreet.__version__ in said.stdout

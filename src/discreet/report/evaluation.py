@@ -131,7 +131,7 @@ class Evaluation:
     def _rows(self) -> str:
         if self.used.none or self.used.unclear:
             return str(self.used)
-        return f"{self.rows:.0f} (noisy, std err {self.rows_std:.3g})"
+        return f"{self.rows:,.0f} (noisy, std err {self.used.spread})"
 
     def __str__(self) -> str:
         level = f"{100 * (1 - self.alpha):g} % noise interval"
@@ -144,12 +144,12 @@ class Evaluation:
             f"{'measure':<24}{'value':>10}   {level}",
         ]
         for one in self.measures.values():
-            lines.append(f"{one.title:<24}{_shown(one.value):>10}   {_shown(one.low)} to {_shown(one.high)}")
+            lines.append(f"{one.title:<24}{_shown(one.value):>10}   {_range(one.low, one.high)}")
         if self.calibration:
             lines += ["", f"{'rows':>8}{'predicted':>12}{'observed':>12}   {level}"]
         for row in self.calibration:
             seen = f"{_shown(row.predicted):>12}{_shown(row.observed):>12}"
-            lines.append(f"{row.rows:>8.0f}{seen}   {_shown(row.observed_low)} to {_shown(row.observed_high)}")
+            lines.append(f"{row.rows:>8.0f}{seen}   {_range(row.observed_low, row.observed_high)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -161,4 +161,13 @@ def _plain(value: float) -> float | None:
 
 def _shown(value: float) -> str:
     """Four digits, without an exponent where a number is large."""
+    if math.isnan(value):
+        return "unknown"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
+def _range(low: float, high: float) -> str:
+    """An interval in words, where an end of it is not known."""
+    if math.isinf(low):
+        return "unknown" if math.isinf(high) else f"up to {_shown(high)}"
+    return f"from {_shown(low)} on" if math.isinf(high) else f"{_shown(low)} to {_shown(high)}"

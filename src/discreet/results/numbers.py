@@ -18,7 +18,12 @@ def with_error(values: Sequence[float], error: float) -> list[str]:
     if largest >= _LARGEST or decimals > _MOST_DECIMALS:
         digits = 1 if largest == 0 else math.floor(math.log10(largest)) - math.floor(math.log10(error)) + 1
         return [f"{value:.{min(max(digits, 1), 3)}e}" for value in values]
-    return [f"{value:.{decimals}f}" for value in values]
+    return [_unsigned_zero(f"{value:.{decimals}f}") for value in values]
+
+
+def _unsigned_zero(written: str) -> str:
+    """A number that was rounded to 0 has no sign."""
+    return written if written.strip("-0.") else written.lstrip("-")
 
 
 def plain(value: float) -> str:

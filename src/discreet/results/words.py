@@ -49,7 +49,7 @@ def rows_in_words(rows: int | None, used: RowsUsed | None, trust: str = "central
         return public[0] if public else f"the number of {unit} is private, and this solver releases no count of them"
     if used.none or used.unclear:
         return "; ".join([*public, f"used: {used}"])
-    count = f"{used.count:,.0f} used (noisy, std err {used.noise_std:.3g})"
+    count = f"{used.count:,.0f} used (noisy, std err {used.spread})"
     if public and used.of is None and trust == "central":  # the sum of weights, or of a row's several records
         count = f"counted by weight or record, {count}"
     return "; ".join([*public, count] if public else [count, f"the number of {unit} is private"])

@@ -36,6 +36,11 @@ class RowsUsed:
         return math.ceil(self.count + _FAR * self.noise_std)
 
     @property
+    def spread(self) -> str:
+        """The noise's standard deviation to three digits, and never as a power of ten."""
+        return f"{self.noise_std:.3g}" if self.noise_std < 999.5 else f"{self.noise_std:,.0f}"
+
+    @property
     def none(self) -> bool:
         """Whether the count shows that no row, or hardly any, contributed."""
         return self.count <= _FAR * self.noise_std and (self.of is None or self.most < self.of)
@@ -46,7 +51,7 @@ class RowsUsed:
         return self.count <= _FAR * self.noise_std and not self.none
 
     def __str__(self) -> str:
-        shown = f"{self.count:.0f} (std err {self.noise_std:.3g})"
+        shown = f"{self.count:,.0f} (std err {self.spread})"
         if self.none:
             return f"{shown}: no row was usable, or at most {self.most} were"
         return f"{shown}: too noisy to tell whether any row was usable" if self.unclear else shown

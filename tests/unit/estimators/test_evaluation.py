@@ -5,6 +5,7 @@ table, the promise.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -277,6 +278,7 @@ def test_no_usable_row_is_told_and_no_number_is_made_of_noise(kind, rows):
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["measures"]
     few = model.evaluate(rows["X"][:30], rows[kind][:30], **USUAL)
     assert "too noisy to tell" in str(few)
+    assert not re.search(r"\bnan\b|\binf\b|e\+0", str(few))
     assert all(not abs(one.value) > 1e3 for one in few.measures.values())
     assert model._public_rows is None  # a model does not take the evaluation's rows for its own
 
