@@ -234,13 +234,16 @@ class _Descent(Approach):
         """
         if not self.plan.curved:
             return self.spread
-        kept = self.sizes.kept(self.bounds.clip) + level_curvature(self.sizes, self.bounds, self.keeps)
         foresight = self.frame.foresight
         farthest = max(self.frame.farthest, float(np.linalg.norm(self.estimate.phi)))
-        # With bounded weights, a curvature below the foreseen one indicates that
-        # weights have decreased.
+        # With bounded weights, a curvature below the foreseen one indicates that weights have
+        # decreased, unless the longest rows are clipped and cut.
+        longest, clip = self.longest_seen, self.bounds.clip
+        middle = longest / 2**0.25  # of the last cell of the histogram of lengths
+        cut = min(self.longest * (self.frame.root_size / middle) ** 2, 1.0)
+        left = cut * foresight.kept(self.phi, clip / longest, self.frame.dispersion)
         bounded = self.model.family.label_free
-        foreseen = self.response.steepest(kept * foresight.curvature(self.phi) if bounded else self.response.seen)
+        foreseen = self.response.steepest(left * foresight.curvature(self.phi) if bounded else self.response.seen)
         rate = foresight.sharpest(self.phi) * self.longest_seen
         seen = Seen(self.response.seen, self.response.curvatures[-1].noise_std)
         return fading(self.spread, step, seen, foreseen, rate, farthest)

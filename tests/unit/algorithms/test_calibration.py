@@ -82,7 +82,7 @@ def test_errors_are_as_large_as_they_are_said_to_be(kind, monkeypatch):
     assert scores.max() < 5
 
 
-@pytest.mark.parametrize(("n", "rate", "slope"), [(3_000, 0.29, -3.7), (7_000, 0.57, -4.6), (20_000, 0.5, -6.0)])
+@pytest.mark.parametrize(("n", "rate", "slope"), [(7_000, 0.57, -4.6), (20_000, 0.5, -6.0)])
 def test_a_rare_group_with_only_one_class_has_wide_intervals(n, rate, slope, monkeypatch):
     """No maximum likelihood estimate exists there: most slopes were 5 to 60 standard errors off."""
     without_rounding(monkeypatch)
