@@ -79,10 +79,12 @@ def newton(
 
 
 def _planned_steps(model: GlmModel, ease: float) -> int:
-    """As many steps as leave the first one, whose share of mu^2 is the smallest, the noise it has at ``_EASE``.
+    """The number of steps with which the first, which has the smallest share, is as precise as at
+    ``_EASE``.
 
-    Curved models far from the constant one need more than three. A further step divides the first one's share by the
-    growth of shares, and its noise's variance falls with the square of ``ease``. A quadratic needs one step.
+    Curved models far from the constant one need more than three. A further step divides the first
+    one's share by the growth of shares, and its noise's variance falls with the square of ``ease``.
+    A quadratic needs one step.
     """
     if model.link.name == "identity":
         return _FEWEST_STEPS

@@ -41,7 +41,8 @@ _RESIDUAL_CLIP = 1.5
 # The signal-to-noise of the weakest signal of interest in a pick decides the number of rounds.
 _FEW, _MANY = 50.0, 150.0
 _MOST_AUTOMATIC = 30
-# Clipping changes which column looks best, whatever the budget: the more there is of it, the later cells are clipped.
+# Clipping changes which column looks best, whatever the budget: the more there is of it, the
+# later cells are clipped.
 _WIDENING = 0.3
 
 
@@ -184,8 +185,9 @@ def _kept(fit: GlmFit, plan: Rounds) -> Indices:
 def _backwards(estimate: Floats, inverse: Floats, keep: int) -> Indices:
     """Drop one column after another, always the one without which the loss rises least.
 
-    Two correlated columns are both uncertain while the other is there; once one is dropped, the other takes over its
-    part, and may be the clearest of all. So slopes and curvature are brought up to date after each.
+    Two correlated columns are both uncertain while the other is there; once one is dropped, the
+    other takes over its part, and may be the clearest of all. So slopes and curvature are
+    brought up to date after each.
     """
     left = np.arange(1, len(estimate))
     estimate, inverse = estimate.copy(), inverse.copy()

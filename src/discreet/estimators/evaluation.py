@@ -56,9 +56,9 @@ class EvaluatedMethods(PrivateEstimator):
         Returns
         -------
         Evaluation
-            ``r2`` and ``rmse`` (linear), ``log_loss``, ``deviance_explained`` and ``auc`` (classes),
-            ``deviance_explained`` and ``mean_deviance`` (others), each with a noise interval; a
-            calibration table.
+            ``r2`` and ``rmse`` (linear), ``log_loss``, ``deviance_explained`` and ``auc``
+            (classes), ``deviance_explained`` and ``mean_deviance`` (others), each with a noise
+            interval; a calibration table.
 
         Privacy
         -------

@@ -214,7 +214,7 @@ class _Means(_Questions):
         target, room = self.target, 1e-6 * (self.target.high - self.target.low)
         if isinstance(self.family, Gaussian) and self.link.is_identity:
             return target.low, target.high
-        if isinstance(self.family, Gaussian):  # a single index: its means are where labels and the link's values are
+        if isinstance(self.family, Gaussian):  # a single index
             return max(target.low, self.link.least_mean + room), min(target.high, self.link.greatest_mean - room)
         least, most = (1.0, 1.0) if self.exposures is None else self.exposures
         low, high = max(target.low, 0.0) + room, target.high

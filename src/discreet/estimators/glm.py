@@ -54,8 +54,8 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         The clip norm of a row's gradient in ``"dp_gd"``, in units of y times such columns. By
         default, the norm for a typical row.
     eta : float, optional
-        The probability (PMT) that a row is truncated, for
-        ``"newton"`` with ``calibration="paper"``; .05 if None.
+        The probability (PMT) that a row is truncated, for ``"newton"`` with
+        ``calibration="paper"``; .05 by default.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for the printed noise of COST's Algorithm 1 (``"gd"``,
         ``"cost_gd"``) or PMT's Algorithms 3 to 5 (``"newton"``).

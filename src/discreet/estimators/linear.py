@@ -349,8 +349,8 @@ class LinearRegression(_MomentRegressor):
     ----------
     alpha : float, default 0.0
         The penalty alpha (l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2), added to half the sum of
-        squares. It is post-processing of the release of ``"moments"`` (the default with an L1 part)
-        or ``"pmt"``.
+        squares. With ``"moments"`` (the default with an L1 part) and ``"pmt"`` it is
+        post-processing of the release.
     l1_ratio : float, optional
         The L1 share of the penalty: a ridge without it, the lasso at 1, an elastic net between.
     solver : str, default 'auto'
@@ -371,8 +371,8 @@ class LinearRegression(_MomentRegressor):
         The clip norm of a row's gradient in ``"dp_gd"``, in units of y times such columns. By
         default, the norm for a typical row.
     eta : float, optional
-        The probability (PMT) that a row is truncated, for
-        ``"pmt"`` with ``calibration="paper"``; .05 if None.
+        The probability (PMT) that a row is truncated, for ``"pmt"`` with ``calibration="paper"``;
+        .05 by default.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``),
         DP-PMTRR's (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).

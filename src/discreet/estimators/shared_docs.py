@@ -19,7 +19,8 @@ _PARAMETERS = {
         The allowed privacy loss of everything that the fitted object shows. Smaller means more
         privacy and more noise.""",
     "delta": """float
-        The probability with which the guarantee may fail; choose it well below 1 / number of people.""",
+        The probability with which the guarantee may fail; choose it well below
+        1 / number of people.""",
     "bounds_X": """pair or mapping, optional
         Declared ``(low, high)`` of the features: one number for all columns, one per column, or by
         name, ``{"age": (18, 90)}``. Never take them from private rows. Values outside are clipped to
@@ -75,9 +76,11 @@ _ATTRIBUTES = {
     "privacy_": """Guarantee
         The guarantee, with every release and its cost.""",
     "n_used_": """float
-        The noisy number of complete rows that contributed; missing if the solver does not release it.""",
+        The noisy number of complete rows that contributed; missing if the solver does not
+        release it.""",
     "signal_": """str
-        Whether the slopes are clear of the privacy noise: ``'clear'``, ``'faint'`` or ``'drowned'``.""",
+        Whether the slopes are clear of the privacy noise: ``'clear'``, ``'faint'`` or
+        ``'drowned'``.""",
     "n_features_in_": """int
         The number of columns passed to ``fit``.""",
 }

@@ -79,7 +79,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
-        """Fit on private rows: an array, a frame of numbers or a sparse matrix, which is not copied.
+        """Fit on private rows: an array, a frame of numbers or a sparse matrix.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         )
 
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
-        """Of the chosen columns alone, as a table of that many columns; which they are was released by the fit."""
+        """The chosen columns as a table of their own; the fit has released which they are."""
         opener = super()._opener(epsilon, delta, neighbours, rows_per_person)
         opener._evaluated_domain = self._encoder.domain
         return opener

@@ -31,9 +31,7 @@ from discreet.privacy import Approximate, Pure, Unit, check_neighbours
 
 @dataclass(frozen=True)
 class LowerBound:
-    """``privacy``: due to the guarantee; ``statistics``: due to sampling, for any method; ``value``:
-    the larger.
-    """
+    """``privacy``: due to the guarantee; ``statistics``: for any method; ``value``: the larger."""
 
     privacy: float
     statistics: float

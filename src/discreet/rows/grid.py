@@ -174,9 +174,11 @@ def _square_parts(
 def _summed_parts(
     query: Query, head: Floats, body: Floats, used: NDArray[np.bool_] | None, *, left: bool = False
 ) -> Parts:
-    """Sums of one factor's records, ``head`` above ``body``, where the other one (the left, or the right) is 1.
+    """Sums of one factor's records, ``head`` above ``body``, where the other one (the
+    left, or the right) is 1.
 
-    The grid's 1 is a power of two; its dither makes it one unit more in a few records, which are multiplied.
+    The grid's 1 is a power of two; its dither makes it one unit more in a few
+    records, which are multiplied.
     """
     entries, norms = len(head) + len(body), (query.left_norm, query.right_norm)
     if entries != query.shape[not left] or query.shape[left] != 1:

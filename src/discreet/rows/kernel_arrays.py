@@ -1,4 +1,4 @@
-"""The inner loops over a block in numpy; ``kernels.py`` says what each does, ``kernel_loops.py`` has its twin."""
+"""The inner loops over a block in numpy; ``kernels.py`` documents each, ``kernel_loops.py`` compiles it."""
 
 from __future__ import annotations
 

@@ -105,7 +105,9 @@ def weighted_sum(
 def place_weighted(
     rows: Floats, weight: Floats, last: Floats | None, start: int, norm_bound: float, scale: float, out: Floats
 ) -> None:
-    """``place`` of weighted records from ``start`` on, with a last line below them, into ``out``; seeds are 0."""
+    """``place`` of weighted records from ``start`` on, with a last line below them, into ``out``;
+    seeds are 0.
+    """
     rows = rows.view()
     rows.flags.writeable = False  # always, so that one compiled loop serves
     _kernels.place_weighted(
@@ -123,10 +125,11 @@ def placed_sums(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sums of records that are placed on a grid beside a factor which is 1 in every record.
 
-    A record is ``head`` above ``body``, neither of which is written to. A grid is the bound of a factor's norm, its
-    scale and its seed: ``place`` gets the seed of the records as it is, and that of the 1 times the record's norm.
-    Returns the sums, and those of products with what the 1 became beyond its scale, which is 0 in most records; each
-    with a line for high and low halves of so many bits, or one line. Numbers of 22 bits are summed exactly.
+    A record is ``head`` above ``body``, neither of which is written to. A grid is the bound of a
+    factor's norm, its scale and its seed: ``place`` gets the seed of the records as it is, and that
+    of the 1 times the record's norm. Returns the sums, and those of products with what the 1 became
+    beyond its scale, which is 0 in most records; each with a line for high and low halves of so
+    many bits, or one line. Numbers of 22 bits are summed exactly.
     """
     used = np.ones(head.shape[1], dtype=np.bool_) if used is None else used
     sums, rest = np.zeros((2, 1 if half_bits is None else 2, len(head) + len(body)), dtype=np.int64)
@@ -135,7 +138,7 @@ def placed_sums(
 
 
 def square_sums(factor: Floats, sums: NDArray[np.int64]) -> bool:
-    """Add factor @ factor.T of whole numbers of 22 bits in the form of ``carried``; False where BLAS is faster."""
+    """Add factor @ factor.T of 22-bit whole numbers, as ``carried``; False where BLAS is faster."""
     if _kernels is _NUMPY or len(factor) < 4:
         return False
     _kernels.square_sums(factor, sums[0], sums[1])

@@ -54,5 +54,7 @@ def shared(key: Hashable, compute: Callable[[], Any]) -> Any:
 
 
 def shared_of(block: object, key: Hashable, compute: Callable[[], Any]) -> Any:
-    """``shared`` for a result that depends on this block, which may not be the one that queries share."""
+    """``shared`` for a result that depends on this block, which may not be
+    the one that queries share.
+    """
     return shared(key, compute) if look.block is block else compute()

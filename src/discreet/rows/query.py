@@ -159,7 +159,9 @@ class WeightedRows(ABC):
 
 
 class SummedRows(ABC):
-    """A query that sums vectors: its left factor is 1, its right one has its own lines above lines that are shared."""
+    """A query that sums vectors: its left factor is 1, its right one has its own lines
+    above lines that are shared.
+    """
 
     @abstractmethod
     def summed_rows(self, block: Block) -> tuple[Floats, Floats]:

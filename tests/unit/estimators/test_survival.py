@@ -92,7 +92,7 @@ def test_events_that_are_declared_otherwise_are_refused(rows, declared):
 
 def test_the_number_of_rows_is_public_where_a_row_is_replaced(rows):
     X, duration, event = rows
-    with pytest.warns(WeakGuaranteeWarning, match="not below one over the number of rows"):
+    with pytest.warns(WeakGuaranteeWarning, match="not below 1 / number of rows"):
         fitted = PiecewiseExponentialRegressor(**{**USUAL, "delta": 1e-3}).fit(X, duration, event=event)
     assert "4,000 rows (public); counted by weight or record" in str(fitted.summary()).replace("\n             ", " ")
     with pytest.raises(ValueError, match="needs at least 2 rows"):
@@ -219,7 +219,7 @@ def test_what_is_wrong_is_said(rows, fitted):
         PiecewiseExponentialRegressor(**{**USUAL, "breaks": (1, np.nextafter(1, 2), 24)}).fit(X, duration)
     with pytest.raises(ValueError, match="X and event differ in length"):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event=event[:-1])
-    with pytest.raises(DomainError, match="has no names"):
+    with pytest.raises(DomainError, match="has no column names"):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event="died")
     with pytest.raises(DiscreetError, match="not available"):
         fitted.evaluate(X, duration, epsilon=1, delta=1e-6)
