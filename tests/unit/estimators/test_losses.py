@@ -62,6 +62,19 @@ def test_huber_withstands_what_spoils_least_squares():
     assert abs(robust.intercept_ - 100) < 5 < 20 < abs(squares.intercept_ - 100)
 
 
+@pytest.mark.parametrize("correlation", [0.0, 0.98])
+def test_neither_wide_bounds_nor_correlated_columns_stop_a_loss_short(correlation):
+    """Steps were 1 over the curvature of rows as long as the bounds allow: slopes stayed at half of their size."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(20_000, 3))
+    x[:, 1] = correlation * x[:, 0] + np.sqrt(1 - correlation**2) * x[:, 1]
+    truth = np.array([1.0, -0.5, 0.0])
+    y = x @ truth + 0.5 * rng.normal(size=20_000)
+    asked = {"epsilon": 2.0, "delta": 1e-6, "bounds_X": (-5, 5), "bounds_y": (-8, 8)}
+    model = GeneralizedLinearRegressor(**asked, loss=huber(0.7)).fit(x, y)
+    assert np.sqrt(np.mean((x @ (model.coef_ - truth)) ** 2)) < 0.06
+
+
 def test_one_own_loss_of_label_and_predictor_is_that_of_the_family():
     """Poisson's slope exp(eta) - y, given as a function of both, with labels up to 20."""
     rng = np.random.default_rng(1)
