@@ -77,8 +77,8 @@ class Shape:
 def read(path: Path) -> None:
     """All columns of all files, by all cores, and nothing done with them.
 
-    Without pre_buffer, which is slower here and holds a whole file. Arrow takes OMP_NUM_THREADS for the number of
-    cores, so it is told how many there are.
+    Without pre_buffer, which is slower here and holds a whole file. Arrow takes OMP_NUM_THREADS for
+    the number of cores, so it is told how many there are.
     """
     pa.set_cpu_count(available_cores())
     for file in sorted(path.glob("*.parquet")):
@@ -111,7 +111,9 @@ def best(rounds: int, *actions: Callable[[], object]) -> list[float]:
 
 
 def best_both(rounds: int, *actions: Callable[[], object]) -> list[tuple[float, float]]:
-    """The same, and the least processor time of all threads, which other work on the machine disturbs less."""
+    """The same, and the least processor time of all threads, which other work on the machine
+    disturbs less.
+    """
     times: list[list[tuple[float, float]]] = [[] for _ in actions]
     for _ in range(rounds):
         for action, seen in zip(actions, times, strict=True):

@@ -1,11 +1,14 @@
-"""Full-batch gradient descent whose clip norms come from noisy histograms (the structure of Liu et al. 2023).
+"""Full-batch gradient descent whose clip norms come from noisy histograms (the structure of Liu et
+al. 2023).
 
-"Near optimal private and robust linear regression" has, by its abstract, a full-batch descent and adaptive clipping.
-Its constants, its estimators of norms and of residuals and its schedule could not be read here: those below are plain
-choices with exact Gaussian composition, so a line in the table is about the structure, not about the paper's numbers.
+"Near optimal private and robust linear regression" has, by its abstract, a full-batch descent and
+adaptive clipping. Its constants, its estimators of norms and of residuals and its schedule could
+not be read here: those below are plain choices with exact Gaussian composition, so a line in the
+table is about the structure, not about the paper's numbers.
 
-Privacy: one histogram of row norms and one of residuals a step (a replaced row moves two counts by 1: sqrt 2), and the
-clipped gradients (a row's part is at most ``long * far``, so a replaced one moves the sum by twice that); mu^2 adds up.
+Privacy: one histogram of row norms and one of residuals a step (a replaced row moves two counts by
+1: sqrt 2), and the clipped gradients (a row's part is at most ``long * far``, so a replaced one
+moves the sum by twice that); mu^2 adds up.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ _LOOKS = 0.1  # of mu^2, for all histograms
 def clipped_descent(
     X: np.ndarray, y: np.ndarray, epsilon: float, delta: float, steps: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Coefficients; columns of X and y should be of spread 1 or less. The step is 1 over the largest eigenvalue."""
+    """Coefficients; columns of X and y should be of spread 1 or less. The step is 1 over the
+    largest eigenvalue.
+    """
     mu = GDP.from_epsilon(epsilon, delta).mu
     look, step_mu = mu * math.sqrt(_LOOKS / (steps + 1)), mu * math.sqrt((1 - _LOOKS) / steps)
     norms = np.linalg.norm(X, axis=1)

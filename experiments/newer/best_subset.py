@@ -1,13 +1,16 @@
-"""Best subset selection by the exponential mechanism over all subsets (after arXiv 2510.22062, method "top-R").
+"""Best subset selection by the exponential mechanism over all subsets (after arXiv 2510.22062,
+method "top-R").
 
-A subset's loss is min over |beta| <= r of |y - X_S beta|^2 / (2 n) + ridge |beta|^2 / (2 n), with cells cut at b_x and
-labels at b_y. A replaced row moves it by at most D = (b_y + b_x r sqrt(s))^2 / (2 n): each row's term lies in [0, n D]
-for every beta of the ball, and a minimum moves no more than its function. "top-R" replaces every loss beyond the R-th
-smallest by that one. min(loss, R-th smallest) moves by at most D as well (an order statistic moves no more than its
-entries), so drawing S with probability proportional to exp(-epsilon loss / (2 D)) is pure epsilon-DP, without
-conditions. The paper finds the R best by integer programming; here all subsets are enumerated, which gives the same law
-and limits the size. "mistakes", its other method, is not here: its loss depends on the distance from the best subset,
-which is itself private, and the condition of its theorem could not be read.
+A subset's loss is min over |beta| <= r of |y - X_S beta|^2 / (2 n) + ridge |beta|^2 / (2 n), with
+cells cut at b_x and labels at b_y. A replaced row moves it by at most D = (b_y + b_x r
+sqrt(s))^2 / (2 n): each row's term lies in [0, n D] for every beta of the ball, and a minimum moves
+no more than its function. "top-R" replaces every loss beyond the R-th smallest by that one.
+min(loss, R-th smallest) moves by at most D as well (an order statistic moves no more than its
+entries), so drawing S with probability proportional to exp(-epsilon loss / (2 D)) is pure
+epsilon-DP, without conditions. The paper finds the R best by integer programming; here all subsets
+are enumerated, which gives the same law and limits the size. "mistakes", its other method, is not
+here: its loss depends on the distance from the best subset, which is itself private, and the
+condition of its theorem could not be read.
 """
 
 from __future__ import annotations

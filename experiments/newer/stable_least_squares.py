@@ -1,10 +1,12 @@
-"""Least squares on a stable subset of the rows, with noise shaped by their covariance (after ISSP, arXiv 2404.15409).
+"""Least squares on a stable subset of the rows, with noise shaped by their covariance (after ISSP,
+arXiv 2404.15409).
 
-The steps are those of ISSP: weights that remove rows of high leverage and large residual and change little with one
-row, a private test of whether any row had to be removed, and one draw of N(beta_w, c^2 RSS_w S_w^-1). The paper's
-filter of residuals and its constants could not be read here. Both filters are one here, by the leverage of (x, y),
-which is h_i + r_i^2 / RSS; weights and score are those of Brown, Hopkins and Smith (2023). Constants are those of the
-proof in docs/papers/newer.md. For comparison only: noise is numpy's, and nothing is charged.
+The steps are those of ISSP: weights that remove rows of high leverage and large residual and change
+little with one row, a private test of whether any row had to be removed, and one draw of N(beta_w,
+c^2 RSS_w S_w^-1). The paper's filter of residuals and its constants could not be read here. Both
+filters are one here, by the leverage of (x, y), which is h_i + r_i^2 / RSS; weights and score are
+those of Brown, Hopkins and Smith (2023). Constants are those of the proof in docs/papers/newer.md.
+For comparison only: noise is numpy's, and nothing is charged.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ class Plan:
 
 
 def planned(epsilon: float, delta: float, leverage: float, width: int) -> Plan | None:
-    """The least noise over ways to split epsilon; None where no split gives a guarantee with so few rows."""
+    """The least noise over ways to split epsilon; None where no split gives a guarantee with so few
+    rows.
+    """
     plans = [_split(epsilon, delta, leverage, width, share) for share in np.linspace(0.05, 0.9, 35)]
     return min((plan for plan in plans if plan is not None), key=lambda plan: plan.noise, default=None)
 
@@ -59,7 +63,9 @@ def _split(epsilon: float, delta: float, leverage: float, width: int, share: flo
 
 
 def _shape_loss(largest: float, width: int, delta: float) -> float:
-    """The epsilon at ``delta`` of the change of the covariance, for coefficients of ``width`` columns."""
+    """The epsilon at ``delta`` of the change of the covariance, for coefficients of ``width``
+    columns.
+    """
     scale = 2 * largest / (1 - 2 * largest)  # of the residual sum of squares, in all directions
     turn = 3 * largest / (1 - 2 * largest) ** 2  # of the second moment, in trace norm
     if scale + turn >= 0.5:
@@ -74,7 +80,9 @@ def _shape_loss(largest: float, width: int, delta: float) -> float:
 def stable_least_squares(
     X: np.ndarray, y: np.ndarray, plan: Plan, rng: np.random.Generator
 ) -> tuple[np.ndarray | None, int]:
-    """Coefficients of the columns of X, or None where the test refuses; and the score (not private)."""
+    """Coefficients of the columns of X, or None where the test refuses; and the score (not
+    private).
+    """
     rows = np.column_stack([X, y])
     entered = _levels(rows, plan)
     k = plan.levels
@@ -94,8 +102,9 @@ def stable_least_squares(
 def _levels(rows: np.ndarray, plan: Plan) -> np.ndarray:
     """For every row, the first level whose largest good subset has it; 2 k + 1 where none has.
 
-    A subset is good at a level if each of its rows has a leverage within it of at most the level's bound. The largest
-    one is what is left once rows above the bound are removed until there are none.
+    A subset is good at a level if each of its rows has a leverage within it of at most the level's
+    bound. The largest one is what is left once rows above the bound are removed until there are
+    none.
     """
     k = plan.levels
     entered = np.full(len(rows), 2 * k + 1)

@@ -1,4 +1,6 @@
-"""Newer work, table 1: linear regression, the default beside stable least squares, adaptive clipping and Huber."""
+"""Newer work, table 1: linear regression, the default beside stable least squares, adaptive
+clipping and Huber.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def simulated(name: str, n: int, seed: int) -> Problem:
 
 
 def real(name: str, seed: int) -> Problem:
-    """All rows; the seed changes the noise only. Bounds are the ranges of the columns, for every method."""
+    """All rows; the seed changes the noise only. Bounds are the ranges of the columns, for every
+    method.
+    """
     file, labels = (
         ("ccpp.parquet", ["PE"]) if name == "ccpp" else ("sgemm_gpu.parquet", [f"Run{i}_ms" for i in range(1, 5)])
     )
@@ -83,7 +87,8 @@ def real(name: str, seed: int) -> Problem:
 def stable(problem: Problem, epsilon: float, rng: np.random.Generator) -> float:
     """Infinite where no guarantee exists with so few rows, or where the test refuses.
 
-    A kind choice: the bound on leverage is that of the rows themselves, or of all but their five largest.
+    A kind choice: the bound on leverage is that of the rows themselves, or of all but their five
+    largest.
     """
     design = np.column_stack([np.ones(len(problem.y)), problem.X])
     rows = np.column_stack([design, problem.y])

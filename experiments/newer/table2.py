@@ -28,7 +28,9 @@ CURVES = ("auto", "top-R", "all subsets", "iht", "huber iht", "no privacy")
 
 
 def simulated(correlation: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The published design: AR(1) columns, every other of the first ones in the model, signal to noise 5."""
+    """The published design: AR(1) columns, every other of the first ones in the model, signal to
+    noise 5.
+    """
     rng = np.random.default_rng(seed)
     places = np.arange(WIDTH)
     root = np.linalg.cholesky(correlation ** np.abs(places[:, np.newaxis] - places))

@@ -1,4 +1,6 @@
-"""Parameters that somebody passes: which of them are numbers. True and False, with which Python counts, are not."""
+"""Parameters that somebody passes: which of them are numbers. True and False, with which Python
+counts, are not.
+"""
 
 from __future__ import annotations
 

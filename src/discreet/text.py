@@ -26,7 +26,9 @@ def hanging(label: str, text: str, indent: int = 12, width: int = WIDTH) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """ "Did you mean ...?" if a similar name is known, else an empty text. ``known`` must be public."""
+    """ "Did you mean ...?" if a similar name is known, else an empty text. ``known`` must be
+    public.
+    """
     near = get_close_matches(str(name), [str(one) for one in known], n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -1,4 +1,6 @@
-"""Numbers that somebody passes: true is none of them, and a level of intervals lies between 0 and 1."""
+"""Numbers that somebody passes: true is none of them, and a level of intervals lies between 0 and
+1.
+"""
 
 import math
 

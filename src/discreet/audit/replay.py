@@ -1,10 +1,11 @@
 """The replay audit: does a fit keep its guarantee on this pair of neighbouring data sets?
 
-Fit on D and record every release: the exact sum, the noise scale, the output. Then fit on the neighbour
-D', hand out the recorded *outputs* instead of fresh ones, and look at the exact sums again. An algorithm that sees
-nothing but outputs must then do the same things: ask as often, with the same noise, and end with the same model, to
-the byte. What is left of the difference is the sums, and Gaussian noise of standard deviation s hides a difference of
-q - q' exactly as well as a mu-GDP mechanism with mu^2 = sum (q - q')^2 / s^2: that may never exceed the claim.
+Fit on D and record every release: the exact sum, the noise scale, the output. Then fit on the
+neighbour D', return the recorded *outputs* instead of fresh ones, and record the exact sums again.
+An algorithm that sees only outputs must then behave identically: the same queries, the same noise,
+and the same model, to the byte. Only the exact sums differ, and Gaussian noise of standard
+deviation s hides a difference of q - q' exactly as well as a mu-GDP mechanism with mu^2 = sum
+(q - q')^2 / s^2: that may never exceed the claim.
 
 Two fits find what black-box audits need 100,000 for, and correct code measures 1.0000 of its claim
 on the worst neighbour. It cannot find a leak that the given pair does not show: vary x, y and the

@@ -27,10 +27,10 @@ class Numeric:
     """A number between two declared bounds; values outside are moved to the nearest bound.
 
     Encoded numbers lie in [-1, 1] up to 2^-25 + 2^-50, which rounds away on the grid of 2^-23 that
-    sums use. Let u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M. The centre
-    has an error of at most 2uM, so |x - centre| <= w/2 + 2uM before its own rounding. Divided by w/2
-    this is at most 1 + 4uM/w <= 1 + 2^-25. The four roundings of the difference, the half width, its
-    inverse and the product add less than 5u each.
+    sums use. Let u = 2^-53, M the larger bound in magnitude and w = high - low >= 2^-26 M. The
+    centre has an error of at most 2uM, so |x - centre| <= w/2 + 2uM before its own rounding.
+    Divided by w/2 this is at most 1 + 4uM/w <= 1 + 2^-25. The four roundings of the difference, the
+    half width, its inverse and the product add less than 5u each.
 
     Parameters
     ----------

@@ -86,9 +86,11 @@ class ParquetTable:
 
 
 def _prefetch(path: Path, group: Any, columns: Sequence[str]) -> None:
-    """Have the system read a row group from disk while the ones before it are summed; where it cannot, nothing happens.
+    """Have the system read a row group from disk while the ones before it are summed; where it
+    cannot, nothing happens.
 
-    Decoding ahead, by threads of our own, would take memory and, with all cores at work, save no time.
+    Decoding ahead, by threads of our own, would take memory and, with all cores at work, save no
+    time.
     """
     if not hasattr(os, "posix_fadvise"):
         return

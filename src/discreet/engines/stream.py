@@ -31,8 +31,9 @@ from discreet.rows import Parts, Residues
 # Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared
 # cache.
 _BATCH_ROWS = 32768
-# The batches of all workers together have no more cells than this, where rows are wide or workers many; where a
-# thread reads ahead there are about three for each worker: one that it sums, one that waits, one that is being read.
+# The batches of all workers together have no more cells than this, where rows are wide or workers
+# many; where a thread reads ahead there are about three for each worker: one that it sums, one that
+# waits, one that is being read.
 _BATCH_CELLS = 1 << 22
 
 

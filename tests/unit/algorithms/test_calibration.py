@@ -74,7 +74,9 @@ def z_scores(kind, seed):
 
 @pytest.mark.parametrize("kind", sorted(MODELS))
 def test_errors_are_as_large_as_they_are_said_to_be(kind, monkeypatch):
-    """A test of code, with seeds: before the response was known to be uncertain, one slope in 30 was 5 errors off."""
+    """A test of code, with seeds: before the response was known to be uncertain, one slope in 30
+    was 5 errors off.
+    """
     without_rounding(monkeypatch)
     scores = np.abs(np.concatenate([z_scores(kind, seed)[1:] for seed in range(60)]))
     assert np.mean(scores < 1.96) > 0.93

@@ -62,5 +62,6 @@ def test_along_a_group_of_one_class_the_length_is_the_shortest_possible(monkeypa
     phi = np.array([0.0, -1.0])
     query = profile(frame, phi, LabelScale(model.labels, 0.5, 0.5))
     lengths = [-along(frame, phi, query, source.sum(query, GDP(mu)))[1] for mu in (0.5, 5.0, 1e6)]
-    # Rows far out lie at places about 4; with fewer than a row of the other class expected, chance explains it.
+    # Rows far out lie at places about 4; with fewer than a row of the other class expected, chance
+    # explains it.
     assert 0.2 < lengths[0] < lengths[1] <= lengths[2] < 3
