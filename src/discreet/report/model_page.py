@@ -17,7 +17,7 @@ from discreet.report.model_style import CSS
 from discreet.report.model_words import help_in_words, limits_that_apply, what_would_help
 from discreet.results import Results
 from discreet.results.file import document_text
-from discreet.results.numbers import percent
+from discreet.results.numbers import percent, with_error
 from discreet.results.releases import release_rows
 from discreet.results.results import RATIOS
 from discreet.results.words import clear_effects, price_in_words, promise_in_words, rows_in_words, verdict
@@ -98,13 +98,6 @@ def _effects(results: Results, spans: Mapping[str, float]) -> str:
         said = f"<p>There are no standard errors: {escape(results.no_errors)}.</p>"
         return _section("Coefficients", said + _table(("", "coefficient"), rows))
     summary = results.summary().table()
-    if results.link in RATIOS:
-        kind = RATIOS[results.link]
-        with np.errstate(over="ignore"):
-            ratios = np.exp(np.column_stack([results.estimates, results.intervals()]))
-        summary[0] = (*summary[0], f"{kind} ratio", "95 % interval")
-        for i, (ratio, low, high) in enumerate(ratios, start=1):
-            summary[i] = (*summary[i], f"{ratio:.3g}", f"{low:.3g} to {high:.3g}")
     said = (
         "<p>Each dot is an estimate, in grey where 0 cannot be excluded. The thick bar is the sampling error, the thin "
         "one adds the privacy noise (both 95 %).</p>"
@@ -113,7 +106,24 @@ def _effects(results: Results, spans: Mapping[str, float]) -> str:
     )
     notes = "".join(f"<p class='small'>{escape(note)}</p>" for note in results.summary().notes()[:1])
     plot = f"<div class='scroll'>{forest_plot(_bars(results, spans), _axis(results))}</div>"
-    return _section("Effects", said + plot) + _section("The numbers", _table(summary[0], summary[1:]) + notes)
+    numbers = _section("The numbers", _table(summary[0], summary[1:]) + notes)
+    return _section("Effects", said + plot) + numbers + _ratios(results)
+
+
+def _ratios(results: Results) -> str:
+    """Odds or rate ratios in a table of their own: beside the numbers they would not fit on paper."""
+    if results.link not in RATIOS:
+        return ""
+    kind = RATIOS[results.link]
+    with np.errstate(over="ignore"):
+        ratios = np.exp(np.column_stack([results.estimates, results.intervals()])).tolist()
+    rows = []
+    for name, (ratio, low, high) in zip(results.names, ratios, strict=True):
+        shown = with_error([ratio, low, high], (high - low) / 4)
+        rows.append((name, shown[0], f"{shown[1]} to {shown[2]}"))
+    what = "odds" if kind == "odds" else "mean"
+    said = f"<p>The factor for the {what} of {escape(results.target)} when the column grows by 1.</p>"
+    return _section(f"{kind.capitalize()} ratios", said + _table(("", f"{kind} ratio", "95 % interval"), rows))
 
 
 def _bars(results: Results, spans: Mapping[str, float]) -> list[Bar]:
@@ -130,9 +140,9 @@ def _bars(results: Results, spans: Mapping[str, float]) -> list[Bar]:
 
 
 def _axis(results: Results) -> str:
-    unit = {"logit": f"log odds of {results.target}", "log": f"log of {results.target}"}.get(
-        results.link, results.target
-    )
+    log_odds = f"log odds of {results.target}"
+    named = {"logit": log_odds, "softmax": log_odds, "log": f"log of {results.target}"}
+    unit = named.get(results.link, results.target)
     return f"change in {unit} from the lowest to the highest declared value"
 
 

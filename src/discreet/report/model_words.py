@@ -54,7 +54,9 @@ def _mu_ratio(results: Results, factor: int) -> float | None:
 
 def help_in_words(results: Results) -> str:
     """The same in one sentence."""
-    if results.covariance is None or results.noise_covariance is None:
+    if results.covariance is None:
+        return "There are no standard errors, so this cannot be computed."
+    if results.noise_covariance is None:
         return "The privacy noise's part of the standard errors is not known separately, so this cannot be computed."
     slopes = results.slopes
     whole = np.diag(results.covariance)[slopes]

@@ -5,6 +5,7 @@ more.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from html import unescape
@@ -21,6 +22,7 @@ from discreet.cli import main
 from discreet.domain import Encoder
 from discreet.report.forest import Bar, forest_plot
 from discreet.report.model_words import help_in_words, limits_that_apply, what_would_help
+from discreet.results.numbers import with_error
 
 ALL = ["linear", "without", "paper", "logistic", "classes", "poisson", "relu", "sparse", "search"]
 _VOID = {"meta", "br"}
@@ -75,8 +77,13 @@ def test_a_report_is_one_file_without_scripts_and_holds_the_model(fitted, name, 
     assert "discreet fit &lt;data&gt;" in page
     if model.results_.covariance is not None:
         assert page.count("<circle") == len(model.results_.slopes)
-    if name == "logistic":
-        assert "odds ratio" in page
+    if name in ("logistic", "classes"):
+        assert "<h2>Odds ratios</h2>" in page
+        assert f"change in log odds of {model.results_.target}" in page
+        ratio = with_error([math.exp(model.results_.estimates[1])], np.ptp(np.exp(model.results_.intervals()[1])) / 4)
+        assert f"<td>{model.results_.names[1]}</td><td>{ratio[0]}</td>" in page
+    # More columns do not fit on paper.
+    assert max(head.count("<th") for head in page.split("<thead>")[1:] for head in [head.split("</thead>")[0]]) <= 7
 
 
 def test_names_from_outside_are_escaped_and_the_budget_is_told(tmp_path, monkeypatch):
