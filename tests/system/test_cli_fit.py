@@ -334,7 +334,7 @@ def test_what_is_said_about_a_table_must_fit_together(call):
         (("--scheduler", "tcp://x:1"), "--engine dask"),
         (("--master", "local[2]"), "--engine spark"),
         (("--sql", "select 1"), "one of them"),
-        (("--database", "x"), "where --sql looks"),
+        (("--database", "x"), "--database is for --sql"),
     ]:
         result = fit(call, *words)
         assert result.returncode == 2

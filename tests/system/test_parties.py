@@ -214,7 +214,7 @@ def test_bad_input_is_refused_in_one_line(folder):
 
 def test_plan_commands_explain(folder):
     shown = run("parties", "plan", "show", str(folder / "plan.toml"))
-    assert "stands at every party" in " ".join(shown.split())
+    assert "is at every party" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80, "lines fit into a usual terminal"
     assert "the plan is valid" in run("parties", "plan", "check", str(folder / "plan.toml"))
     new = ["parties", "plan", "new", str(folder / "new.toml"), "--name", "n", "--key", "id", "--people", "10"]
