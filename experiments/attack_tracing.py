@@ -184,7 +184,8 @@ def main() -> None:
             found = measure(attack, epsilon, data_sets)
             within = within and found.within_bound
             label = "no privacy" if math.isinf(epsilon) else f"epsilon {epsilon:g}"
-            curves.append(Curve(label, *(values.tolist() for values in found.curve())))
+            alarms, hits = (values.tolist() for values in found.curve())
+            curves.append(Curve(label, alarms, hits, plain=math.isinf(epsilon)))
             lines.append(
                 f"| {attack.name} | {'none' if math.isinf(epsilon) else f'{epsilon:g}'} | {found.area:.4f} +- "
                 f"{found.area_std:.4f} | {found.allowed_area:.4f} | {found.separation:.3f} |"

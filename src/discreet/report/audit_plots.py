@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from discreet.report.figure_style import LIMIT, OURS, PEERS, key, styled, svg
+from discreet.report.figure_style import LIMIT, OURS, OURS_LIGHT, PEERS, key, styled, svg
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Curve:
     false_alarms: Sequence[float]
     hits: Sequence[float]
     allowed: bool = False
+    # Of a fit without privacy, which is grey as all others' are.
+    plain: bool = False
 
 
 def scores_plot(first: Sequence[float], second: Sequence[float]) -> str:
@@ -64,8 +67,10 @@ def curves_plot(curves: Sequence[Curve]) -> str:
     """Several curves in a square, with the diagonal of random guessing."""
     figure, axes = _figure(3.6, 3.5)
     axes.plot([0, 1], [0, 1], color=PEERS[2], linewidth=0.8, linestyle=":", label="a coin")
-    for place, curve in enumerate(curve for curve in curves if not curve.allowed):
-        axes.plot(curve.false_alarms, curve.hits, color=(OURS, *PEERS)[place % 4], label=curve.label)
+    colours = itertools.cycle((OURS, OURS_LIGHT, *PEERS[1:3]))
+    for curve in (curve for curve in curves if not curve.allowed):
+        colour = PEERS[0] if curve.plain else next(colours)
+        axes.plot(curve.false_alarms, curve.hits, color=colour, label=curve.label)
     for curve in (curve for curve in curves if curve.allowed):
         axes.plot(curve.false_alarms, curve.hits, color=LIMIT, linewidth=1.4, linestyle="--", label=curve.label)
     axes.set_xlim(0, 1)
