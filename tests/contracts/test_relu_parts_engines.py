@@ -15,7 +15,7 @@ from discreet.engines import MemoryEngine
 from discreet.glm.index_links import INDEX_LINKS
 from discreet.rows import Labels, LinearMap, PowerSums, Residues, exact_sum, product_parts
 from discreet.rows.histograms import Look, ResidualCounts, ResidualHistogram, Residuals
-from discreet.rows.index_sums import IndexGradient, IndexMoment
+from discreet.rows.index_sums import IndexGradient
 
 LABELS = Labels(ENCODER.target.centre, ENCODER.target.half_width)
 MAP = LinearMap(np.random.default_rng(5).normal(size=(4, 4)))
@@ -26,7 +26,6 @@ def queries(link):
     residuals = Residuals(MAP, LABELS, link.mean)
     return [
         IndexGradient(MAP, LABELS, link.mean, link.slope, 1.2, 0.7, 2.0, 0.1),
-        IndexMoment(MAP, LABELS, link.mean, link.slope, 1.2, 1.0, 2.0, 0.5, 0.4),
         Look(LABELS, 3, EDGES, EDGES),
         ResidualHistogram(residuals, EDGES),
         ResidualCounts(residuals, EDGES),

@@ -21,6 +21,7 @@ parts/plan.py has the shares of the budget.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ import numpy as np
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach, Question
 from discreet.algorithms.parts.class_approach import ClassApproach
+from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.measure import (
     DOUBT,
@@ -40,12 +42,13 @@ from discreet.algorithms.parts.measure import (
     together,
 )
 from discreet.algorithms.parts.noisy_matrix import Seen, corrected, no_flatter, relative_change, relative_directions
-from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.plan import IndexPlan, Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.kalman import Belief
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, Source
 
@@ -56,6 +59,10 @@ _LEAST_LEFT = 0.3
 _NOISE_PART = 2.0
 # Noise that moves the curvature's eigenvalues by this many times their size hides it.
 _HIDDEN = 4.0
+
+# Index models use the last gradients in place of the filter if noise moves eigenvalues by less than
+# this part of them.
+_CLEAR_EDGE = 0.3
 
 # If the variance of labels is known from the model, that of scores is in every direction at least
 # this part of it, relative to a typical direction.
@@ -72,7 +79,8 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
     Privacy: the number of sums depends on public and released quantities alone; their
     joint cost is the budget.
     """
-    plan = Plan(
+    kind = _IndexDescent if model.single_index else _Descent if model.classes == 2 else _ClassDescent
+    plan = (IndexPlan if model.single_index else Plan)(
         budget,
         model.size,
         curved=not model.link.is_identity,
@@ -82,7 +90,7 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
         public=guess is not None,
         predictors=model.classes - 1,
     )
-    descent = (_Descent if model.classes == 2 else _ClassDescent)(source, model, plan, guess)
+    descent = kind(source, model, plan, guess)  # type: ignore[arg-type]
     with np.errstate(all="ignore"):  # noisy answers may be anything; results are bounded
         descent.look(x_radius)
         descent.whiten()
@@ -106,7 +114,7 @@ class _Descent(Approach):
             (frame.histogram(phi, unit), plan.part(shares.HISTOGRAM)),
             (frame.lengths(phi), plan.part(shares.LENGTHS)),
         ]
-        if plan.dispersion:
+        if plan.asks_dispersion:
             questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
         histogram, lengths, *squares = frame.ask(*questions)
         edge = plan.curvature_edge(frame.count, self.moved)
@@ -153,7 +161,7 @@ class _Descent(Approach):
             for curve, bend in zip(curves, bends, strict=True)
         ]
         self.estimate = together(said, [one.phi for one in seen], wrong, cut, curves[-1])
-        self.inverse, self.measurements = said[-1].inverse, len(seen)
+        self.inverse, self.measurements, self.last_gradients = said[-1].inverse, len(seen), seen
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
         self.faded = self._faded(self.estimate.phi - seen[-1].phi)
@@ -188,7 +196,7 @@ class _Descent(Approach):
             query, self.doubt = frame.curvature_question(phi, self.bounds.clip, self.longest, kept, plan.curvature)
             more.append((query, plan.curvature))
         if last:
-            more.append((frame.scores_moment(phi, self.bounds.clip), plan.part(shares.MOMENT)))
+            more.append((frame.scores_moment(phi, self.bounds.clip), plan.moment))
             if plan.dispersion:
                 more.append(frame.squares(phi, plan.part(shares.LAST_DISPERSION)))
         measurement, answers = measure(frame, phi, self.bounds, cost, *more)
@@ -199,7 +207,7 @@ class _Descent(Approach):
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
         kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
-            moment = frame.whitening_moment(self.white, phi)
+            moment = None if self.white is None else frame.whitening_moment(self.white, phi)
             self.response = Response.foreseen(curve, kept, moment, self.rough, plan.curved and plan.predictors == 1)
         else:
             self.response.move(frame.foresight.curvature(seen[-2].phi), curve)
@@ -310,18 +318,20 @@ class _Descent(Approach):
         fitted_away = frame.count / max(frame.count - frame.size, 1.0)
         dispersion = frame.dispersion * (fitted_away if self.plan.dispersion else 1.0)
         model = self.inverse @ self.expected_meat @ self.inverse * dispersion / frame.dispersion
-        used = self.scaling.used(self.source.public_rows)
+        used = self.used
+        coef = turn @ self._prediction(goal, free, public)
         return GlmFit(
-            coef=turn @ self._prediction(goal, free, public),
+            coef=coef,
             estimate=turn @ estimate,
             count=frame.count,
-            iterations=self.steps + self.measurements,
+            iterations=self.steps + self.measurements + max(len(self.path) - 1, 0),
             noise_covariance=turn @ self.faded.noise @ turn.T,
             sampling_covariance=turn @ self.faded.sampling @ turn.T * fitted_away,
             model_covariance=turn @ model @ turn.T / frame.count,
             dispersion=dispersion,
             used=used,
             signal=signal(estimate[first:], noise[first:, first:], used),
+            path=tuple(turn @ phi for phi in self.path),
         )
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
@@ -357,3 +367,40 @@ class _Descent(Approach):
 @dataclass
 class _ClassDescent(ClassApproach, _Descent):
     """The same with one predictor per class."""
+
+
+@dataclass
+class _IndexDescent(IndexApproach, _Descent):
+    """The same for least squares about a curved mean: the filter goes on, with what the last gradients say."""
+
+    @property
+    def path(self) -> Sequence[Floats]:
+        return [*self.belief.path, *(one.phi for one in self.last_gradients[1:]), self.predicted]
+
+    def _faded(self, step: Floats) -> Spread:
+        return self.spread  # a link of any shape: the curvature is not known to fall
+
+    def _next_point(self, seen: list[Measurement]) -> Floats:
+        return self._believed(seen).theta if self.plan.edge > _CLEAR_EDGE else super()._next_point(seen)
+
+    def _believed(self, seen: list[Measurement]) -> Belief:
+        """What the filter makes of gradients with the response that was seen."""
+        belief, response = replace(self.belief, path=[]), self.response.full
+        for one in seen:
+            gradient, noise_std = one.gradient(self.keeps)
+            belief.see_gradient(-gradient - response @ (belief.theta - one.phi), response, noise_std)
+        return belief
+
+    def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
+        """What the filter believes with the last gradients; where these are clear, it is one more measurement."""
+        if self.plan.edge > _CLEAR_EDGE:
+            belief = self._believed(self.last_gradients)
+        else:
+            size, error = self.frame.size, self.spread.noise
+            # Short clips lead to an optimum of their own: what both differ by, beyond their noise, is bias.
+            moved, known = self.estimate.phi - self.belief.theta, self.belief.covariance + self.spread.sampling / 2
+            bias = max(float(moved @ moved) - float(np.trace(known + error)), 0.0)
+            belief = replace(self.belief, covariance=known + bias / size * np.eye(size), path=[])
+            belief.see_estimate(self.estimate.phi, error)
+        self.predicted = belief.theta
+        return belief.theta

@@ -8,12 +8,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from discreet.algorithms.descent import descend
 from discreet.algorithms.minibatch_glmtron import minibatch_glmtron, printed_minibatch_glmtron
 from discreet.algorithms.printed_glmtron import printed_glmtron
 from discreet.algorithms.projected_descent import pgd
 from discreet.algorithms.shuffled_glmtron import shuffled_glmtron, shuffled_sgd
-from discreet.algorithms.single_index import IndexFit, fit_index
+from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.descent import Descent
+from discreet.algorithms.steps.first_look import XScaling
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
@@ -26,8 +29,8 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.shared_docs import documented
 from discreet.estimators.solvers import check_options
-from discreet.estimators.units import store_facts
-from discreet.glm import Link
+from discreet.estimators.units import linear_result, store_facts, units
+from discreet.glm import Gaussian, Link
 from discreet.glm.index_links import INDEX_LINKS, index_link
 from discreet.inference import residual_fact
 from discreet.privacy import Approximate, Budget, Unit
@@ -48,10 +51,6 @@ SOLVERS = tuple(_OPTIONS)
 # Solvers that ask rows in disjoint parts, by their positions.
 _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 _PRINTED = ("glmtron", "minibatch")
-
-# With more columns the standard errors were found to be far too small (docs/limits.md), so none are given.
-_MOST_COLUMNS = 3
-_NO_ERRORS_OF_MANY = f"standard errors of this model are too small with more than {_MOST_COLUMNS} columns"
 
 
 class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
@@ -130,10 +129,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         if self.solver in _IN_PARTS:
             source.require_positions()
         if self.solver in ("auto", "full_batch"):
-            known = None if self.public is None else public_moments(self.public, encoder)
-            fit = fit_index(source, budget, model, known)
+            fit = descend(
+                source, budget, _least_squares(model), x_radius=encoder.radius, guess=self._guess(model, encoder)
+            )
             released: Results | None = self._store_fit(fit, source, encoder)
-            store_facts(self, fit.used)
+            store_facts(self, fit.used, fit.signal)
         else:
             released = None
             descent = self._descend(source, budget, model, encoder)
@@ -191,34 +191,26 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
             return tree_glmtron(source, budget, model, known, self.max_iter, eta=self.step)
         return pgd(source, budget, model, known, self.max_iter, eta=self.step, ball=self.radius)
 
+    def _guess(self, model: IndexModel, encoder: Encoder) -> Guess | None:
+        if self.public is None:
+            return None
+        mean, covariance = public_moments(self.public, encoder)
+        white = Coordinates.white(mean, covariance, 0.0, None if model.intercept else model.origin)
+        return Guess(XScaling(mean, 1.0), white)
+
     def _store_descent(self, descent: Descent, encoder: Encoder) -> None:
-        units = descent.design.in_user_units(encoder.centre, encoder.half_width)
-        self._take(units @ descent.theta, self._has_intercept(encoder))
-        self.path_ = np.array(descent.path) @ units.T
+        turn = units(encoder, with_intercept=self._has_intercept(encoder)) @ descent.design.matrix.T
+        self._take(turn @ descent.theta, self._has_intercept(encoder))
+        self.path_ = np.array(descent.path) @ turn.T
         self.n_iter_ = descent.steps
 
-    def _store_fit(self, fit: IndexFit, source: Curator, encoder: Encoder) -> Results:
-        units = fit.design.in_user_units(encoder.centre, encoder.half_width)
-        self._take(units @ fit.theta, self._has_intercept(encoder))
-        self.n_iter_ = fit.steps
-        self.path_ = np.array(fit.path) @ units.T
-        noise = units @ fit.last.noise_covariance @ units.T
-        covariance = noise + units @ fit.last.sampling_covariance @ units.T
-        trusted = encoder.width <= _MOST_COLUMNS
-        return Results(
-            target=require_target(encoder).name,
-            names=(("const",) if self._has_intercept(encoder) else ()) + tuple(encoder.names),
-            shrunk=units @ fit.theta,
-            estimates=units @ fit.last.estimate,
-            covariance=covariance if trusted else None,
-            noise_covariance=noise if trusted else None,
-            no_errors=_NO_ERRORS_OF_MANY,
-            scale=fit.last.residual_variance,
-            scale_noise_std=fit.last.residual_variance_noise_std,
-            nobs=fit.count,
-            used=fit.used,
-            privacy=source.guarantee,
-        )
+    def _store_fit(self, fit: GlmFit, source: Curator, encoder: Encoder) -> Results:
+        intercept = self._has_intercept(encoder)
+        turn = units(encoder, with_intercept=intercept)
+        self._take(turn @ fit.coef, intercept)
+        self.n_iter_ = fit.iterations
+        self.path_ = np.array(fit.path) @ turn.T
+        return linear_result(fit, encoder, source.guarantee, intercept)
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
@@ -282,6 +274,12 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)
         return np.column_stack([middle - reach, middle + reach])
+
+
+def _least_squares(model: IndexModel) -> GlmModel:
+    """A Gaussian family with this link."""
+    origin = None if model.intercept else model.origin
+    return GlmModel(Gaussian(), model.link, model.labels, np.zeros(model.width), origin, single_index=True)
 
 
 @documented()

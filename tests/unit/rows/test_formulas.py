@@ -15,7 +15,7 @@ from tables import ArrayBlock
 from discreet.rows import CrossMoment, Labels, LinearMap, LogisticLoss, SecondMoment, WideLook
 from discreet.rows.carries import exact_sum
 from discreet.rows.histograms import Look, ResidualCounts, ResidualHistogram, Residuals
-from discreet.rows.index_sums import IndexGradient, IndexMoment
+from discreet.rows.index_sums import IndexGradient
 from discreet.rows.logistic_loss import WholeTheta
 from discreet.rows.loss_ranking import LossBlock, LossRanking
 from discreet.rows.scores import ExposureSum
@@ -117,13 +117,6 @@ def test_the_gradient_of_an_index_model(of_slope):
     assert summed(query)[:, 0] == pytest.approx([*rows.sum(axis=1), sizes.sum()], **NEAR)
     without = IndexGradient(MAP, LABELS, np.tanh, weight if of_slope else None, RADIUS, 1.5)
     assert summed(without)[:, 0] == pytest.approx(rows.sum(axis=1), **NEAR)
-
-
-def test_the_moment_of_a_step_of_an_index_model():
-    query = IndexMoment(MAP, LABELS, np.tanh, weight, RADIUS, 0.7, 3.0, 0.4, 0.9)
-    residual = np.clip(NAMED - np.tanh(ETA), -3.0, 3.0)
-    row = SHORT * np.vstack([np.full(N, 0.9), np.minimum(weight(ETA), 0.7) * Z, 0.4 * residual])
-    assert summed(query) == pytest.approx(row @ row.T, **NEAR)
 
 
 def test_histograms_count_rows_in_cells_that_hold_their_upper_edge():

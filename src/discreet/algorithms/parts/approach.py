@@ -7,6 +7,7 @@ These need not be exact. Gradients that are released later correct the remaining
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_t
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
 from discreet.privacy import GDP
-from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, Source
+from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, RowsUsed, Source
 from discreet.rows.gradient import LabelProfile
 
 Question = tuple[Query, GDP]
@@ -46,6 +47,7 @@ class Approach:
     offset: float = 0.0
     frame: Frame = None  # type: ignore[assignment]
     phi: Floats = None  # type: ignore[assignment]
+    white: Whitening | None = None
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
 
@@ -53,6 +55,16 @@ class Approach:
     def moved(self) -> float:
         """The sensitivity of a sum of unit vectors."""
         return 1.0 if self.source.public_rows is None else 2.0
+
+    @property
+    def used(self) -> RowsUsed | None:
+        """How many rows contributed."""
+        return self.scaling.used(self.source.public_rows)
+
+    @property
+    def path(self) -> Sequence[Floats]:
+        """Where steps of a plain iteration have led."""
+        return ()
 
     def look(self, x_radius: float) -> None:
         """Number of rows, location of x and y, mean exposure: one pass."""
@@ -215,5 +227,5 @@ class Approach:
         step = goal - phi
         if not self.plan.curved:
             return goal
-        longest = _LONGEST_STEP * math.sqrt(self.frame.predictors)
+        longest = _LONGEST_STEP * math.sqrt(self.frame.predictors) * self.frame.foresight.unit
         return phi + step * min(1.0, longest / max(self.frame.length(step, phi), 1e-300))

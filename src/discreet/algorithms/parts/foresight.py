@@ -29,18 +29,23 @@ _FARTHEST_ETA = 50.0
 class Foresight:
     """``offset`` is the effect of exposure on a typical predictor; ``constant``: whether
     phi starts with a constant.
+
+    ``unit``: the unit of eta, for links that give it the unit of labels. ``least_spread``: the smallest
+    standard deviation of eta.
     """
 
     model: GlmModel
     constant: bool
     offset: float = 0.0
+    unit: float = 1.0
+    least_spread: float = 0.0
 
     def _split(self, phi: Floats) -> tuple[float, Floats]:
         return (float(phi[0]), phi[1:]) if self.constant else (0.0, phi)
 
     def _eta(self, phi: Floats) -> Floats:
         middle, slopes = self._split(phi)
-        return middle + self.offset + float(np.linalg.norm(slopes)) * _NODES
+        return middle + self.offset + max(float(np.linalg.norm(slopes)), self.least_spread) * _NODES
 
     def curvature(self, phi: Floats) -> Floats:
         """The expected second derivative of a row's loss, which differs
@@ -59,8 +64,9 @@ class Foresight:
     def sharpness(self, phi: Floats) -> float:
         """The relative rate of change of a row's weight with its predictor."""
         eta = self._eta(phi)
-        here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
-        return float(_MASSES @ np.abs(there - here)) / (0.01 * float(_MASSES @ (there + here)))
+        step = 0.01 * self.unit
+        here, there = self._weight(eta - step), self._weight(eta + step)
+        return float(_MASSES @ np.abs(there - here)) / (step * float(_MASSES @ (there + here)))
 
     def sharpest(self, phi: Floats) -> float:
         """The largest such rate over the nodes."""

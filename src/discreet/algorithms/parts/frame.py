@@ -68,11 +68,11 @@ class Frame:
 
         A direction whose noise is larger than that carries no information.
         """
-        return math.inf if self.model.link.is_identity else _FARTHEST
+        return math.inf if self.model.link.is_identity else _FARTHEST * self.foresight.unit
 
     @property
     def farthest_variance(self) -> float:
-        return 0.0 if self.model.link.is_identity else _FARTHEST**2
+        return 0.0 if self.model.link.is_identity else self.farthest**2
 
     def length(self, step: Floats, phi: Floats) -> float:
         """The length of a step, relative to typical directions: flat ones count less."""

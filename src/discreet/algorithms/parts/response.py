@@ -55,12 +55,14 @@ class Response:
 
     @classmethod
     def foreseen(
-        cls, curve: Floats, kept: float, moment: Seen, rough: bool = False, weighted: bool = False
+        cls, curve: Floats, kept: float, moment: Seen | None, rough: bool = False, weighted: bool = False
     ) -> Response:
         """Before any curvature is released; the second moment from whitening
         gives it up to a factor.
         """
         below = curve * kept
+        if moment is None:
+            return cls(below, [], rough, weighted)
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
         return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, weighted)

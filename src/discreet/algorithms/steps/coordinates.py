@@ -42,6 +42,21 @@ class Coordinates:
         matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(origin))]) / scale
         return cls(matrix, constant=False)
 
+    @classmethod
+    def white(cls, centre: Floats, covariance: Floats, floor: float, origin: Floats | None) -> Coordinates:
+        """From a mean and a covariance of encoded x; directions that vary less than ``floor`` are not stretched.
+
+        ``origin``: where x = 0 lies, encoded, for a model without an intercept.
+        """
+        shift = np.zeros_like(centre) if origin is None else centre - origin
+        values, vectors = np.linalg.eigh(covariance + np.outer(shift, shift))
+        root = (vectors / np.sqrt(np.maximum(values, max(floor, 1e-12)))) @ vectors.T
+        if origin is not None:
+            return cls(np.column_stack([-root @ origin, root]), constant=False)
+        matrix = np.eye(len(centre) + 1)
+        matrix[1:, 0], matrix[1:, 1:] = -root @ centre, root
+        return cls(matrix)
+
     @property
     def size(self) -> int:
         """The number of coordinates, including the constant."""

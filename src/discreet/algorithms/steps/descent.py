@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
+from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.index_look import Seen, look
-from discreet.algorithms.steps.index_model import Design, IndexModel, gaussian_curvature, likely_middle, likely_spread
+from discreet.algorithms.steps.index_model import IndexModel, gaussian_curvature, likely_middle, likely_spread
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, RowsUsed, Source
 
@@ -22,7 +23,7 @@ LOOK_SHARE = 0.05
 class Ground:
     """Where a descent takes place: coordinates, a starting point, and prior knowledge about y."""
 
-    design: Design
+    design: Coordinates
     seen: Seen
     theta: Floats
     spread: float
@@ -38,8 +39,8 @@ def prepare(
 ) -> tuple[Ground, GDP]:
     """A first look, coordinates from public rows or from it, and the rest of the budget."""
     first, rest = budget.split([LOOK_SHARE, 1 - LOOK_SHARE])
-    x_norm = None if known is None else math.sqrt(float(np.trace(known[1])) + float(known[0] @ known[0]))
-    return ground(model, look(source, first, model, x_norm), known), rest
+    seen = look(source, first, model.labels, model.width, model.x_radius, with_norms=known is None)
+    return ground(model, seen, known), rest
 
 
 def ground(model: IndexModel, seen: Seen, known: tuple[Floats, Floats] | None) -> Ground:
@@ -50,7 +51,7 @@ def ground(model: IndexModel, seen: Seen, known: tuple[Floats, Floats] | None) -
         theta[0] = likely_middle(model.link, seen.y_middle, 0.3 * seen.y_spread)
     middle = float(theta[0]) if model.intercept else 0.0
     spread = likely_spread(model.link, middle, 0.7 * seen.y_spread**2)
-    return Ground(Design.whitening(model, *known, floor=0.0), seen, theta, spread)
+    return Ground(Coordinates.white(*known, 0.0, None if model.intercept else model.origin), seen, theta, spread)
 
 
 def declared_ground(model: IndexModel, known: tuple[Floats, Floats] | None, rows: int) -> Ground:
@@ -77,7 +78,7 @@ class Descent:
     each of its coordinates.
     """
 
-    design: Design
+    design: Coordinates
     theta: Floats
     path: list[Floats] = field(default_factory=list)
     noise_variance: float = 0.0

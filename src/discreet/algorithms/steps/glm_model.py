@@ -36,6 +36,8 @@ class GlmModel:
     # With more than two classes, labels are class numbers, and each class has
     # a predictor (softmax).
     classes: int = 2
+    # A single-index model: least squares about a curved mean, approached by steps of a convex loss.
+    single_index: bool = False
 
     @property
     def width(self) -> int:

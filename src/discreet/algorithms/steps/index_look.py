@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.algorithms.steps.index_model import IndexModel
 from discreet.privacy import GDP
-from discreet.rows import Floats, RowsUsed, Source
+from discreet.rows import Floats, Labels, RowsUsed, Source
 from discreet.rows.histograms import Look
 
 # Cells double in size away from zero: this many on each side.
@@ -34,27 +33,26 @@ class Seen:
     used: RowsUsed | None = None
 
 
-def look(source: Source, cost: GDP, model: IndexModel, x_norm: float | None) -> Seen:
-    """``x_norm``: the root mean square of encoded rows' norms, if public rows give it.
+def look(source: Source, cost: GDP, labels: Labels, width: int, x_radius: float, with_norms: bool = True) -> Seen:
+    """``with_norms``: whether lengths of rows are asked for; public rows may tell them.
 
     Privacy: one sum, of one or two histograms.
     """
-    low, high = model.labels.centre - model.labels.half_width, model.labels.centre + model.labels.half_width
+    low, high = labels.low, labels.high
     shrinking = 2.0 ** -np.arange(_DOUBLINGS)
     largest = max(abs(low), abs(high))
     edges = np.unique(np.concatenate([-largest * shrinking, [0.0], largest * shrinking]))
     edges = edges[(edges > low) & (edges < high)]
-    norms = model.x_radius * 2.0 ** -np.arange(0.5, 6.0, 0.5)[::-1] if x_norm is None else np.empty(0)
-    query = Look(model.labels, model.width, edges, norms)
+    norms = x_radius * 2.0 ** -np.arange(0.5, 6.0, 0.5)[::-1] if with_norms else np.empty(0)
+    query = Look(labels, width, edges, norms)
     answer = source.sum(query, cost)
     of_y, of_norm = query.read(answer.value)
     used = RowsUsed.seen(float(np.sum(of_y)), answer.noise_std * math.sqrt(len(of_y)), source.public_rows)
     count = float(source.public_rows or max(float(np.sum(of_y)), used.noise_std))
     quantiles = [_quantile(of_y, edges, low, high, count, share) for share in (0.16, 0.5, 0.84)]
     spread = max((quantiles[2] - quantiles[0]) / 2, largest * 2.0**-_DOUBLINGS)
-    if x_norm is None:
-        x_norm = 1.05 * _quantile(of_norm, norms, 0.0, model.x_radius, count, 0.5)
-    return Seen(count, quantiles[1], spread, max(x_norm, 2.0**-6 * model.x_radius), used)
+    x_norm = 1.05 * _quantile(of_norm, norms, 0.0, x_radius, count, 0.5) if with_norms else x_radius
+    return Seen(count, quantiles[1], spread, max(x_norm, 2.0**-6 * x_radius), used)
 
 
 def _quantile(counts: Floats, edges: Floats, low: float, high: float, total: float, share: float) -> float:

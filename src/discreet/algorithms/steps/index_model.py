@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.glm import Link
-from discreet.rows import Floats, Labels, LinearMap
+from discreet.rows import Floats, Labels
 
 # Gauss-Hermite nodes for a standard normal: accurate to 2 % even at a kink.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
@@ -32,55 +32,6 @@ class IndexModel:
     @property
     def size(self) -> int:
         return self.width + self.intercept
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Coordinates z = matrix (1, x) in which E[z z^T] is about the identity; the
-    parameters of z are theta.
-
-    With an intercept the first coordinate is the constant 1; without one z is linear
-    in X, in the user's units.
-    """
-
-    matrix: Floats
-    intercept: bool
-
-    @classmethod
-    def whitening(cls, model: IndexModel, centre: Floats, covariance: Floats, floor: float) -> Design:
-        """From mean and covariance of encoded x; directions with variance below
-        ``floor`` are not stretched.
-        """
-        if model.intercept:
-            root = inverse_root(covariance, floor)
-            return cls(
-                np.block([[np.ones((1, 1)), np.zeros((1, len(root)))], [-root @ centre[:, np.newaxis], root]]), True
-            )
-        shift = centre - model.origin
-        root = inverse_root(covariance + np.outer(shift, shift), floor)
-        return cls(np.column_stack([-root @ model.origin, root]), False)
-
-    @property
-    def size(self) -> int:
-        return len(self.matrix)
-
-    def map(self, theta: Floats) -> LinearMap:
-        """The index theta^T z, then z itself."""
-        return LinearMap(np.vstack([self.matrix.T @ theta, self.matrix]))
-
-    def in_user_units(self, centre: Floats, half_width: Floats) -> Floats:
-        """The matrix that turns theta into (intercept, coefficients) of X, or
-        into the coefficients alone.
-        """
-        slopes = self.matrix[:, 1:].T / half_width[:, np.newaxis]
-        if not self.intercept:
-            return slopes
-        return np.vstack([self.matrix[:, 0] - centre @ slopes, slopes])
-
-
-def inverse_root(covariance: Floats, floor: float) -> Floats:
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    return np.asarray((vectors / np.sqrt(np.maximum(values, max(floor, 1e-12)))) @ vectors.T)
 
 
 def gaussian_curvature(link: Link, theta: Floats, intercept: bool, spread: float, power: int) -> Floats:
