@@ -232,10 +232,16 @@ class _Search:
         return 1.5 * self.clip_growth * self.radius * math.sqrt(self.dispersion * self.curvature)
 
     def _slope_norm(self) -> float:
-        """The norm bound of the vector whose square is a row's part of the Hessian."""
+        """The norm of a row whose square is its part of the Hessian.
+
+        Its noise grows with the square of this norm, the gradient's with the norm only. A Hessian whose longest rows
+        are cut makes steps that are a little too long, which the next step mends; one that noise outweighs is repaired
+        towards a multiple of 1, and then steps hardly move. So this norm grows as the root of the gradient's.
+        """
+        radius = math.sqrt(self.clip_growth * self.model.size)
         if self.model.family.name == "bernoulli" and self.model.link.name == "logit":
-            return self.radius / 2  # the weight p (1 - p) is at most 1/4
-        return 1.5 * self.radius * math.sqrt(self.curvature)
+            return radius / 2  # the weight p (1 - p) is at most 1/4
+        return 1.5 * radius * math.sqrt(self.curvature)
 
 
 def _mean_label(model: GlmModel, scaling: Scaling) -> float:
