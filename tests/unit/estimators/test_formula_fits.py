@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_before_anything_is_spent(frame, tmp_path):
         fit("cost ~ scale(age)")
     with pytest.raises(DomainError, match="names no target: write 'y ~ "):
         fit("age + bmi")
-    with pytest.raises(DomainError, match="target 'price' is not there"):
+    with pytest.raises(DomainError, match="target 'price' was not found"):
         fit("price ~ age")
     with pytest.raises(DomainError, match="reads column 'years', which is missing; it has 3 columns, none of them"):
         fit("cost ~ years", rows=frame[["note", "age", "cost"]])
