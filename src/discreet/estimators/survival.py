@@ -21,6 +21,7 @@ from discreet.estimators.shared_docs import documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
+from discreet.results.named import frame
 
 # The largest log hazard: its exponential can still be multiplied by a time.
 _MOST_LOG = 300.0
@@ -354,20 +355,15 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
         Returns
         -------
-        dict of str to list
-            ``name``, ``hazard_ratio``, ``low``, ``high`` and ``p_value``; ready for a data frame.
+        DataFrame, or array without pandas
+            Ratio, low and high ends, by name, as ``results_.rate_ratios()`` has them.
         """
         check_is_fitted(self, "coef_")
         places = slice(1, 1 + self._encoder.rows.width)  # type: ignore[attr-defined]
         results = self.results_
-        low, high = np.exp(results.intervals(alpha)[places]).T
-        return {
-            "name": list(self.coef_names_[: places.stop - 1]),
-            "hazard_ratio": np.exp(results.estimates[places]).tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "p_value": np.asarray(results.p_values)[places].tolist(),
-        }
+        values = np.exp(np.column_stack([results.estimates, results.intervals(alpha)])[places])
+        names = list(self.coef_names_[: places.stop - 1])
+        return frame(values, names, ["hazard ratio", f"{alpha / 2:g}", f"{1 - alpha / 2:g}"])
 
     def evaluate(self, *args: Any, **more: Any) -> Any:
         """Not available for survival models."""
