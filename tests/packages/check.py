@@ -18,7 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = "fast,arrow,report"
 # Files other than Python that the packages must contain.
-CARRIED = ("py.typed", "planning/page.html", "service/static/join.js", "service/templates/dashboard.html")
+CARRIED = (
+    "py.typed",
+    "__init__.pyi",
+    "planning/page.html",
+    "service/static/join.js",
+    "service/templates/dashboard.html",
+)
 PACKED = ("LICENSE", "README.md", "pyproject.toml", "src/discreet/py.typed", "tests/packages/check.py")
 LOCAL = re.compile(r"(^|/)(\.venv|build|demo|\.git|__pycache__)(/|$)|\.ledger$")
 
