@@ -59,6 +59,8 @@ reproduce: $(STAMP)  ## the papers' tables and figures on small grids, in half a
 
 reproduce-full: $(STAMP)  ## the papers' sizes and repeats, and the coverage of intervals: days on 2 cores; resumable
 	$(BIN)/python -m experiments
+	$(BIN)/python -m experiments.newer.table1
+	$(BIN)/python -m experiments.newer.table2
 	$(BIN)/python -m experiments.mpr.figures
 	$(BIN)/python -m experiments.mpr.coverage
 	$(BIN)/python -m experiments.relu.accuracy

@@ -93,8 +93,9 @@ def stable(problem: Problem, epsilon: float, rng: np.random.Generator) -> float:
     design = np.column_stack([np.ones(len(problem.y)), problem.X])
     rows = np.column_stack([design, problem.y])
     leverage = np.sort(np.sum(np.linalg.solve(np.linalg.qr(rows, mode="r").T, rows.T) ** 2, axis=0))
-    plans = [planned(epsilon, DELTA, 1.001 * leverage[-1 - out], design.shape[1]) for out in (0, 5)]
-    plan = min((plan for plan in plans if plan is not None), key=lambda plan: plan.noise, default=None)
+    plans = {out: planned(epsilon, DELTA, 1.001 * leverage[-1 - out], design.shape[1]) for out in (0, 5)}
+    usable = [plan for out, plan in plans.items() if plan is not None and plan.threshold >= 4 * out]
+    plan = min(usable, key=lambda plan: plan.noise, default=None)
     if plan is None:
         return math.inf
     beta, _ = stable_least_squares(design, problem.y, plan, rng)
