@@ -135,7 +135,7 @@ def test_what_travels_to_workers_holds_no_ledger_and_no_public_rows(name, tmp_pa
 
 def test_solvers_by_position_are_refused():
     model = ReLURegressor(epsilon=1.0, delta=1e-5, domain=DOMAIN, solver="minibatch")
-    with pytest.raises(ValueError, match="positions"):
+    with pytest.raises(ValueError, match="by position"):
         model.fit_table(dask_frame(), target="cost", features=["age", "bmi"])
 
 

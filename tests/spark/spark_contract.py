@@ -82,7 +82,7 @@ class SparkContract:
 
     def test_solvers_by_position_are_refused(self, session):
         model = ReLURegressor(epsilon=1.0, delta=1e-5, domain=DOMAIN, solver="minibatch")
-        with pytest.raises(ValueError, match="positions"):
+        with pytest.raises(ValueError, match="by position"):
             model.fit_table(spark_frame(session), target="cost", features=["age", "bmi"])
 
     def test_columns_are_refused_by_name_and_type(self, session):
