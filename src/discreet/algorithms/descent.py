@@ -384,8 +384,11 @@ class _IndexDescent(IndexApproach, _Descent):
         return self._believed(seen).theta if self.plan.edge > _CLEAR_EDGE else super()._next_point(seen)
 
     def _believed(self, seen: list[Measurement]) -> Belief:
-        """What the filter makes of gradients with the response that was seen."""
-        belief, response = replace(self.belief, path=[]), self.response.full
+        """The filter after the last gradients; where noise hides the curvature, the
+        foreseen response is the better one.
+        """
+        kept = self.sizes.kept(self.bounds.clip) + level_curvature(self.sizes, self.bounds, self.keeps)
+        belief, response = replace(self.belief, path=[]), kept * self.frame.foresight.curvature(self.phi)
         for one in seen:
             gradient, noise_std = one.gradient(self.keeps)
             belief.see_gradient(-gradient - response @ (belief.theta - one.phi), response, noise_std)

@@ -56,11 +56,12 @@ _LINE_SEARCH_NOISE = 0.1
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 
-# Index models. The filter (least edge, from which on: steps, GLMtron's among them, part of the budget for gradients):
-# where noise hides the curvature no single step leads far, and many small ones predict best.
-_FILTERS = ((1.0, (11, 6, 0.85)), (0.0, (9, 6, 0.7)))
-# Rows are whitened, and the curvature decides steps, as long as noise moves eigenvalues by less than these multiples of
-# them; the second is that of a moment with this share.
+# Index models: the filter's steps, the number of GLMtron steps among them, and its part of the budget
+# for gradients. If noise hides the curvature, no single step leads far, and many small ones predict
+# best.
+_FILTER, _HIDDEN_FILTER = (9, 6, 0.7), (11, 6, 0.85)
+# Rows are whitened, and the curvature decides steps, if noise moves eigenvalues by less than these
+# multiples of them; the second is that of a moment with this share.
 _MOST_EDGE, _HIDDEN_EDGE, _EDGE_SHARE = 1.5, 0.3, 0.07
 _INDEX_CURVATURE, _INDEX_MOMENT, _INDEX_GRADIENTS = 0.03, 0.02, 2
 
@@ -199,7 +200,7 @@ class IndexPlan(Plan):
     @property
     def _filter(self) -> tuple[int, int, float]:
         """The number of steps, how many of them are GLMtron's, and their part of the budget for gradients."""
-        return next(kind for least, kind in _FILTERS if self.edge >= least)
+        return _HIDDEN_FILTER if self.hidden else _FILTER
 
     @property
     def steps(self) -> int:
