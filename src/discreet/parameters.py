@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 
 def is_number(value: Any) -> bool:
@@ -22,6 +21,8 @@ def is_whole(value: Any) -> bool:
 
 def normal_quantile(alpha: Any) -> float:
     """How many standard errors an interval of the level 1 - alpha reaches to each side."""
+    from scipy.special import ndtri  # devices need the rest of this file, and no scipy
+
     check_alpha(alpha)
     return -float(ndtri(alpha / 2))
 

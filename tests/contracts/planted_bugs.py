@@ -95,6 +95,13 @@ def clip_by_max() -> Iterator[None]:
         np.floor(factor, out=factor)
         return norms
 
+    def place_weighted(rows, weight, last, start, norm_bound, scale, out):
+        some = slice(start, start + out.shape[1])
+        np.multiply(rows[:, some], weight[some], out=out[: len(rows)])
+        if last is not None:
+            out[-1] = last[some]
+        place(out, norm_bound, scale, 0.0)
+
     def shorten(x, centre, per_unit, radius):
         x -= centre[:, np.newaxis]
         x *= per_unit
@@ -102,6 +109,7 @@ def clip_by_max() -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(discreet.rows.grid, "place", place))
+        stack.enter_context(mock.patch.object(discreet.rows.grid, "place_weighted", place_weighted))
         stack.enter_context(mock.patch.object(discreet.rows.queries, "shorten", shorten))
         yield
 

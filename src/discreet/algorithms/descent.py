@@ -163,7 +163,7 @@ class _Descent(Approach):
         self.estimate = together(said, [one.phi for one in seen], wrong, cut, curves[-1])
         self.inverse, self.measurements, self.last_gradients = said[-1].inverse, len(seen), seen
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
-        self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat)
+        self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat, self._hidden())
         self.faded = self._faded(self.estimate.phi - seen[-1].phi)
 
     def _move_to(self, phi: Floats, last: Measurement) -> None:
@@ -235,6 +235,14 @@ class _Descent(Approach):
         row = self.frame.root_size * math.sqrt(self.longest)
         change = self.frame.foresight.sharpness(phi) * row * float(np.linalg.norm(step)) if self.plan.curved else 0.0
         return math.hypot(min(self._nonlinearity(step) / 2, 1.0), min(change / 2, 1.0))
+
+    def _hidden(self) -> Floats:
+        """The covariance of slopes along directions whose curvature noise hides.
+
+        The gradient has no information there, so the prior variance is that of all slopes.
+        """
+        slopes = self.estimate.phi[self.frame.constants :]
+        return np.asarray(float(np.mean(slopes**2)) * self.response.hidden if len(slopes) else 0 * self.response.hidden)
 
     def _faded(self, step: Floats) -> Spread:
         """The covariances of the estimate, if the curvature may be smaller

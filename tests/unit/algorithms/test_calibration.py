@@ -102,3 +102,23 @@ def test_a_rare_group_with_only_one_class_has_wide_intervals(n, rate, slope, mon
         assert fit.coef[1] < -1.0
     assert np.median(scores) < 2
     assert sorted(scores)[-2] < 3
+
+
+@pytest.mark.parametrize("least", [0.1, 0.01])
+def test_a_combination_of_columns_that_hardly_varies_has_wide_intervals(least, monkeypatch):
+    """Noise hides its curvature. Slopes along it were up to 47 standard errors off, called clear."""
+    without_rounding(monkeypatch)
+    for seed in (1, 4):
+        rng = np.random.default_rng(seed)
+        directions = np.linalg.qr(rng.normal(size=(20, 20)))[0]
+        X = (rng.normal(size=(20_000, 20)) * np.r_[np.ones(19), least]) @ directions.T
+        slopes = rng.normal(size=20) / math.sqrt(20)
+        y = np.clip(X @ slopes + 0.3 * rng.normal(size=len(X)), -6, 6)
+        source = NoisySource(np.clip(X / 5, -1, 1), y / 6, rng, "replace_one")
+        model = GlmModel(family("gaussian"), link("identity"), Labels(0.0, 6.0), penalty=np.zeros(20))
+        fit = descend(source, Budget.of(1.0, 1e-6), model, x_radius=math.sqrt(20))
+        covariance = (fit.noise_covariance + fit.sampling_covariance)[1:, 1:]
+        off = directions.T @ (fit.estimate[1:] - 5 * slopes)
+        errors = np.sqrt(np.diag(directions.T @ covariance @ directions))
+        assert abs(off[-1]) < 3 * errors[-1]
+        assert np.max(np.abs(off[:-1] / errors[:-1])) < 4

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.algorithms.parts.measure import Measurement, secant
-from discreet.algorithms.parts.noisy_matrix import Seen, carried_over, no_flatter, positive
+from discreet.algorithms.parts.noisy_matrix import Seen, carried_over, no_flatter, positive, relative_directions
 from discreet.algorithms.parts.uncertain import likely_inverses
 from discreet.rows import Floats
 
@@ -27,6 +27,9 @@ _LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 1e-3, 1.0
 _ROUGHLY = 1.5
 # Curvatures are certain up to this many standard deviations of their noise.
 _SURE = 2.0
+# Directions are surely not flat from this multiple of the least response on, which is half of how
+# far noise moves eigenvalues.
+_CLEARLY = 2.5
 
 
 @dataclass
@@ -52,6 +55,8 @@ class Response:
     seen: Floats = field(init=False)
     likely: list[Floats] = field(init=False)
     typical: float = field(init=False)
+    # The projection on directions whose curvature is not distinguishable from 0.
+    hidden: Floats = field(init=False)
 
     @classmethod
     def foreseen(
@@ -112,6 +117,7 @@ class Response:
         typical = float(np.trace(curve)) / len(curve)
         least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept
         self.full = no_flatter(full, curve, least)
+        self.hidden = _hidden(full, curve, least) if doubt / 2 > _LEAST_SEEN else np.zeros_like(full)
         self.flatter = no_flatter(self.below * (1 + above / kept), curve, least)
         self.cautious = positive(self.full, _LEAST_IN_STEPS * typical)
         self.seen = no_flatter(self.seen, curve, least)
@@ -131,3 +137,11 @@ class Response:
         seen = [*(one.beside(last) for one in earlier), last] if self.weighted else self.curvatures
         ways = self.likely if levels else self.likely[:1]
         return [one for way in ways for one in likely_inverses(way, self.below, seen, penalty, self.typical)]
+
+
+def _hidden(response: Floats, curve: Floats, least: float) -> Floats:
+    """All of a direction that is as flat as ``least``, and none from ``_CLEARLY`` times that on."""
+    values, directions, _ = relative_directions(response, curve)
+    part = np.clip((_CLEARLY - values / least) / (_CLEARLY - 1), 0.0, 1.0)
+    flat = directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300) * part
+    return np.asarray(flat @ flat.T)

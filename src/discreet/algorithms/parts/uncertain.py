@@ -45,10 +45,12 @@ def spread(
     keeps: Sequence[float],
     inverses: Sequence[Floats],
     scores: Floats,
+    hidden: Floats,
 ) -> Spread:
     """The error of the estimate, if the inverse response is any of these.
 
-    ``scores``: the covariance of scores, per row.
+    ``scores``: the covariance of scores, per row. ``hidden``: the covariance along directions of
+    which the gradient says nothing.
     """
     size, frame = len(estimate.phi), measurements[0].frame
     gradients = [one.gradient(keeps) for one in measurements]
@@ -61,7 +63,7 @@ def spread(
         off = point - back @ slope - estimate.phi
         noise += (np.outer(off, off) + variance * back @ back) / len(inverses)
         sampling += back @ scores @ back / (frame.count * len(inverses))
-    return Spread(noise + estimate.unsure, sampling)
+    return Spread(noise + estimate.unsure + hidden, sampling)
 
 
 def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate: float, farthest: float) -> Spread:
@@ -114,11 +116,17 @@ def likely_inverses(
     beside = ~np.eye(size, dtype=bool)
     # Off-diagonal noise has half the variance of diagonal noise.
     count, variance = size * (size - 1) / 2, noise**2 / 2
-    square = float(np.mean(difference[beside] ** 2)) if size > 1 else 0.0
-    spread = max(square - variance, 0.0) + _MORE * variance * np.sqrt(2 / max(count, 1.0))
-    trust = spread / max(spread + variance, 1e-300)
-    centre = np.where(beside, trust * difference, difference)
-    width = np.where(beside, np.sqrt(trust * variance), noise)
+
+    def trust(entries: Floats) -> float:
+        """The part of what entries off the diagonal show that is not noise."""
+        square = float(np.mean(entries[beside] ** 2)) if size > 1 else 0.0
+        spread = max(square - variance, 0.0) + _MORE * variance * np.sqrt(2 / max(count, 1.0))
+        return float(spread / max(spread + variance, 1e-300))
+
+    centre = np.where(beside, trust(difference) * difference, difference)
+    # ``below`` has taken over what is clear of the noise, with the noise along it.
+    known = max(trust(difference), trust(difference + below - foreseen * np.eye(size)))
+    width = np.where(beside, np.sqrt(known * variance), noise)
     # Noise alone may make a response seem far steeper than foreseen; it may be as flat as foreseen.
     typical = max(min(float(np.trace(response)) / size, foreseen), 1e-300)
     steepest = float(np.linalg.eigvalsh(response)[-1])
