@@ -51,7 +51,7 @@ def minibatch_glmtron(
         threshold, _ = private_threshold(parts[t], cost, residuals, edges, share=_SHARE)
         clip = _CLIP * threshold * ground.norm
         gradient, noise = batch_gradient(parts[steps + t], cost, model, ground, belief.theta, clip)
-        curvature = gaussian_curvature(model.link, belief.theta, model.intercept, ground.spread, 1)
+        curvature = gaussian_curvature(model.link, belief.theta, model.mean, ground.spread, 1)
         belief.see_gradient(gradient, (2 * float(ndtr(1.4 * _CLIP)) - 1) * curvature, noise)
     spread = float(np.trace(belief.covariance)) / model.size
     return Descent(ground.design, belief.theta, belief.path, spread, steps, ground.seen.used)

@@ -89,6 +89,17 @@ def test_centred_bounds_and_no_intercept_keep_the_origin():
     assert model.intercept_ == 0.0
 
 
+def test_without_an_intercept_columns_may_stay_away_from_0():
+    """Steps took half of the predictors to be negative: fits ended at 0, or far off, at any budget."""
+    rng = np.random.default_rng(4)
+    first, second = rng.uniform(1, 3, 3000), rng.choice([0, 1], 3000)
+    X = np.column_stack([first, first * second])
+    y = X @ [1.0, 0.5]
+    bounds = {"bounds_X": ([1, 0], [3, 3]), "bounds_y": (0, 6)}
+    model = ReLURegressor(epsilon=1.0, delta=1e-6, fit_intercept=False, **bounds).fit(X, y)
+    assert np.abs(model.predict(X) - y).mean() < 0.1
+
+
 def test_a_public_second_moment_is_as_good_as_public_rows():
     X, y = rows(5000)
     public = np.column_stack([np.ones(400), rows(400, seed=8)[0]])

@@ -100,6 +100,8 @@ class IndexApproach(Approach):
     coordinates: Coordinates = None  # type: ignore[assignment]
     belief: Belief = None  # type: ignore[assignment]
     residual: Residual = None  # type: ignore[assignment]
+    # The mean of z: that of the constant alone, or without one where columns stay away from 0.
+    mean: Floats = None  # type: ignore[assignment]
     # The standard deviation of eta, as far as it is known.
     eta_spread: float = 0.0
 
@@ -122,13 +124,17 @@ class IndexApproach(Approach):
         model, seen = self.model, self.seen
         if self.guess is not None and self.guess.coordinates is not None:
             self.coordinates = self.guess.coordinates
-        elif self.plan.whitens:
+            self.mean = np.zeros(self.coordinates.size)
+            self.mean[: int(self.coordinates.constant)] = 1.0
+            return
+        if self.plan.whitens:
             mean, covariance = self._moments()
             floor = _FLATTEST * float(np.trace(covariance)) / model.width
-            self.coordinates = Coordinates.white(mean, covariance, floor, model.origin)
         else:
+            mean, floor = np.zeros(model.width), 0.0
             covariance = np.eye(model.width) * seen.x_norm**2 / model.width
-            self.coordinates = Coordinates.white(np.zeros(model.width), covariance, 0.0, model.origin)
+        self.coordinates = Coordinates.white(mean, covariance, floor, model.origin)
+        self.mean = self.coordinates.matrix @ np.concatenate([[1.0], mean])
 
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and covariance of encoded x from a noisy second moment, cut off where the noise
@@ -159,7 +165,8 @@ class IndexApproach(Approach):
         unit = self.eta_spread
         for number in range(plan.steps):
             self._step(plan.filter_step, 1 if number < plan.trons else 2)
-            length = float(np.linalg.norm(self.belief.theta[int(constant) :]))
+            across = self.belief.theta - self.mean * float(self.mean @ self.belief.theta)
+            length = float(np.linalg.norm(across))
             self.eta_spread = min(self.eta_spread, 2 * length + _SPREAD_LEFT * self.eta_spread)
         self.phi = self.belief.theta
         foresight = Foresight(self.model, constant, unit=unit, least_spread=self.eta_spread / 2)
@@ -169,15 +176,15 @@ class IndexApproach(Approach):
 
     def _start(self) -> None:
         """The constant model, and how far the truth may be from it."""
-        model, seen, constant = self.model, self.seen, self.coordinates.constant
-        middle = likely_middle(model.link, seen.y_middle, 0.3 * seen.y_spread) if constant else 0.0
+        model, seen, mean = self.model, self.seen, self.mean
+        middle = likely_middle(model.link, seen.y_middle, 0.3 * seen.y_spread) if np.any(mean) else 0.0
         self.eta_spread = spread = likely_spread(model.link, middle, _EXPLAINED * seen.y_spread**2)
-        theta = np.zeros(model.size)
-        variance = np.full(model.size, spread**2 / model.width)
-        if constant:
-            theta[0], variance[0] = middle, spread**2
-        size = math.hypot(seen.y_spread, 0.0 if constant else seen.y_middle)
-        self.belief = Belief(theta, np.diag(variance), [theta])
+        # Without an intercept the mean of z takes its place, as far as it is one: |mean| <= 1.
+        theta, constancy = middle * mean, float(mean @ mean)
+        variance = np.eye(model.size) * spread**2 / model.width
+        variance += np.outer(mean, mean) * spread**2 * (1 - 1 / model.width)
+        size = math.hypot(seen.y_spread, (1 - min(constancy, 1.0)) * seen.y_middle)
+        self.belief = Belief(theta, variance, [theta])
         self.residual = Residual(size, (_FIRST_DOUBT * size) ** 2, size)
 
     def _step(self, cost: GDP, power: int) -> None:
@@ -201,6 +208,6 @@ class IndexApproach(Approach):
         # Of normal residuals a clip at c standard deviations leaves 2 Phi(c) - 1 of the answer to a
         # small change.
         left = 2 * float(ndtr(reach)) - 1
-        response = left * gaussian_curvature(link, belief.theta, self.coordinates.constant, self.eta_spread, power)
+        response = left * gaussian_curvature(link, belief.theta, self.mean, self.eta_spread, power)
         belief.see_gradient(answer.value[:-1, 0] / count, response, noise)
         self.residual.see(query, float(answer.value[-1, 0]) / count, noise)

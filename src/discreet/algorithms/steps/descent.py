@@ -91,7 +91,7 @@ def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> fl
     """The inverse of the mean curvature, and of what clipping at ``reach``
     residuals keeps of it.
     """
-    curvature = gaussian_curvature(model.link, ground.theta, model.intercept, ground.spread, power)
+    curvature = gaussian_curvature(model.link, ground.theta, model.mean, ground.spread, power)
     # For Gaussian residuals, a clip at c standard deviations keeps 2 Phi(c) - 1 of the response.
     return 1.0 / ((2 * float(ndtr(reach)) - 1) * max(float(np.trace(curvature)) / len(curvature), 1e-6))
 

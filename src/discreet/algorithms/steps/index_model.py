@@ -33,25 +33,30 @@ class IndexModel:
     def size(self) -> int:
         return self.width + self.intercept
 
+    @property
+    def mean(self) -> Floats:
+        """The mean of white z, of which only the constant's is known."""
+        mean = np.zeros(self.size)
+        mean[: int(self.intercept)] = 1.0
+        return mean
 
-def gaussian_curvature(link: Link, theta: Floats, intercept: bool, spread: float, power: int) -> Floats:
-    """E[slope(eta)^power z z^T] for Gaussian z: an approximation for the step,
+
+def gaussian_curvature(link: Link, theta: Floats, mean: Floats, spread: float, power: int) -> Floats:
+    """E[slope(eta)^power z z^T] for Gaussian z with E[z z^T] = 1: an approximation for the step,
     exact for elliptic rows.
 
-    ``spread``: the assumed standard deviation of eta if theta's is smaller.
+    ``mean``: of z, whose first entry is 1 and the only one with an intercept. ``spread``: the
+    assumed standard deviation of eta if theta's is smaller.
     """
-    middle = float(theta[0]) if intercept else 0.0
-    slopes = theta[1:] if intercept else theta
-    length = float(np.linalg.norm(slopes))
-    weight = _WEIGHTS * link.slope(middle + max(length, spread) * _NODES) ** power
+    across = theta - mean * float(mean @ theta)  # the covariance of z with eta
+    length = math.sqrt(max(float(theta @ across), 0.0))
+    weight = _WEIGHTS * link.slope(float(mean @ theta) + max(length, spread) * _NODES) ** power
     zero, one, two = (float(np.sum(weight * _NODES**k)) for k in range(3))
     curvature = zero * np.eye(len(theta))
     if length > 0:
-        unit = slopes / length
-        inner = curvature[intercept:, intercept:]
-        inner += (two - zero) * np.outer(unit, unit)
-        if intercept:
-            curvature[0, 1:] = curvature[1:, 0] = one * unit
+        unit = across / length
+        curvature += (two - zero) * np.outer(unit, unit)
+        curvature += one * (np.outer(mean, unit) + np.outer(unit, mean))
     return curvature
 
 
