@@ -1,7 +1,8 @@
 """Shared by all tests: no test touches the user's state folder, and BLAS uses one thread.
 
 hypothesis draws the same examples in every run, so that failures are reproducible;
-``HYPOTHESIS_PROFILE=explore`` draws new ones.
+``HYPOTHESIS_PROFILE=explore`` draws new ones. No example has a time limit: on a busy machine, or
+while loops are compiled, any of them would exceed it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("seeded", derandomize=True)
-settings.register_profile("explore", derandomize=False)
+ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("seeded", derandomize=True, **ANY_SPEED)
+settings.register_profile("explore", derandomize=False, **ANY_SPEED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "seeded"))
 
 ROOT = Path(__file__).resolve().parent.parent
