@@ -1,10 +1,12 @@
-"""Run the code blocks of pages as a reader would: Python line by line, terminal commands in one folder.
+"""Run the code blocks of pages as a reader would: Python line by line, terminal commands in one
+folder.
 
-    python docs/run_page.py docs/gallery/hospital.md      # runs the page, writes its output and figures anew
+    python docs/run_page.py docs/gallery/hospital.md      # writes output and figures anew
 
-A page is run from top to bottom in one empty folder. ``python`` blocks share their names. Every command of a ``sh``
-block that starts with ``discreet`` is run in this process. A ``toml`` block whose first line is a comment with a file
-name is written to that file. A ``text`` block shows output, and with ``write`` it is replaced by what was printed.
+A page is run from top to bottom in one empty folder. ``python`` blocks share their names. Every
+command of a ``sh`` block that starts with ``discreet`` is run in this process. A ``toml`` block
+whose first line is a comment with a file name is written to that file. A ``text`` block shows
+output, and with ``write`` it is replaced by what was printed.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# (\S+\.(?:toml|csv))\n")
 _README_PART = re.compile(r'```\{include\} \.\./README\.md\n:start-after: "(.*?)"\n:end-before: "(.*?)"\n```')
 
-# What cannot run in a test, and why. A command, or a block of Python, in which one of these is found is left out.
+# What cannot run in a test, and why. A command, or a block of Python, in which one of these is
+# found is left out.
 LEFT_OUT = {
     r"^make ": "sets up a new environment; continuous integration runs the targets themselves",
     r"^pip install ": "needs an index of packages; `make dist` installs the wheel in new environments",
@@ -67,7 +70,9 @@ def text_of(page: Path) -> str:
 
 
 def commands_of(text: str) -> Iterator[str]:
-    """The commands of a block: lines that end in a backslash go on, comments are dropped, a prompt is allowed."""
+    """The commands of a block: lines that end in a backslash go on, comments are dropped, a prompt
+    is allowed.
+    """
     for line in text.replace("\\\n", " ").splitlines():
         command = shlex.join(shlex.split(line.removeprefix("$ "), comments=True))
         if command:
@@ -116,7 +121,9 @@ def _run_command(command: str, screen: io.StringIO) -> None:
 
 
 def write(page: Path) -> None:
-    """Run the page; put what was printed into the block ``text`` that follows, and figures beside the page."""
+    """Run the page; put what was printed into the block ``text`` that follows, and figures beside
+    the page.
+    """
     import matplotlib
 
     from discreet.report.figure_style import styled

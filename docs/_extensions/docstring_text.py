@@ -1,4 +1,5 @@
-"""Docstrings on their way to numpydoc: its unknown section Privacy goes into the notes, and formulas stay as written.
+"""Docstrings on their way to numpydoc: its unknown section Privacy goes into the notes, and
+formulas stay as written.
 
 Methods that come from scikit-learn or Python itself are left out: they are documented there.
 """
@@ -38,7 +39,9 @@ def _rewrite(app: Any, what: str, name: str, obj: Any, options: Any, lines: list
 
 
 def _sections(lines: list[str]) -> dict[str, list[str]]:
-    """The lines of each section under its name, escaped where they are prose; the first has no name."""
+    """The lines of each section under its name, escaped where they are prose; the first has no
+    name.
+    """
     heads = [number for number, line in enumerate(lines[1:]) if _UNDERLINE.match(line.strip())]
     found = {"": [_escaped(line) for line in lines[: heads[0] if heads else len(lines)]]}
     for start, end in pairwise([*heads, len(lines)]):

@@ -1,4 +1,6 @@
-"""Links from a page to Markdown outside docs (measured tables, clients) become downloads of that file."""
+"""Links from a page to Markdown outside docs (measured tables, clients) become downloads of that
+file.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@
         ├── StoreCorrupt             a stored report or sum is not what was written
         └── StoreFull                no room is left for another report
 
-    PrivacyLeakWarning(UserWarning)  an opt-out of privacy (``random_state``), or a leak beside the model
+    PrivacyLeakWarning(UserWarning)  no privacy (``random_state``), or a leak beside the model
     RollbackWarning(UserWarning)     an older copy of the ledger would not be noticed
     StoredResultWarning(UserWarning) answers of an earlier fit of this name, from the ledger
     UnusableRowsWarning(UserWarning) no row was usable, as far as a noisy count can tell
@@ -97,7 +97,9 @@ class LedgerRolledBack(LedgerError):
 
 
 class LedgerBusy(LedgerError):
-    """Another process holds the ledger's lock, and did not give it back in time; nothing was spent."""
+    """Another process holds the ledger's lock, and did not give it back in time;
+    nothing was spent.
+    """
 
 
 class StoreError(DiscreetError):
@@ -125,7 +127,9 @@ class RollbackWarning(UserWarning):
 
 
 class StoredResultWarning(UserWarning):
-    """A fit returned stored answers of an earlier job of the same name. The rows were not compared."""
+    """A fit returned stored answers of an earlier job of the same name. The rows were
+    not compared.
+    """
 
 
 class UnusableRowsWarning(UserWarning):

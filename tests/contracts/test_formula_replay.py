@@ -4,11 +4,21 @@ features.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from discreet import Categorical, Domain, LinearRegression, Numeric, PoissonRegressor, ReLURegressor
+from discreet import (
+    Categorical,
+    Domain,
+    LinearRegression,
+    Numeric,
+    PoissonRegressor,
+    ReLURegressor,
+    SparsePoissonRegressor,
+)
 from discreet.audit import replay
 
 DOMAIN = Domain(
@@ -25,6 +35,7 @@ MODELS = {
     "linear": (LinearRegression, TEXT),
     "poisson": (PoissonRegressor, TEXT + " + offset(log(t))"),
     "relu": (ReLURegressor, TEXT + " - 1"),
+    "sparse": (partial(SparsePoissonRegressor, sparsity=2), TEXT),
 }
 # What one person's row is: the far corners, cells that nobody foresees, and nothing.
 ROW = {"a": 2.0, "b": 5.0, "k": "w", "t": 3.0, "y": 10.0}

@@ -379,7 +379,9 @@ class _ClassDescent(ClassApproach, _Descent):
 
 @dataclass
 class _IndexDescent(IndexApproach, _Descent):
-    """The same for least squares about a curved mean: the filter goes on, with what the last gradients say."""
+    """The same for least squares about a curved mean: the filter goes on, with what the last
+    gradients say.
+    """
 
     @property
     def path(self) -> Sequence[Floats]:
@@ -403,12 +405,15 @@ class _IndexDescent(IndexApproach, _Descent):
         return belief
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
-        """What the filter believes with the last gradients; where these are clear, it is one more measurement."""
+        """What the filter believes with the last gradients; where these are clear, it is one more
+        measurement.
+        """
         if self.plan.edge > _CLEAR_EDGE:
             belief = self._believed(self.last_gradients)
         else:
             size, error = self.frame.size, self.spread.noise
-            # Short clips lead to an optimum of their own: what both differ by, beyond their noise, is bias.
+            # Short clips lead to an optimum of their own: what both differ by, beyond their noise,
+            # is bias.
             moved, known = self.estimate.phi - self.belief.theta, self.belief.covariance + self.spread.sampling / 2
             bias = max(float(moved @ moved) - float(np.trace(known + error)), 0.0)
             belief = replace(self.belief, covariance=known + bias / size * np.eye(size), path=[])

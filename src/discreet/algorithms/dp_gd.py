@@ -26,7 +26,8 @@ from discreet.rows.gradient import GradientSum, WeightedMoment
 _STEPS = 20
 # The share of mu^2 for the number of rows, where it is private.
 _COUNT_SHARE = 0.03
-# With a user's loss: for the features' centres and scale, and for each of the second moments that make them white.
+# With a user's loss: for the features' centres and scale, and for each of the second moments that
+# make them white.
 _LOOK_SHARE, _MOMENT_SHARE, _MOMENTS = 0.06, 0.05, 3
 # Rows are shortened to this many of their usual length in a second moment.
 _MOMENT_CLIP = 1.3
@@ -48,13 +49,14 @@ def dp_gd(
 ) -> GlmFit:
     """T steps in the declared coordinates, public white ones, or (a user's loss) white ones.
 
-    ``clip`` is in the units of y. Privacy: what makes columns white, then ``steps`` sums of gradients with norm at
-    most ``clip``; their joint cost is the budget.
+    ``clip`` is in the units of y. Privacy: what makes columns white, then ``steps`` sums of
+    gradients with norm at most ``clip``; their joint cost is the budget.
     """
     rounds = _STEPS if steps is None else steps
     looks = model.family.limit is not None and model.origin is None and (guess is None or guess.white is None)
     if looks:
-        # A user's loss is not a baseline: neither wide bounds nor correlated columns may make its steps too short.
+        # A user's loss is not a baseline: neither wide bounds nor correlated columns may make its
+        # steps too short.
         count, white = _white(source, budget, model, x_radius)
         share = 1 - _LOOK_SHARE - _MOMENTS * _MOMENT_SHARE
     else:

@@ -234,9 +234,10 @@ class _Search:
     def _slope_norm(self) -> float:
         """The norm of a row whose square is its part of the Hessian.
 
-        Its noise grows with the square of this norm, the gradient's with the norm only. A Hessian whose longest rows
-        are cut makes steps that are a little too long, which the next step mends; one that noise outweighs is repaired
-        towards a multiple of 1, and then steps hardly move. So this norm grows as the root of the gradient's.
+        Its noise grows with the square of this norm, the gradient's with the norm only. A Hessian
+        whose longest rows are cut makes steps that are a little too long, which the next step
+        mends; one that noise outweighs is repaired towards a multiple of 1, and then steps hardly
+        move. So this norm grows as the root of the gradient's.
         """
         radius = math.sqrt(self.clip_growth * self.model.size)
         if self.model.family.name == "bernoulli" and self.model.link.name == "logit":

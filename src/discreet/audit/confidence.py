@@ -18,7 +18,9 @@ from scipy.special import betaincinv, ndtri
 
 
 class Claim(Protocol):
-    """The claim that is audited: units and guarantees of ``discreet.privacy`` have these methods."""
+    """The claim that is audited: units and guarantees of ``discreet.privacy`` have
+    these methods.
+    """
 
     @property
     def mu(self) -> float: ...
@@ -46,7 +48,9 @@ class ErrorRates:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Upper limits of both rates, which hold at once with probability ``confidence`` at least."""
+        """Upper limits of both rates, which hold at once with probability
+        ``confidence`` at least.
+        """
         error = (1 - self.confidence) / 2
         return rate_limit(self.false_alarms, self.runs, error), rate_limit(self.misses, self.runs, error)
 

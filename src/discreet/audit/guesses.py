@@ -75,7 +75,9 @@ def _signed(score: Callable[[Outputs], Scores], sign: float) -> Callable[[Output
 
 
 def _best_threshold(high: Scores, low: Scores, confidence: float) -> tuple[float, float]:
-    """The threshold with the largest bound, between observed scores, so that ties fall on one side."""
+    """The threshold with the largest bound, between observed scores, so that ties fall
+    on one side.
+    """
     values = np.unique(np.concatenate([high, low]))
     if len(values) == 1:
         return float(values[0]), 0.0
@@ -123,7 +125,9 @@ def _column(features: Callable[[Outputs], Outputs], place: int) -> Callable[[Out
 
 
 def _spread(pool: Outputs, centre: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Median distance from the median; where half of the values are equal, the standard deviation."""
+    """Median distance from the median; where half of the values are equal, the standard
+    deviation.
+    """
     typical = np.median(np.abs(pool - centre), axis=0) / 0.6745
     return np.where(typical > 0, typical, pool.std(axis=0))
 

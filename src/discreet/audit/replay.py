@@ -155,7 +155,8 @@ class Replay:
     Examples
     --------
     >>> from discreet.audit import Replay
-    >>> result = Replay(claimed_mu=0.5, realised_mu=0.25, losses=(0.25,), labels=("first look",), problems=())
+    >>> result = Replay(claimed_mu=0.5, realised_mu=0.25, losses=(0.25,), labels=("first look",),
+    ...     problems=())
     >>> result.efficiency, result.passed
     (0.5, True)
     """
@@ -174,7 +175,9 @@ class Replay:
 
     @property
     def release_efficiencies(self) -> tuple[float, ...]:
-        """For each release, the loss on this pair over the release's own cost: above 1 is a leak."""
+        """For each release, the loss on this pair over the release's own cost: above 1
+        is a leak.
+        """
         pairs = zip(self.losses, self.releases, strict=False)
         return tuple(loss / release.cost.mu for loss, release in pairs)
 

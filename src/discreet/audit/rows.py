@@ -1,4 +1,6 @@
-"""Candidates for the worst row: corners of the domain, sign patterns, centres, undeclared values."""
+"""Candidates for the worst row: corners of the domain, sign patterns, centres,
+undeclared values.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +177,9 @@ def first_candidates(features: int, rng: np.random.Generator, two_labels: bool) 
 
 
 def steps(candidate: Candidate, rng: np.random.Generator, stride: float, two_labels: bool) -> Candidate:
-    """A similar candidate: another distance, one sign changed, another label, or a small rotation."""
+    """A similar candidate: another distance, one sign changed, another label, or a
+    small rotation.
+    """
     move = rng.integers(5)
     if move == 0 or move == 1:
         return replace(candidate, scale=candidate.scale * float(np.exp(stride * rng.standard_normal())))

@@ -22,7 +22,9 @@ def is_shuffled(guarantee: Guarantee) -> bool:
 
 
 def mu_given_the_order(guarantee: Guarantee) -> float:
-    """The allowed loss of the answers given the order; without a secret order, the guarantee's mu."""
+    """The allowed loss of the answers given the order; without a secret order, the
+    guarantee's mu.
+    """
     if not is_shuffled(guarantee):
         return float(guarantee.mu)
     whole = [release.cost.mu for release in guarantee.releases if release.split is None]

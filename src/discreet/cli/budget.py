@@ -1,4 +1,6 @@
-"""``discreet budget``: create a ledger, see what is left and what was spent, verify it, repair it."""
+"""``discreet budget``: create a ledger, see what is left and what was spent, verify it,
+repair it.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ _TITLES = {
 @click.option("--out", default="demo", show_default=True, type=click.Path(file_okay=False), help="Folder to fill.")
 @click.option("--epsilon", default=1.0, show_default=True, type=float, help="Epsilon of the fit.")
 def demo(out: str, epsilon: float) -> None:
-    """Fit synthetic patients privately, compare with the fit without privacy, and keep every file."""
+    """Fit synthetic patients privately, compare with the fit without privacy, and keep
+    every file.
+    """
     with clean_errors():
         needs("pyarrow", "arrow")
         if find_spec("matplotlib") is None:

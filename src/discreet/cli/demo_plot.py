@@ -24,7 +24,9 @@ def draw(
     private: Mapping[float, tuple[Floats, Floats]],
     chosen: float,
 ) -> list[Path]:
-    """Write coefficients.png and .svg; each fit is (estimates, 95 % intervals), of the slopes only."""
+    """Write coefficients.png and .svg; each fit is (estimates, 95 % intervals), of the
+    slopes only.
+    """
     from matplotlib.figure import Figure
 
     with styled():

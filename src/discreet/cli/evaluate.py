@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +22,7 @@ from discreet.cli.watching import watched
 @click.option("--delta", required=True, type=float, help="Delta of this evaluation.")
 @click.option("--target", metavar="COLUMN", help="The labels.  [default: the column that was fitted]")
 @click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
+@click.option("--event", metavar="COLUMN", help="The events of a survival model.  [default: the fitted column]")
 @click.option("--groups", metavar="COLUMN", help="Column of person ids: the guarantee is then about a person.")
 @click.option("--rows-per-person", type=int, default=1, show_default=True, help="Rows used of each person.")
 @click.option(
@@ -41,6 +43,7 @@ def evaluate(
     delta: float,
     target: str | None,
     exposure: str | None,
+    event: str | None,
     groups: str | None,
     rows_per_person: int,
     neighbours: str | None,
@@ -81,13 +84,14 @@ def evaluate(
         if dry_run:
             click.echo(f"price      {budget}; no row was read and nothing was spent")
             return
+        beside = {"exposure": exposure, "event": event or _event_of(model)}
         with watched():
             found = model.evaluate_table(
                 table,
                 epsilon=epsilon,
                 delta=delta,
                 target=target,
-                exposure=exposure,
+                **{name: column for name, column in beside.items() if column is not None},
                 groups=groups,
                 rows_per_person=rows_per_person,
                 neighbours=neighbours,
@@ -105,3 +109,8 @@ def evaluate(
             from discreet.cli.fit import echo_left
 
             echo_left(ledger)
+
+
+def _event_of(model: Any) -> str | None:
+    """The column of events of a survival model."""
+    return model.results_.target if hasattr(model, "breaks") else None

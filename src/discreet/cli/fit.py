@@ -24,6 +24,7 @@ class Job:
     groups: str | None
     exposure: str | None
     sample_weight: str | None
+    event: str | None
     ledger: str | None
     job: str | None
     out: str | None
@@ -37,11 +38,12 @@ class Job:
 @click.option("--formula", metavar="TEXT", help="Terms, as 'cost ~ age * smoker + bs(bmi, 4)'; else all columns.")
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this fit.")
 @click.option("--delta", required=True, type=float, help="Delta of this fit; well below 1 / number of people.")
-@click.option("--model", type=click.Choice(MODELS), help="Least squares, sparse, ReLU or single-index.")
+@click.option("--model", type=click.Choice(MODELS), help="Least squares, sparse, ReLU, single-index, survival.")
 @click.option("--family", type=click.Choice(FAMILIES), help="A generalized linear model; with --model sparse, too.")
 @click.option("--link", help="Its link: identity, logit, probit, cloglog, log, softplus, or a single index's.")
 @click.option("--exposure", metavar="COLUMN", help="How long each row was observed (log link).")
 @click.option("--sample-weight", metavar="COLUMN", help="How much each row counts; its bounds are in the domain.")
+@click.option("--event", metavar="COLUMN", help="--model survival: 1 where the event happened, 0 if censored.")
 @click.option("--public", metavar="FILE", help="Rows that are public anyway, with the same columns.")
 @click.option("--alpha", type=float, help="Penalty on coefficients.  [default: 1 for ridge, else 0]")
 @click.option("--solver", default="auto", show_default=True, help="gd, moments, newton, iht, ...; see docs/papers.")
@@ -73,6 +75,7 @@ def fit(
     link: str | None,
     exposure: str | None,
     sample_weight: str | None,
+    event: str | None,
     public: str | None,
     alpha: float | None,
     solver: str,
@@ -106,6 +109,8 @@ def fit(
             raise click.UsageError("--alpha is the penalty of --model ridge, of a --family, or with --l1-ratio")
         if family is None and (exposure is not None or (link is not None and model != "single_index")):
             raise click.UsageError("--link and --exposure belong to a --family")
+        if event is not None and model != "survival":
+            raise click.UsageError("--event belongs to --model survival")
         if target is None and formula is None:
             raise click.UsageError("give --target, the column to predict, or a --formula with it on the left")
         estimator = make_estimator(
@@ -127,7 +132,7 @@ def fit(
             rows_per_person=rows_per_person,
         )
         given = Given(data, sql, database, engine, scheduler, master, sep, decimal, encoding)
-        task = Job(given.table(), target, groups, exposure, sample_weight, ledger, job, out, html)
+        task = Job(given.table(), target, groups, exposure, sample_weight, event, ledger, job, out, html)
         if dry_run:
             from discreet.cli.price import echo_price
 
@@ -137,7 +142,7 @@ def fit(
                 target=target,
                 groups=groups,
                 exposure=exposure,
-                weight=sample_weight,
+                weight=sample_weight if event is None else event,
                 ledger=ledger,
                 job=job,
             )
@@ -150,7 +155,7 @@ def _fit(estimator: Any, task: Job) -> None:
     for path in (task.out, task.html):
         if path is not None and not Path(path).resolve().parent.is_dir():
             raise ValueError(f"there is no folder {Path(path).parent} to write {Path(path).name} to")
-    beside = {"exposure": task.exposure, "sample_weight": task.sample_weight}
+    beside = {"exposure": task.exposure, "sample_weight": task.sample_weight, "event": task.event}
     more = {name: column for name, column in beside.items() if column is not None}
     with watched():
         estimator.fit_table(task.table, target=task.target, groups=task.groups, job=task.job, **more)

@@ -7,10 +7,12 @@ from types import SimpleNamespace as namespace
 from typing import Any
 
 from discreet.cli.public_files import read_moment, read_public
-from discreet.cli.solver_options import parse_loss, parse_sparsity
+from discreet.cli.solver_options import parse_breaks, parse_loss, parse_sparsity
 
 FAMILIES = ("gaussian", "logistic", "bernoulli", "poisson", "gamma", "negative_binomial", "tweedie")
-MODELS = ("linear", "ridge", "sparse", "relu", "single_index")
+MODELS = ("linear", "ridge", "sparse", "relu", "single_index", "survival")
+# Options that are always given, at these values unless the user says otherwise.
+_USUAL = {"solver": "auto", "calibration": "tight"}
 
 
 def make_estimator(
@@ -64,6 +66,8 @@ def _kind(model: str | None, family: str | None, link: str | None, loss: bool) -
         return (estimators.Ridge if model == "ridge" else estimators.LinearRegression), {}
     if model == "relu":
         return estimators.ReLURegressor, {}
+    if model == "survival":
+        return estimators.PiecewiseExponentialRegressor, {}
     if model == "single_index":
         return estimators.SingleIndexRegressor, {} if link is None else {"link": link}
     if family == "logistic" or (family == "bernoulli" and link in (None, "logit")):
@@ -89,6 +93,8 @@ def _parsed(given: dict[str, Any]) -> dict[str, Any]:
         found["loss"] = parse_loss(found["loss"])
     if "sparsity" in found:
         found["sparsity"] = parse_sparsity(found["sparsity"])
+    if "breaks" in found:
+        found["breaks"] = parse_breaks(found["breaks"])
     return found
 
 
@@ -96,17 +102,13 @@ def _fitting(kind: Any, parameters: dict[str, Any], said: str | None) -> dict[st
     """The parameters; one that this model lacks is refused unless it was left at its default."""
     known = inspect.signature(kind).parameters
     for name, value in parameters.items():
-        if name not in known and value is not None:
+        if name not in known and value is not None and value != _USUAL.get(name):
             spelt = "no-intercept" if name == "fit_intercept" else name.replace("_", "-")
-            why = ""
-            if name == "formula":
-                why = (
-                    ": it reads declared columns as they are. In Python, make_pipeline(DomainEncoder(domain, "
-                    "formula=...), ...) makes the terms before it"
-                )
             raise ValueError(
-                f"--{spelt} is no option of --{'model' if said in MODELS else 'family'} {said or 'linear'}{why}"
+                f"--{spelt} is no option of --{'model' if said in MODELS else 'family'} {said or 'linear'}"
             )
     if "sparsity" in known and "sparsity" not in parameters:
         raise ValueError("--model sparse needs --sparsity, the number of columns to keep, or auto")
+    if "breaks" in known and "breaks" not in parameters:
+        raise ValueError("--model survival needs --breaks, the ends of the intervals of time, such as 6,12,24")
     return {name: value for name, value in parameters.items() if name in known and value is not None}

@@ -101,7 +101,9 @@ def align(
     salt_file: str | None,
     out: str | None,
 ) -> None:
-    """Write salted digests of your keys (--data ... --out), or compare the parties' digest FILES."""
+    """Write salted digests of your keys (--data ... --out), or compare the parties'
+    digest FILES.
+    """
     with clean_errors():
         from discreet.parties.align import key_digests, missing_people, shared_people, write_digests
         from discreet.parties.plan import Plan

@@ -48,7 +48,9 @@ class CleanError(click.ClickException):
 
 
 class UsageProblem(click.UsageError):
-    """A wrong option or argument, in click's words, wrapped and coloured as every other error is."""
+    """A wrong option or argument, in click's words, wrapped and coloured as every other
+    error is.
+    """
 
     def __init__(self, error: click.UsageError) -> None:
         super().__init__(error.format_message(), error.ctx)
@@ -114,7 +116,9 @@ def needs(module: str, extra: str) -> None:
 
 
 def echo_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell; if the terminal is too narrow, the widest column wraps."""
+    """Columns as wide as their widest cell; if the terminal is too narrow, the widest
+    column wraps.
+    """
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     room = terminal_width() - 2 * (len(widths) - 1)
     over = sum(widths) - room

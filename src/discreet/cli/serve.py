@@ -1,4 +1,6 @@
-"""``discreet local create``, ``serve``, ``tokens``, ``close`` and ``verify``: running a collector."""
+"""``discreet local create``, ``serve``, ``tokens``, ``close`` and ``verify``: running a
+collector.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +152,9 @@ def close(task_path: str, place: StorePlace) -> None:
 @task_option
 @store_options
 def verify(task_path: str, place: StorePlace) -> None:
-    """Add up all stored reports again, and check them against their checksums and the running sums."""
+    """Add up all stored reports again, and check them against their checksums and the
+    running sums.
+    """
     with clean_errors():
         from discreet.local.task import Task
         from discreet.service.verification import VERIFIED

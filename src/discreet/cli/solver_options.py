@@ -12,6 +12,7 @@ def solver_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options of models and solvers to a command, which gets them as keywords."""
     options = [
         click.option("--sparsity", metavar="N", help="--model sparse: how many columns to keep, or auto."),
+        click.option("--breaks", metavar="TIMES", help="--model survival: ends of intervals of time, as 6,12,24."),
         click.option("--loss", metavar="NAME", help="A convex loss: huber:WIDTH, or quantile:LEVEL:BANDWIDTH."),
         click.option("--l1-ratio", type=float, help="Part of --alpha on absolute values: 1 is the lasso."),
         click.option("--no-intercept", is_flag=True, help="A model through the origin."),
@@ -56,3 +57,10 @@ def parse_sparsity(text: str) -> int | str:
         return int(text)
     except ValueError:
         raise click.UsageError(f"--sparsity is auto or a whole number, got {text}") from None
+
+
+def parse_breaks(text: str) -> list[float]:
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--breaks are numbers with commas between them, such as 6,12,24, got {text}") from None

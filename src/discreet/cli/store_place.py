@@ -84,7 +84,9 @@ class StorePlace:
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
 
     def _meant(self) -> str:
-        """A store in the same folder with a similar name and a key: this name is probably misspelt."""
+        """A store in the same folder with a similar name and a key: this name is
+        probably misspelt.
+        """
         place = Path(self.store)
         if self.key_file is not None or "://" in self.store or not place.parent.is_dir():
             return ""

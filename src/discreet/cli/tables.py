@@ -1,4 +1,6 @@
-"""From the options of ``discreet fit`` to a table: files or a query, and the engine that reads it."""
+"""From the options of ``discreet fit`` to a table: files or a query, and the engine
+that reads it.
+"""
 
 from __future__ import annotations
 

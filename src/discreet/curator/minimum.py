@@ -1,10 +1,10 @@
 """Objective perturbation: minimising a noisy objective (docs/papers/objective.md has the proof).
 
-    J(theta) = rows' losses + theta penalty theta / 2 + Lambda |theta - centre|^2 / 2 + b theta,   b ~ N(0, s^2 I)
+    J(theta) = rows' losses + theta penalty theta / 2 + Lambda |theta - centre|^2 / 2 + b theta
 
-is minimised until its gradient is provably shorter than ``tolerance``. The point is released with a
-little Gaussian noise, which hides the remaining distance to the exact minimum. So the guarantee
-does not depend on how, or how well, the minimum was found.
+with b ~ N(0, s^2 I) is minimised until its gradient is provably shorter than ``tolerance``. The
+point is released with a little Gaussian noise, which hides the remaining distance to the exact
+minimum. So the guarantee does not depend on how, or how well, the minimum was found.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ NO_HEADER = (
 
 
 def frame_of(native: Any) -> Any:
-    """A frame of any library, through narwhals, which would quote a name that stands there twice."""
+    """A frame of any library, through narwhals, which would quote a name that stands
+    there twice.
+    """
     import narwhals as nw
 
     try:

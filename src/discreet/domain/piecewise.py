@@ -23,7 +23,7 @@ from discreet.rows import WholeBlock, whole_numbers
 
 # Relative tolerance of durations at breaks: a row that ends at a break ends before the next
 # interval, in spite of rounding by the encoding.
-_SLACK = 1 + 2.0**-30
+SLACK = 1 + 2.0**-30
 # Labels are 0 or 1, but their Poisson model must not treat them as counts clipped at 1: this bound
 # is far above the events that a record can have.
 _MOST_EVENTS = 8.0
@@ -113,12 +113,6 @@ class PiecewiseBlock(WholeBlock):
     def records(self) -> int:
         return self._block.records * len(self._encoder.breaks)
 
-    @property
-    def _duration(self) -> Floats:
-        target = self._encoder.rows.target
-        assert target is not None
-        return np.asarray(self._block.y * target.half_width + target.centre)
-
     @cached_property
     def y(self) -> Floats:
         """Whether the event happened in the interval, as an encoded label; NaN where it is not
@@ -126,13 +120,10 @@ class PiecewiseBlock(WholeBlock):
 
         Not every query reads exposures, so a row that was no longer at risk has no label either.
         """
-        duration, event = self._duration, self._block.weight_as_given
-        # Events are 0 or 1. The meaning of other codes (such as 1 and 2) is not known: such a row
-        # has no label.
-        happened = np.ones_like(duration) if event is None else np.where((event == 0) | (event == 1), event, np.nan)
-        ended = [duration <= high * _SLACK for _, high in self._encoder.intervals]
+        duration, happened = durations(self._encoder.rows, self._block), events(self._block)
+        ended = [duration <= high * SLACK for _, high in self._encoder.intervals]
         parts = [
-            np.where((duration > low * _SLACK) | (number == 0), happened * over, np.nan)
+            np.where((duration > low * SLACK) | (number == 0), happened * over, np.nan)
             for number, ((low, _), over) in enumerate(zip(self._encoder.intervals, ended, strict=True))
         ]
         target = self._encoder.target
@@ -143,11 +134,11 @@ class PiecewiseBlock(WholeBlock):
         """The logarithm of the time at risk in the interval; NaN where the row was no longer at
         risk.
         """
-        least, duration = self._encoder.exposures[0], self._duration
+        least, duration = self._encoder.exposures[0], durations(self._encoder.rows, self._block)
         parts = []
         for number, (low, high) in enumerate(self._encoder.intervals):
             there = np.clip(duration - low, least, high - low)
-            parts.append(np.where((duration > low * _SLACK) | (number == 0), np.log(there), np.nan) + 0.0 * duration)
+            parts.append(np.where((duration > low * SLACK) | (number == 0), np.log(there), np.nan) + 0.0 * duration)
         return np.concatenate(parts)
 
     def write_x(self, out: Floats) -> None:
@@ -163,3 +154,19 @@ class PiecewiseBlock(WholeBlock):
         out[0] = scale
         self.write_x(out[1:])
         whole_numbers(out[1:], scale)
+
+
+def durations(rows: Encoder, block: EncodedBlock) -> Floats:
+    """For how long each row was followed."""
+    target = rows.target
+    assert target is not None
+    return np.asarray(block.y * target.half_width + target.centre)
+
+
+def events(block: EncodedBlock) -> Floats:
+    """1 for rows whose event happened, 0 for censored ones.
+
+    The meaning of other codes (such as 1 and 2) is not known: NaN.
+    """
+    given = block.weight_as_given
+    return np.ones(block.records) if given is None else np.where((given == 0) | (given == 1), given, np.nan)

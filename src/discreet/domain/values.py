@@ -106,7 +106,9 @@ def _levels_of_numbers(numbers: Floats, positions: dict[str, int]) -> NDArray[np
 
 
 def spelling(value: object) -> str:
-    """The text of a value: 1, 1.0 and True are the same level in every file format and array type."""
+    """The text of a value: 1, 1.0 and True are the same level in every file format and
+    array type.
+    """
     try:
         return _spelling(value)
     except Exception:

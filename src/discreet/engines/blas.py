@@ -1,4 +1,6 @@
-"""One BLAS thread inside a block: blocks run in parallel, and nested threads would slow them down."""
+"""One BLAS thread inside a block: blocks run in parallel, and nested threads would slow
+them down.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ def table_by_name(engine: str, given: Any, place: str | None = None) -> Any:
 
 
 def query_table(query: str, database: str | None = None) -> Any:
-    """The rows of a query, which DuckDB runs on a file of its own or on files that the query names."""
+    """The rows of a query, which DuckDB runs on a file of its own or on files that the
+    query names.
+    """
     try:
         import duckdb
     except ImportError:

@@ -8,7 +8,9 @@ from discreet.rows import Residues
 
 
 class SameRows:
-    """The count and hash of the first pass over the rows, or over a part; later ones must be equal."""
+    """The count and hash of the first pass over the rows, or over a part; later ones
+    must be equal.
+    """
 
     def __init__(self) -> None:
         self._rows: int | None = None

@@ -26,7 +26,9 @@ _LAST = np.uint64(1 << 63)
 
 
 def row_ranks(block: Block, width: int) -> Words:
-    """Hashes of a block's encoded rows; those of rows that miss a cell are larger than all others."""
+    """Hashes of a block's encoded rows; those of rows that miss a cell are larger than
+    all others.
+    """
     cells = np.empty((width, block.records))
     block.write_x(cells)
     columns = [*cells, block.y]
@@ -52,7 +54,9 @@ def least_rows(person: NDArray[np.integer[Any]], ranks: Words, limit: int) -> Ma
 
 
 class Persons:
-    """The rows of a stream that are used, found in a separate pass; memory grows with the persons."""
+    """The rows of a stream that are used, found in a separate pass; memory grows with
+    the persons.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -107,7 +111,9 @@ class Choice:
         self._lock = threading.Lock()
 
     def used(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> Mask:
-        """A new person has no rows that are used: the rows have changed, which changes.py detects."""
+        """A new person has no rows that are used: the rows have changed, which
+        changes.py detects.
+        """
         if not self._codes:
             return np.zeros(len(codes), dtype=bool)
         # The last entry is for rows without an id, whose code is -1.

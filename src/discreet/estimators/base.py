@@ -6,7 +6,6 @@ import copy
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from inspect import signature
 from types import FunctionType
 from typing import Any, Self
 
@@ -79,19 +78,6 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             own.__kwdefaults__, own.__doc__, own.__module__ = made.__kwdefaults__, made.__doc__, made.__module__
             own.__annotations__, own.__qualname__ = made.__annotations__, f"{cls.__qualname__}.__init__"
             cls.__init__ = own  # type: ignore[method-assign]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Explain how to use a formula with a model that has none; Python would
-        only call it unexpected.
-        """
-        if "formula" in kwargs and "formula" not in signature(cls.__init__).parameters:
-            raise TypeError(
-                f"{cls.__name__} takes no formula: it uses the declared columns. Make the terms before it: "
-                f"make_pipeline(DomainEncoder(domain, formula=...), {cls.__name__}(bounds_X=(-1, 1), ...)); such a "
-                "formula has no left side, and the labels are passed as fit(frame, frame[target])"
-            )
-        made: Self = super().__new__(cls)
-        return made
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

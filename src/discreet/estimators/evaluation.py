@@ -137,6 +137,10 @@ class EvaluatedMethods(PrivateEstimator):
             check_table(self, reduced(self._encoder, X), reset=False)
         return X
 
+    def _seen_by_evaluation(self, engine: Any, encoder: Any) -> tuple[Any, Any, Any]:
+        """The model whose predictions are compared with labels, the rows, and their encoding."""
+        return self, engine, encoder
+
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
         """An unfitted model with the same declarations, which opens rows and learns nothing."""
         opener = clone(self)
@@ -153,8 +157,9 @@ class EvaluatedMethods(PrivateEstimator):
         self, opener: Any, engine: Any, encoder: Any, grouped: bool, budget: Any, ledger: Any, alpha: float, seed: Any
     ) -> Evaluation:
         check_alpha(alpha)
-        if list(encoder.names) != list(self.coef_names_):
-            raise ValueError(f"these rows have other features than the fit, which used {', '.join(self.coef_names_)}")
+        fitted, engine, encoder = self._seen_by_evaluation(engine, encoder)
+        if list(encoder.names) != list(fitted.coef_names_):
+            raise ValueError(f"these rows have other features than the fit, which used {', '.join(fitted.coef_names_)}")
         if opener.rows_per_person != 1 and not grouped:
             raise ValueError("rows_per_person needs groups: ids are needed to know each row's person")
         curator = Curator(
@@ -166,7 +171,7 @@ class EvaluatedMethods(PrivateEstimator):
             bits=seeded_bits(seed),
         )
         opener._enough_rows(curator)
-        found = ask(self, curator, encoder, budget, alpha)
+        found = ask(fitted, curator, encoder, budget, alpha)
         used = RowsUsed.seen(found["rows"], found["rows_std"], opener._public_rows)
         warn_of_none(used)
         found["measures"] = {name: one.within(used) for name, one in found["measures"].items()}

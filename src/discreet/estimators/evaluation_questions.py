@@ -28,8 +28,7 @@ from discreet.inference.evaluation import (
 from discreet.parameters import normal_quantile
 from discreet.privacy import Budget
 from discreet.rows import Labels, LinearMap, Source
-from discreet.rows.evaluation import ClassLosses, LossCells, LossSums, ScoreCells
-from discreet.rows.gradient import LabelProfile
+from discreet.rows.evaluation import ByPrediction, ClassLosses, LossCells, LossSums, ScoreCells
 
 Floats = np.ndarray
 # Shares of mu^2: location of predictions, labels by prediction, sizes of losses, sums of losses.
@@ -75,6 +74,7 @@ class _Questions:
         low, high = max(low, self.reach()[0]), min(high, self.reach()[1])
         if not high > low:
             low, high = low - 0.5, low + 0.5
+        self.range = low, high
         edges = np.linspace(low, high, _CELLS + 1)[1:-1]
         answer = self.source.sum(ScoreCells(self.map, self.labels, edges), self.cost(_PLACES))
         self.unclear = 2 * answer.noise_std
@@ -207,7 +207,7 @@ class _Means(_Questions):
         both = math.hypot(span, (null - base) * profile.largest_exposure)
         noise = answer.noise_std * math.sqrt(len(exposures)) * both / rows
         found = self._losses(null, rows * noise**2 / max(float(self.family.variance(null)), 1e-300))
-        return found | {"calibration": self._calibration(profile, answer, edges, counts, base)}
+        return found | {"calibration": self._calibration(profile, answer, base)}
 
     def _mean_range(self) -> tuple[float, float]:
         """The means that labels of the declared range can have, per unit of exposure."""
@@ -222,15 +222,13 @@ class _Means(_Questions):
             high -= room
         return low / most, high / least
 
-    def _profile(self, edges: Floats, counts: Floats) -> LabelProfile:
+    def _profile(self, edges: Floats, counts: Floats) -> ByPrediction:
         largest = 1.0 if self.exposures is None else self.exposures[1]
-        target = self.target
 
-        def made(groups: int) -> LabelProfile:
+        def made(groups: int) -> ByPrediction:
             cuts = edges[equal_groups(counts, groups)]
-            return LabelProfile(
-                self.map, self.labels, cuts, target.low, target.high, largest, label="labels by prediction"
-            )
+            ends = self.link.mean(np.array([self.range[0], *cuts, self.range[1]]))
+            return ByPrediction(self.map, self.labels, self.link.mean, cuts, ends, largest)
 
         noise_std = self.source.noise_std(made(2), self.cost(_BY_PREDICTION))
         room = float(counts.sum()) / (_CLEAR * max(noise_std, 1e-9))
@@ -265,8 +263,13 @@ class _Means(_Questions):
                 "deviance_explained": Measure("deviance_explained", "deviance explained", value, *explained),
                 "mean_deviance": Measure("mean_deviance", "mean deviance", level, *mean),
             }
-        cut = {"model": float(bounds[0]), "constant model": float(bounds[1])}
-        return {"measures": measures, "rows": max(rows, 0.0), "rows_std": noise, "cut": cut}
+        return {
+            "measures": measures,
+            "rows": max(rows, 0.0),
+            "rows_std": noise,
+            "cut": {"model": float(bounds[0]), "constant model": float(bounds[1])},
+            "counted": "rows" if self.exposures is None else "exposure",
+        }
 
     def _largest_deviance(self) -> float:
         """The largest deviance of a label and a mean within the declared range."""
@@ -279,19 +282,20 @@ class _Means(_Questions):
         found = [float(self.family.deviance(np.array([y]), np.array([mean]))[0]) for y, mean in pairs]
         return float(max([one for one in found if math.isfinite(one)] + [1.0]))
 
-    def _calibration(self, profile: LabelProfile, answer: Any, edges: Floats, counts: Floats, base: float) -> Any:
-        noise = answer.noise_std
+    def _calibration(self, profile: ByPrediction, answer: Any, base: float) -> Any:
+        noise, span = answer.noise_std, self.target.high - self.target.low
         exposures, sums = answer.value[:, 0] * profile.largest_exposure, answer.value[:, 1]
-        span = self.target.high - self.target.low
-        cuts = [int(np.searchsorted(edges, cut)) for cut in profile.edges]
-        middles = self.link.mean(self.middles(edges, counts, cuts))
-        ends = [-math.inf, *self.link.mean(profile.edges).tolist(), math.inf]
+        ends = [-math.inf, *profile.ends[1:-1].tolist(), math.inf]
         rows = []
         for group, (total, labels) in enumerate(zip(exposures, sums, strict=True)):
             stds = noise * span, noise * profile.largest_exposure
             low, high = ratio_interval(float(labels) * span, float(total), stds, self.alpha)
             seen = float(labels) * span / total + base if total > 0 else math.nan
-            place = ends[group], ends[group + 1], max(float(total), 0.0), float(middles[group])
+            # Where noise hides the rows of a group, their predictions are in its middle.
+            share = answer.value[group, 2] / answer.value[group, 0] if answer.value[group, 0] > noise else 0.5
+            start, end = profile.ends[group : group + 2]
+            predicted = float(start + (end - start) * min(max(share, 0.0), 1.0))
+            place = ends[group], ends[group + 1], max(float(total), 0.0), predicted
             rows.append(CalibrationRow(*place, seen, low + base, high + base))
         return tuple(rows)
 

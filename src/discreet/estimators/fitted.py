@@ -101,7 +101,7 @@ class FittedMethods(ReportMethods):
         if feature_names is not None:
             self.feature_names_in_ = np.array(list(feature_names), dtype=object)
         self.privacy_, self.results_ = results.privacy, results
-        if not hasattr(self, "support_"):  # sparse models have more columns than the chosen ones
+        if not hasattr(self, "n_features_in_"):  # sparse models have more columns than the chosen ones
             self.n_features_in_ = len(encoder.domain.columns)
         self._encoder, self.coef_names_ = encoder, encoder.names
         self._fitted_before, self._public_rows = results.not_covered, results.rows

@@ -71,7 +71,7 @@ def read_estimator(content: Any) -> Any:
     count = fields.count("features")
     if count > _MOST_COLUMNS or (names is not None and len(names) != count):
         raise DomainError(f"there must be one feature name for each of {count} features")
-    if fields.value("support") is not None:
+    if fields.value("support") is not None and estimator.formula is None:
         return _sparse(estimator, fields, results, columns, target, names, count)
     declared = [column.name for column in columns]
     if count != len(declared) or (names is not None and list(names) != declared):
@@ -79,6 +79,8 @@ def read_estimator(content: Any) -> Any:
     exposure = fields.value("exposure")
     made = None if exposure is None else declared_columns([exposure], "the exposure")[0]
     encoder = estimator._saved_encoder(declared, target, made)
+    if fields.value("support") is not None:
+        encoder = _chosen_terms(estimator, fields, encoder)
     expected = [*(["const"] if estimator._has_intercept(encoder) else []), *encoder.names]
     many = len(getattr(estimator, "classes_", (0, 1)))
     if many > 2:
@@ -91,16 +93,32 @@ def read_estimator(content: Any) -> Any:
 def _sparse(
     estimator: Any, fields: Fields, results: Results, columns: Any, target: Numeric, names: Any, count: int
 ) -> Any:
-    support = [whole(i, "an entry of support") for i in fields.entries("support")]
+    support = _support(fields, count)
     known = all(isinstance(column, Numeric) for column in columns) and hasattr(estimator, "sparsity")
-    if not known or len(support) != len(columns) or not all(0 <= i < count for i in support):
+    if not known or len(support) != len(columns):
         raise DomainError("support must have the index of each numeric column of a sparse model")
     if list(results.names) != ["const", *(column.name for column in columns)]:
         raise DomainError("the coefficients must match the chosen columns, in their order")
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.n_features_in_, estimator.support_ = count, np.array(support, dtype=np.intp)
+    estimator.n_features_in_ = estimator._width = count
+    estimator.support_ = support
     return estimator.adopt(results, Encoder(Domain(tuple(columns)), target), names)
+
+
+def _chosen_terms(estimator: Any, fields: Fields, encoder: Any) -> Any:
+    """The terms of its formula that a sparse model has chosen."""
+    if not hasattr(estimator, "sparsity"):
+        raise DomainError("support belongs to a sparse model")
+    estimator.support_ = _support(fields, encoder.width)
+    return estimator._chosen_encoder(encoder)
+
+
+def _support(fields: Fields, width: int) -> np.ndarray:
+    support = [whole(i, "an entry of support") for i in fields.entries("support")]
+    if not all(0 <= i < width for i in support):
+        raise DomainError(f"support must have whole numbers from 0 to {width - 1}")
+    return np.array(support, dtype=np.intp)
 
 
 def _class_of(name: str) -> type:
@@ -149,7 +167,7 @@ def _made_parameters(kind: type, fields: Fields, target: Numeric, columns: Any) 
         elif isinstance(value, list):
             raise DomainError(f"parameter {name!r} must be a plain value")
     norm, missing = fields.value("data_norm"), fields.choice("missing", ("drop", "centre"))
-    if columns and fields.value("support") is None:
+    if columns and (fields.value("support") is None or given.get("formula") is not None):
         given["domain"] = Domain(columns, None if norm is None else number(norm, "data_norm"), missing)
     if "bounds_y" in known:
         given["bounds_y"] = (target.low, target.high)

@@ -213,7 +213,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         return linear_result(fit, encoder, source.guarantee, intercept)
 
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as ``fit`` leaves it out.
+        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as
+        ``fit`` leaves it out.
 
         Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
 
@@ -233,7 +234,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         return np.asarray(self._link().mean(self._design(X, extrapolate) @ self.coef_ + self.intercept_))
 
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: those of its index, through the increasing link.
+        """Confidence intervals for the mean label of each row: those of its index, through the
+        increasing link.
 
         Parameters
         ----------
@@ -253,7 +255,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients by the slope.
+        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients
+        by the slope.
 
         Parameters
         ----------
@@ -374,7 +377,8 @@ class ReLURegressor(_IndexRegressor):
 
 @documented(like=ReLURegressor)
 class SingleIndexRegressor(_IndexRegressor):
-    """Differentially private regression on one index: y = link(x^T w + b) and noise, for a known increasing link.
+    """Differentially private regression on one index: y = link(x^T w + b) and noise, for a known
+    increasing link.
 
     Parameters
     ----------
@@ -394,7 +398,8 @@ class SingleIndexRegressor(_IndexRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 2))
     >>> from discreet import SingleIndexRegressor
     >>> y = np.log1p(np.exp(X @ [1.0, -1.0])) + rng.normal(0, 0.1, 2_000)
-    >>> model = SingleIndexRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3), link="softplus")
+    >>> model = SingleIndexRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3),
+    ...     link="softplus")
     >>> model = model.fit(X, y)
     >>> model.coef_.shape
     (2,)

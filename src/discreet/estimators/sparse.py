@@ -28,6 +28,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         bounds_X: Any = None,
         bounds_y: Any = None,
         domain: Any = None,
+        formula: str | None = None,
         solver: str = "auto",
         max_iter: int | None = None,
         radius: float | None = None,
@@ -44,6 +45,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
         self.domain = domain
+        self.formula = formula
         self.solver = solver
         self.max_iter = max_iter
         self.radius = radius
@@ -107,7 +109,8 @@ class SparseLinearRegression(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparseLinearRegression
     >>> y = 3 * X[:, 4] + rng.normal(0, 0.5, 2_000)
-    >>> model = SparseLinearRegression(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(-5, 5))
+    >>> model = SparseLinearRegression(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1),
+    ...     bounds_y=(-5, 5))
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
     """
@@ -134,7 +137,8 @@ class SparsePoissonRegressor(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparsePoissonRegressor
     >>> y = rng.poisson(np.exp(1.5 * X[:, 4]))
-    >>> model = SparsePoissonRegressor(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(0, 15))
+    >>> model = SparsePoissonRegressor(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1),
+    ...     bounds_y=(0, 15))
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
     """
@@ -175,7 +179,8 @@ class SparseRegressor(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparseRegressor, huber
     >>> y = 3 * X[:, 4] + rng.standard_t(3, 2_000)
-    >>> model = SparseRegressor(epsilon=5.0, delta=1e-6, sparsity=1, loss=huber(2.0), bounds_X=(-1, 1),
+    >>> model = SparseRegressor(epsilon=5.0, delta=1e-6, sparsity=1, loss=huber(2.0),
+    ...     bounds_X=(-1, 1),
     ...                         bounds_y=(-10, 10))
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
@@ -193,6 +198,7 @@ class SparseRegressor(_SparseRegressor):
         bounds_X: Any = None,
         bounds_y: Any = None,
         domain: Any = None,
+        formula: str | None = None,
         solver: str = "auto",
         max_iter: int | None = None,
         radius: float | None = None,
@@ -213,6 +219,7 @@ class SparseRegressor(_SparseRegressor):
             bounds_X=bounds_X,
             bounds_y=bounds_y,
             domain=domain,
+            formula=formula,
             solver=solver,
             max_iter=max_iter,
             radius=radius,
@@ -270,6 +277,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         sparsity: int | str,
         bounds_X: Any = None,
         domain: Any = None,
+        formula: str | None = None,
         classes: Any = (0, 1),
         solver: str = "auto",
         max_iter: int | None = None,
@@ -286,6 +294,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         self.sparsity = sparsity
         self.bounds_X = bounds_X
         self.domain = domain
+        self.formula = formula
         self.classes = classes
         self.solver = solver
         self.max_iter = max_iter

@@ -19,8 +19,8 @@ from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.curator import Curator
-from discreet.domain import Domain, Encoder, Numeric
-from discreet.engines import Arrays, Layout, open_engine, open_table
+from discreet.domain import Domain, Encoder, FormulaEncoder, Numeric
+from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine, open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.evaluation import EvaluatedMethods
@@ -68,8 +68,8 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     public = None
     bounds_y: Any = None
     sparsity: Any
-    # The declared columns that were chosen, in a model that opens rows for their evaluation.
-    _evaluated_domain: Domain | None = None
+    # The encoding of the chosen columns, in a model that opens rows for their evaluation.
+    _evaluated_encoder: Encoder | None = None
     solver: str
     max_iter: int | None
     radius: float | None
@@ -106,6 +106,30 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         Noisy sums and selections of columns, whose joint cost is at most ``epsilon`` at ``delta``.
         """
         budget = self._check_parameters()
+        if self.formula is not None:
+            engine, encoder = self._terms(*self._rows_engine(X, y, groups))
+        else:
+            engine, encoder = self._wide_engine(X, y, groups)
+        source = self._enough_rows(self._curator(engine, encoder, groups is not None, job))
+        return self._fit_source(source, encoder, budget)
+
+    def _terms(self, engine: Engine, encoder: Encoder) -> tuple[Engine, Encoder]:
+        """The rows of an engine as a wide table of the formula's terms.
+
+        Privacy: terms are encoded from one row at a time, and clipped to [-1, 1] as any wide table
+        is.
+        """
+        if not encoder.intercept:
+            raise DomainError("sparse models have an intercept: remove '- 1' or '0 +' from the formula")
+        self._check_sparsity(encoder.width)
+        ends = np.ones(encoder.width)
+        return SeenThrough(engine, WideEncoding(-ends, ends, -1.0, 1.0, _CELLS_OF_A_TABLE).see), encoder
+
+    def _check_offset(self) -> None:
+        raise DomainError("sparse models have no offset: remove offset(...) from the formula")
+
+    def _wide_engine(self, X: Any, y: Any, groups: Any) -> tuple[Engine, Encoder]:
+        """The rows of a table of numbers, which is never copied."""
         self._fitted_before = warn_of_fitted_steps(self)
         table = check_wide(self, X, reset=True)
         names = feature_names(self)
@@ -122,9 +146,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         )
         beside = tuple(map(type_name, (y, groups)))
         arrays = Arrays(table, labels, check_groups(groups, len(labels)), beside)
-        engine, encoder = open_engine(arrays, layout), Encoder(domain, target)
-        source = self._enough_rows(self._curator(engine, encoder, groups is not None, job))
-        return self._fit_source(source, encoder, budget)
+        return open_engine(arrays, layout), Encoder(domain, target)
 
     def _open_table(
         self,
@@ -140,6 +162,9 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
             raise TypeError("sparse models have no sample_weight")
         if exposure is not None:
             raise DomainError("sparse models have no exposure")
+        if self.formula is not None:
+            engine, terms = self._terms(*self._table_engine(table, target, features, groups))
+            return self._curator(engine, terms, groups is not None, job), terms
         if target is None:
             raise ValueError("target= must name the column to predict")
         opened = open_table(table)
@@ -200,8 +225,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         encoded, in the user's units.
         """
         self.support_, fit = sparse.columns, sparse.fit
-        columns = tuple(encoder.domain.columns[column] for column in self.support_)
-        self._encoder = chosen = Encoder(Domain(columns), encoder.target)
+        self._encoder = chosen = self._chosen_encoder(encoder)
         self._take(units(chosen, with_intercept=True) @ fit.coef, with_intercept=True)
         self.coef_names_ = chosen.names
         self.n_iter_ = fit.iterations
@@ -215,6 +239,13 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         released = linear_result(fit, chosen, self.privacy_, with_intercept=True) if known else None
         self._store_results(chosen, released)
 
+    def _chosen_encoder(self, encoder: Encoder) -> Encoder:
+        """The encoding of the chosen columns, or of a formula's chosen terms, alone."""
+        self._width = encoder.width
+        if isinstance(encoder, FormulaEncoder):
+            return replace(encoder, kept=tuple(self.support_.tolist()))
+        return Encoder(Domain(tuple(encoder.domain.columns[column] for column in self.support_)), encoder.target)
+
     def _has_intercept(self, encoder: Encoder) -> bool:
         return True
 
@@ -222,7 +253,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         family, link = self._family()
         known = np.isnan(released.scale) or family.dispersion_known
         spread = "" if known else f"; dispersion {released.scale:.4g} (noisy)"
-        columns = f"{len(self.support_)} of {self.n_features_in_} columns were chosen"
+        columns = f"{len(self.support_)} of {self._width} {'columns' if self.formula is None else 'terms'} were chosen"
         without = f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'"
         return replace(
             released,
@@ -236,7 +267,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
         """The chosen columns as a table of their own; the fit has released which they are."""
         opener = super()._opener(epsilon, delta, neighbours, rows_per_person)
-        opener._evaluated_domain = self._encoder.domain
+        opener._evaluated_encoder = self._encoder
         return opener
 
     def _make_encoder(
@@ -246,18 +277,20 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         exposure: Numeric | None,
         weight: Numeric | None = None,
     ) -> Encoder:
-        if self._evaluated_domain is not None:
-            return Encoder(self._evaluated_domain, target, exposure, weight)
+        if self._evaluated_encoder is not None:
+            return replace(self._evaluated_encoder, target=target, exposure=exposure, weight=weight)
         return super()._make_encoder(names, target, exposure, weight)
 
     def _evaluated_columns(self, X: Any) -> Any:
+        if self.formula is not None:
+            return X
         return columns_of(check_wide(self, X, reset=False), self.support_)
 
     def _flat_coefficients(self, with_intercept: bool = True) -> np.ndarray:
         return np.append(np.ravel(self.intercept_)[:1], np.ravel(self.coef_)[self.support_])
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
-        coef = np.zeros(self.n_features_in_)
+        coef = np.zeros(self._width)
         coef[self.support_] = flat[1:]
         self._set_coef(coef, float(flat[0]))
 
@@ -300,7 +333,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         self.intercept_: Any = intercept
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """The chosen columns: a mask over all columns, or their indices.
+        """The chosen columns: a mask over all columns (or terms of the formula), or their indices.
 
         Parameters
         ----------
@@ -315,13 +348,15 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         check_is_fitted(self, "coef_")
         if indices:
             return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask = np.zeros(self._width, dtype=bool)
         mask[self.support_] = True
         return mask
 
     def _chosen(self, X: Any, extrapolate: bool) -> np.ndarray:
         """The chosen columns of new rows, clipped to their declared bounds as in ``fit``."""
         check_is_fitted(self, "coef_")
+        if self.formula is not None:
+            return super()._design(X, extrapolate)
         cells = columns_of(check_wide(self, X, reset=False), self.support_)
         return cells if extrapolate else np.clip(cells, *wide_bounds(self._encoder.domain))
 

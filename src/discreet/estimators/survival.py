@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace as namespace
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric, frame_of, lacking
+from discreet.domain.follow_up import FollowUpEncoder
 from discreet.domain.piecewise import LEAST_PART, PiecewiseEncoder
-from discreet.engines import Expanded
+from discreet.engines import Expanded, SeenThrough
 from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
@@ -21,6 +23,7 @@ from discreet.estimators.shared_docs import documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
+from discreet.report.evaluation import Evaluation
 from discreet.results.named import frame
 
 # The largest log hazard: its exponential can still be multiplied by a time.
@@ -62,7 +65,8 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (5000, 1))
     >>> time = rng.exponential(10 / np.exp(X[:, 0]))
-    >>> model = discreet.PiecewiseExponentialRegressor(epsilon=5, delta=1e-6, bounds_X=(-1, 1), breaks=(5, 20))
+    >>> model = discreet.PiecewiseExponentialRegressor(epsilon=5, delta=1e-6, bounds_X=(-1, 1),
+    ...     breaks=(5, 20))
     >>> model = model.fit(X, np.minimum(time, 20), event=time < 20)
     >>> bool(abs(model.hazard_ratios()["hazard ratio"].iloc[0] - np.e) < 1)
     True
@@ -365,11 +369,119 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         names = list(self.coef_names_[: places.stop - 1])
         return frame(values, names, ["hazard ratio", f"{alpha / 2:g}", f"{1 - alpha / 2:g}"])
 
-    def evaluate(self, *args: Any, **more: Any) -> Any:
-        """Not available for survival models."""
-        raise DiscreetError("private evaluation of survival models is not available")
+    def evaluate(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        event: Any,
+        epsilon: float,
+        delta: float,
+        ledger: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        """Evaluate the model on private held-out rows, by noisy sums.
 
-    evaluate_table = evaluate
+        Deviances are those of the events of a row against the number that the model expects until
+        the row's end: the squares of the deviance residuals of a Cox model. They are compared with
+        the deviances of one hazard ratio for all rows, with the same baseline. The calibration
+        table has mean hazards over the declared time, by groups of rows of similar risk.
+
+        Parameters
+        ----------
+        X, y, groups, event
+            Rows, as for ``fit``; ``event=None`` says that all events happened.
+        epsilon, delta : float
+            The cost of the evaluation, in addition to the fit's. These rows pay it.
+        ledger : Ledger or path, optional
+            The ledger that is charged, once, before a row is read.
+        neighbours, rows_per_person : optional
+            As for ``fit``; by default those of the model.
+        alpha : float
+            Intervals have level 1 - alpha.
+        random_state : int, optional
+            Seeds the noise. For tests only: the result is then not private.
+
+        Returns
+        -------
+        Evaluation
+            ``deviance_explained`` and ``mean_deviance``, each with a noise interval; a calibration
+            table.
+
+        Privacy
+        -------
+        Each row counts once, however many intervals it reached: the sensitivities are those of any
+        other evaluation (rows/evaluation.py).
+        """
+        check_is_fitted(self, "coef_")
+        opener = self._opener(epsilon, delta, neighbours, rows_per_person)
+        budget = opener._check_parameters()
+        if isinstance(event, str):
+            X, event = _without(X, event)
+        engine, rows = opener._rows_engine(self._evaluated_columns(X), y, groups, None, event)
+        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+
+    def evaluate_table(  # type: ignore[override]
+        self,
+        table: Any,
+        *,
+        event: str | None,
+        epsilon: float,
+        delta: float,
+        target: str | None = None,
+        groups: str | None = None,
+        ledger: Any = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        alpha: float = 0.05,
+        random_state: Any = None,
+    ) -> Evaluation:
+        """``evaluate`` on the rows of a table; columns are named as in ``fit_table``.
+
+        Parameters
+        ----------
+        table
+            Any table that ``fit_table`` accepts.
+        event : str or None
+            The column of events; None says that all events happened.
+        epsilon, delta : float
+            The cost of the evaluation, in addition to the fit's. These rows pay it.
+        target : str, optional
+            The column of durations; not needed if a formula names it on its left side.
+        groups : str, optional
+            The column of person ids.
+        ledger, neighbours, rows_per_person, alpha, random_state
+            As for ``evaluate``.
+
+        Returns
+        -------
+        Evaluation
+
+        Privacy
+        -------
+        As ``evaluate``.
+        """
+        check_is_fitted(self, "coef_")
+        opener = self._opener(epsilon, delta, neighbours, rows_per_person)
+        budget = opener._check_parameters()
+        features = None if self.formula is not None else [column.name for column in self._encoder.domain.columns]
+        engine, rows = opener._table_engine(table, target, features, groups, None, event)
+        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+
+    def _seen_by_evaluation(self, engine: Any, encoder: Any) -> tuple[Any, Any, Any]:
+        """Each row as one count of events, given the fitted shape of the baseline hazard."""
+        seen = FollowUpEncoder(encoder, self._ends(), tuple(self.baseline_hazard_.tolist()))
+        model = namespace(
+            coef_=self.coef_[: encoder.width],
+            coef_names_=self.coef_names_[: len(self.coef_names_) - len(self._ends()) + 1],
+            intercept_=math.log(seen.mean_hazard),
+            _family=self._family,
+        )
+        return model, SeenThrough(engine, seen.see), seen
 
     def mean_interval(self, *args: Any, **more: Any) -> Any:
         """Not available for survival models; ``hazard_ratios`` and ``results_`` have intervals."""

@@ -5,8 +5,8 @@ All methods are elementwise, with dispersion 1 and eta = x^T beta + offset. (An 
 is the offset log t of a log link; its declared bounds widen the interval of eta.) With mean
 and slope from the link,
 
-    score  = (mean - y) slope / variance     derivative of the unit negative (quasi) log-likelihood in eta
-    weight = slope^2 / variance              its expected second derivative
+    score  = (mean - y) slope / variance   derivative of the negative (quasi) log-likelihood in eta
+    weight = slope^2 / variance            its expected second derivative
 
 so a row's gradient is score x and its information weight x x^T. Both are computed from
 gain = slope / variance, which is accurate where slope and variance vanish together.

@@ -73,7 +73,9 @@ def _quarter_round(words: list[NDArray[np.uint32]], a: int, b: int, c: int, d: i
 
 @cache
 def _openssl() -> Any:
-    """The same by OpenSSL, if ``cryptography`` is installed: a hundred times faster on one block."""
+    """The same by OpenSSL, if ``cryptography`` is installed: a hundred times faster on
+    one block.
+    """
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
     except ImportError:

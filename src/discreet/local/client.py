@@ -45,7 +45,8 @@ class Client:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> from discreet.local import Client
     >>> client = Client(task)
@@ -149,7 +150,9 @@ def encoded_records(task: Task, records: Sequence[Mapping[str, Any]]) -> tuple[F
 
 
 def _cells(records: Sequence[Mapping[str, Any]], column: Column) -> Any:
-    """One column's answers: numbers with NaN where one is missing, or a category's levels as text."""
+    """One column's answers: numbers with NaN where one is missing, or a category's
+    levels as text.
+    """
     found = [cell(record, column, column.name) for record in records]
     return np.array(found, dtype=np.float64) if isinstance(column, Numeric) else found
 

@@ -1,4 +1,6 @@
-"""The design over which expectations are taken: public rows, or Gaussian points of known moments."""
+"""The design over which expectations are taken: public rows, or Gaussian points of
+known moments.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def raw_map(task: Task) -> Floats:
 
 
 def coefficient_map(task: Task) -> Floats:
-    """The matrix that maps coefficients of z to those in the columns' own units, intercept first."""
+    """The matrix that maps coefficients of z to those in the columns' own units,
+    intercept first.
+    """
     raw = raw_map(task)
     half = np.diag(raw[:, 1:])
     transform = task.statistic.transform
@@ -146,7 +150,9 @@ class Pooling:
 
 
 def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points, Pooling]:
-    """Points whose E[h h^T] averages the collected and the public one, weighted by their variances."""
+    """Points whose E[h h^T] averages the collected and the public one, weighted by
+    their variances.
+    """
     assert reported.second is not None
     known = known_points(task)
     noise = outer_noise(task) / reported.usable**2

@@ -1,4 +1,6 @@
-"""From a collection to models: post-processing only, so any number of models costs nothing further."""
+"""From a collection to models: post-processing only, so any number of models costs
+nothing further.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from discreet.local.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The collection before any model: its parts, the design, and how collected moments changed it."""
+    """The collection before any model: its parts, the design, and how collected moments
+    changed it.
+    """
 
     reported: Reported
     points: Points
@@ -61,7 +65,8 @@ def fit(
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> import numpy as np
     >>> from discreet.local import simulate

@@ -47,7 +47,8 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> from discreet.local import forecast
     >>> sorted(forecast(task, 20_000))
@@ -74,7 +75,9 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
 
 
 def _pilot_forecast(task: Task, n: int) -> dict[str, Any]:
-    """Errors of a pilot's means, in the columns' units and relative to assumed standard deviations."""
+    """Errors of a pilot's means, in the columns' units and relative to assumed standard
+    deviations.
+    """
     noise = pilot_noise(task.statistic, task.randomizer, len(task.names), n)
     halves = np.diag(raw_map(task)[:, 1:])
     supposed = np.diag(supposed_moment(task.columns))[1:] - supposed_moment(task.columns)[0, 1:] ** 2
@@ -125,7 +128,8 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> import numpy as np
     >>> from discreet.local import simulate
@@ -145,7 +149,9 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
 
 
 def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Floats]:
-    """The expected fit to n complete records under a model of typical strength with a linear link."""
+    """The expected fit to n complete records under a model of typical strength with a
+    linear link.
+    """
     points, slope = _points_and_slope(task, link)
     moment = points.moment
     values, axes = np.linalg.eigh(moment)

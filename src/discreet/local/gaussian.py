@@ -172,7 +172,9 @@ def joint_reach(statistic: Statistic) -> float:
 
 
 def _spent(statistic: Statistic, made: Gaussian) -> float:
-    """The mu of these noise scales: by the joint sensitivity if they are equal, else part by part."""
+    """The mu of these noise scales: by the joint sensitivity if they are equal, else
+    part by part.
+    """
     slack = _slack(made.dimension)
     flag, outer, cross = (math.sqrt(max(scale**2 - 4, 1e-300)) for scale in made.scales)
     least = min(scale for scale, count in zip((flag, outer, cross), made.counts, strict=True) if count)

@@ -32,7 +32,8 @@ def local_guarantee(task: Task) -> Guarantee:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> from discreet.local import local_guarantee
     >>> local_guarantee(task).epsilon(0.0) <= 4.0
@@ -65,7 +66,8 @@ def in_words(task: Task) -> str:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> from discreet.local import in_words
     >>> in_words(task)[:33]
@@ -116,7 +118,8 @@ def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> from discreet.local import shuffled_epsilon
     >>> shuffled_epsilon(task, 100_000, 1e-6) < 4.0

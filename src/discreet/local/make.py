@@ -1,4 +1,6 @@
-"""Making a task: settings are chosen by their predicted error, which depends on public facts only."""
+"""Making a task: settings are chosen by their predicted error, which depends on public
+facts only.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,8 @@ def new_task(
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                 epsilon=4.0, goal=20_000)
     >>> task.body_size
     34
@@ -139,7 +142,9 @@ def _hopeless(common: dict[str, Any], kind: str, transform: Floats) -> bool:
 
 
 def task_in_units(common: dict[str, Any], moment: Floats) -> Task:
-    """A task that reports both moments in units of this E[(1, x)(1, x)^T], without a known design."""
+    """A task that reports both moments in units of this E[(1, x)(1, x)^T], without a
+    known design.
+    """
     transform = _units(common["columns"], common["fit_intercept"], moment, common["goal"])
     return _best(common, "both", transform, None)
 
@@ -166,7 +171,9 @@ def _kinds(reports: str, design: KnownDesign | None) -> Sequence[str]:
 
 
 def _best(common: dict[str, Any], kind: str, transform: Floats, radius: float | None) -> Task:
-    """The task of this kind with the least predicted error: radius and split first, then the flag."""
+    """The task of this kind with the least predicted error: radius and split first,
+    then the flag.
+    """
     radii = [radius] if radius is not None else [factor * math.sqrt(len(transform)) for factor in _RADII[kind]]
     outers = _OUTERS if kind == "both" else (0.0,)
     sizes = [(float(size), outer) for size in radii for outer in outers]
@@ -231,7 +238,9 @@ def known_design(domain: Domain, public: Public) -> KnownDesign:
 
 
 def _basis(columns: Sequence[Any], fit_intercept: bool) -> Floats:
-    """The basis of the coefficients: (1, x) encoded, or without an intercept x scaled to [-1, 1]."""
+    """The basis of the coefficients: (1, x) encoded, or without an intercept x scaled
+    to [-1, 1].
+    """
     names = [name for column in columns for name in column.names]
     if fit_intercept:
         return np.eye(len(names) + 1)

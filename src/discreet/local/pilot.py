@@ -84,7 +84,8 @@ def pilot_task(
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import pilot_task
-    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                    epsilon=4.0, goal=100_000)
     >>> pilot.goal
     10000
@@ -138,7 +139,9 @@ def pilot_error(columns: Sequence[Column], epsilon: float, goal: int) -> float:
 
 
 def two_rounds_advice(columns: Sequence[Column], epsilon: float, goal: int) -> str:
-    """Whether two rounds are better than one without public facts (experiments/nldp/two_rounds.md)."""
+    """Whether two rounds are better than one without public facts
+    (experiments/nldp/two_rounds.md).
+    """
     if not any(isinstance(column, Numeric) for column in columns):
         return "one round: without numeric columns a pilot has no means and scales to estimate"
     error = pilot_error(columns, epsilon, goal)
@@ -175,7 +178,8 @@ def second_task(pilot: Task, collection: Collection, goal: int | None = None, cl
     >>> import numpy as np
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import pilot_task, second_task, simulate
-    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)), target=Numeric("cost", 0, 1),
+    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    ...     target=Numeric("cost", 0, 1),
     ...                    epsilon=4.0, goal=100_000)
     >>> rng = np.random.default_rng(0)
     >>> collection = simulate(pilot, {"age": rng.uniform(18, 90, 10_000)}, rng.random(10_000), rng)

@@ -57,7 +57,9 @@ def rehearse(
 
 
 def people(task: Task, n: int, rng: np.random.Generator) -> Floats:
-    """Encoded rows (1, x): drawn from the public rows, else Gaussian with known or assumed moments."""
+    """Encoded rows (1, x): drawn from the public rows, else Gaussian with known or
+    assumed moments.
+    """
     points, _ = encoded_points(task)
     if isinstance(task.design, KnownDesign) and task.design.rows is not None:
         return points[rng.integers(len(points), size=n)]
@@ -80,7 +82,9 @@ def _supposed_people(task: Task, n: int, rng: np.random.Generator) -> Floats:
 
 
 def label_scale(task: Task, model: Model, effect: float) -> tuple[float, float]:
-    """Centre and standard deviation of the linear predictor that keep labels in the declared range."""
+    """Centre and standard deviation of the linear predictor that keep labels in the
+    declared range.
+    """
     low, high = task.target.low, task.target.high
     name = model.name
     if name in ("logistic", "boosting", "sigmoid"):

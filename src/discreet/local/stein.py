@@ -37,7 +37,9 @@ def glm_gaussian(moments: NoisyMoments, public: Floats, family: str) -> Floats:
 
 
 def glm_bounded(moments: NoisyMoments, public: Floats, family: str) -> Floats:
-    """A GLM's coefficients, bounded design (NLDP, Algorithm 2); only the devices' radius differs."""
+    """A GLM's coefficients, bounded design (NLDP, Algorithm 2); only the devices'
+    radius differs.
+    """
     return scaled_least_squares(moments, public, GLMS[family])
 
 

@@ -125,7 +125,9 @@ class Unit:
         return 1 / self.law.shrink
 
     def second_moment(self, inputs: Floats, directions: Floats) -> Floats:
-        """E[Z Z^T] of a decoded report, from E[u u^T] with u the direction of the record's vector."""
+        """E[Z Z^T] of a decoded report, from E[u u^T] with u the direction of the
+        record's vector.
+        """
         law = self.law
         return (law.across * np.eye(len(directions)) + (law.along - law.across) * directions) / law.shrink**2
 
@@ -146,7 +148,9 @@ class Unit:
         return (keep * weights[0] + (1 - keep) * weights[1]) / self.total
 
     def _rounded(self, vectors: Floats, bits: Bits) -> Floats:
-        """Each vector or its opposite, by 53 random bits; the first axis in place of a zero vector."""
+        """Each vector or its opposite, by 53 random bits; the first axis in place of a
+        zero vector.
+        """
         lengths = np.minimum(np.sqrt(ordered_sum(vectors * vectors)), 1.0)
         directed = np.where(lengths[:, np.newaxis] > 0, vectors, np.eye(1, self.dimension))
         draws = (bits.words(len(vectors)) >> np.uint64(11)).astype(np.float64) * 2.0**-53

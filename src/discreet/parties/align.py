@@ -29,7 +29,9 @@ _SALT_CHARACTERS = 16
 
 
 def key_digests(plan: Plan, party: str, data: Any, *, salt: str) -> bytes:
-    """The sorted, salted digests of a party's keys, as the content of a file for the other parties."""
+    """The sorted, salted digests of a party's keys, as the content of a file for the
+    other parties.
+    """
     if len(salt) < _SALT_CHARACTERS:
         raise DomainError(f"the salt must have at least {_SALT_CHARACTERS} characters, or keys could be guessed")
     state = blake2b(b"discreet align 1" + salt.encode(), digest_size=_DIGEST).digest()

@@ -124,7 +124,9 @@ class Stored:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee computed from the plan, as the party's curator did; a file cannot state it."""
+        """The guarantee computed from the plan, as the party's curator did; a file
+        cannot state it.
+        """
         return Guarantee(tuple(self.releases), "replace_one", seeded=self.seeded)
 
     def sum(self, query: Query, cost: GDP) -> Answer:

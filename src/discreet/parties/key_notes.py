@@ -58,7 +58,9 @@ def note_of(key: SigningKey | None, plan: Plan, party: str) -> Note | None:
 
 
 def write_note(key: SigningKey | None, plan: Plan, party: str, ledger: Ledger) -> None:
-    """Note that this ledger pays for the release; LedgerError, with nothing spent, if that fails."""
+    """Note that this ledger pays for the release; LedgerError, with nothing spent, if
+    that fails.
+    """
     note, earlier = Note.now(plan, party, ledger), note_of(key, plan, party)
     if key is None or key.path is None or (earlier and (earlier.ledger, earlier.host) == (note.ledger, note.host)):
         return

@@ -78,7 +78,8 @@ def release(
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
+    ...     f"{folder}/{name}.ledger"))
     ...             for name, frame in frames.items()]
     >>> releases[0].party, releases[0].rows
     ('a', 5000)

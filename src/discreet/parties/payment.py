@@ -38,7 +38,9 @@ def has_paid(ledger: Ledger, plan: Plan, party: str) -> bool:
 
 
 def ledger_of(plan: Plan, party: str, key: SigningKey | None = None) -> Ledger | None:
-    """The ledger that pays for the release; None if neither this machine nor the key has a record."""
+    """The ledger that pays for the release; None if neither this machine nor the key
+    has a record.
+    """
     record = _Record.read(_record_path(plan, party))
     found = None if record is None else _recorded_ledger(record.path, plan, party)
     note = note_of(key, plan, party)
@@ -144,7 +146,9 @@ def _refuse_another(earlier: Ledger | None, plan: Plan, party: str, ledger: Ledg
 
 
 def _recorded_ledger(path: str, plan: Plan, party: str) -> Ledger | None:
-    """The ledger at this path; None if it exists and was not charged, so that any ledger may pay."""
+    """The ledger at this path; None if it exists and was not charged, so that any
+    ledger may pay.
+    """
     if not Path(path).exists():
         raise LedgerError(
             f"{party}'s release under plan {plan.name!r} is paid from ledger {path}, which is missing there: "

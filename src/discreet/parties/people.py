@@ -1,4 +1,6 @@
-"""A party's rows with the keys of the people behind them, streamed from a file or held in memory."""
+"""A party's rows with the keys of the people behind them, streamed from a file or held
+in memory.
+"""
 
 from __future__ import annotations
 

@@ -104,7 +104,8 @@ class PartyRelease:
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
+    ...     f"{folder}/{name}.ledger"))
     ...             for name, frame in frames.items()]
     >>> from discreet.parties import PartyRelease
     >>> releases[0].save(f"{folder}/a.release")

@@ -53,7 +53,8 @@ class JointResult(NamedMethods, ReportMethods):
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name, f"{folder}/{name}.ledger"))
+    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
+    ...     f"{folder}/{name}.ledger"))
     ...             for name, frame in frames.items()]
     >>> result = join(releases, plan=plan).regress("bill")
     >>> result.results_.params.index.tolist()
@@ -129,7 +130,9 @@ class JointResult(NamedMethods, ReportMethods):
         return lines
 
     def _people_notes(self) -> list[str]:
-        """How many people are missing at each party, and how much noise that adds to correlations."""
+        """How many people are missing at each party, and how much noise that adds to
+        correlations.
+        """
         releases, mixed = self.joint.releases, self.joint.mixed()
         most = max(one.rows for one in releases)
         lines = []

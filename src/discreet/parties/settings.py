@@ -52,6 +52,8 @@ class Settings:
 
 
 def check_printable(source: str, what: str, value: object) -> None:
-    """Refuse control characters: a plan's names are shown on other people's terminals and in files."""
+    """Refuse control characters: a plan's names are shown on other people's terminals
+    and in files.
+    """
     if not str(value).isprintable():
         raise DomainError(f"{source}: {what} must have no control characters, got {shown(value)}")

@@ -47,7 +47,9 @@ def person_states(state: bytes, keys: Iterable[bytes]) -> Words:
 
 
 def slots(states: Words, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Each person's one slot among ``count``, and the sign of the person's row in it: True is plus."""
+    """Each person's one slot among ``count``, and the sign of the person's row in it:
+    True is plus.
+    """
     word = _word(states, -1)
     return ((word >> np.uint64(1)) % np.uint64(count)).astype(np.intp), (word & np.uint64(1)).astype(np.bool_)
 

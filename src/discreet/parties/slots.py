@@ -149,7 +149,9 @@ class SlotCurator(Curator):
 
 
 def check_cells(plan: Plan, party: Party, rows: int) -> None:
-    """Refuse, before anything is spent, a release of single rows that would be too large to keep."""
+    """Refuse, before anything is spent, a release of single rows that would be too
+    large to keep.
+    """
     cells = max(plan.mixes, rows) * party.encoder.width
     if plan.method == "dgm" and cells > MOST_CELLS:
         raise DomainError(

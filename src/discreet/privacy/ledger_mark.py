@@ -34,9 +34,9 @@ _SECTOR = 512
 class Mark:
     """The newest entry of a ledger for which anything was released.
 
-    ``ledger`` is the hash of the opening entry. ``seq`` is -1 while a ledger is being created. ``stamp``
-    is the size and modification time of the file when it was last written here: a file with another
-    stamp is verified in full before it is used.
+    ``ledger`` is the hash of the opening entry. ``seq`` is -1 while a ledger is being created.
+    ``stamp`` is the size and modification time of the file when it was last written here: a file
+    with another stamp is verified in full before it is used.
     """
 
     ledger: str

@@ -4,15 +4,16 @@
 With rows of norm at most R, noise b ~ N(0, s^2 I) and a penalty of at least Lambda/2 |theta|^2, the
 privacy loss of removing a row whose score at the output is q is at most
 
-    log(1 + 4 k q (1 - q)) + t q m Z + (t q m)^2 / 2,   Z ~ N(0, 1),   m = R / s,   k = R^2 / (4 Lambda)
+    log(1 + 4 k q (1 - q)) + t q m Z + (t q m)^2 / 2,   Z ~ N(0, 1)
 
-where t in [0, 1] depends on the row, and q in [0, 1] depends on the output and so on Z: the worst q
-is taken for every Z. The loss is convex in t, so the worst t is 1, or 0 with the loss log(1 + k).
-Adding a row has no first term. Replacing a row is removing one and adding another. ``smoothing_mu``
-is the cost of the Gaussian noise that hides the distance between the computed and the exact
-minimiser. ``slack`` is the probability, on either data set, that the distance is larger than
-assumed. With I and I' for the exact minimisers, P(S) <= I(S) + slack <= e^epsilon I'(S) + delta +
-slack and I'(S) <= P'(S) + slack. Together, P(S) <= e^epsilon P'(S) + delta + (1 + e^epsilon) slack.
+with m = R / s and k = R^2 / (4 Lambda), where t in [0, 1] depends on the row, and q in [0, 1]
+depends on the output and so on Z: the worst q is taken for every Z. The loss is convex in t, so the
+worst t is 1, or 0 with the loss log(1 + k). Adding a row has no first term. Replacing a row is
+removing one and adding another. ``smoothing_mu`` is the cost of the Gaussian noise that hides the
+distance between the computed and the exact minimiser. ``slack`` is the probability, on either data
+set, that the distance is larger than assumed. With I and I' for the exact minimisers, P(S) <= I(S)
++ slack <= e^epsilon I'(S) + delta + slack and I'(S) <= P'(S) + slack. Together, P(S) <= e^epsilon
+P'(S) + delta + (1 + e^epsilon) slack.
 """
 
 from __future__ import annotations

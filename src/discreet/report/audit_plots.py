@@ -1,4 +1,6 @@
-"""Plots of an audit as inline SVG: text stays text, so that a page can be searched and read aloud."""
+"""Plots of an audit as inline SVG: text stays text, so that a page can be searched and
+read aloud.
+"""
 
 from __future__ import annotations
 

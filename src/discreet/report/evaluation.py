@@ -29,6 +29,8 @@ class Evaluation:
         ``evaluation.auc`` is short for ``evaluation.measures["auc"]``.
     calibration : tuple of CalibrationRow
         Groups of rows by predicted value, with predicted and observed means.
+    counted : str
+        What the table counts in each group: ``"rows"``, or ``"exposure"`` if rows have one.
     rows : float
         The noisy number of rows that were used.
     rows_std : float
@@ -53,7 +55,8 @@ class Evaluation:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (5_000, 2))
     >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 5_000)
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5)).fit(X, y)
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5,
+    ...     5)).fit(X, y)
     >>> evaluation = model.evaluate(X, y, epsilon=1.0, delta=1e-6)
     >>> sorted(evaluation.measures)
     ['r2', 'rmse']
@@ -73,6 +76,7 @@ class Evaluation:
     epsilon: float
     delta: float
     cut: dict[str, float] = field(default_factory=dict)
+    counted: str = "rows"
 
     def __getattr__(self, name: str) -> Measure:
         measures = self.__dict__.get("measures", {})
@@ -99,6 +103,7 @@ class Evaluation:
                 one.name: {"value": _plain(one.value), "low": _plain(one.low), "high": _plain(one.high)}
                 for one in self.measures.values()
             },
+            "calibration_counts": self.counted,
             "calibration": [{name: _plain(value) for name, value in vars(row).items()} for row in self.calibration],
             "cut": dict(self.cut),
             "guarantee": {
@@ -146,10 +151,11 @@ class Evaluation:
         for one in self.measures.values():
             lines.append(f"{one.title:<24}{_shown(one.value):>10}   {_range(one.low, one.high)}")
         if self.calibration:
-            lines += ["", f"{'rows':>8}{'predicted':>12}{'observed':>12}   {level}"]
+            lines += ["", f"{self.counted:>8}{'predicted':>12}{'observed':>12}   {level}"]
         for row in self.calibration:
             seen = f"{_shown(row.predicted):>12}{_shown(row.observed):>12}"
-            lines.append(f"{row.rows:>8.0f}{seen}   {_range(row.observed_low, row.observed_high)}")
+            count = f"{row.rows:.0f}" if row.rows >= 10 else _shown(row.rows)
+            lines.append(f"{count:>8}{seen}   {_range(row.observed_low, row.observed_high)}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -111,7 +111,9 @@ def _effects(results: Results, spans: Mapping[str, float]) -> str:
 
 
 def _ratios(results: Results) -> str:
-    """Odds or rate ratios in a table of their own: beside the numbers they would not fit on paper."""
+    """Odds or rate ratios in a table of their own: beside the numbers they would not
+    fit on paper.
+    """
     if results.link not in RATIOS:
         return ""
     kind = RATIOS[results.link]

@@ -9,7 +9,9 @@ from discreet.results.numbers import percent
 
 
 def release_rows(guarantee: Guarantee) -> list[tuple[str, str, str, str]]:
-    """Each query, how often it was asked, its noise and its share of mu^2; equal ones in one row."""
+    """Each query, how often it was asked, its noise and its share of mu^2; equal ones
+    in one row.
+    """
     whole = guarantee.mu**2
     rows = []
     groups: dict[tuple[str, int | None], list[Release]] = {}

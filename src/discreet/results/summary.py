@@ -35,7 +35,8 @@ class Summary:
     >>> import numpy as np
     >>> from discreet import LinearRegression
     >>> X = np.random.default_rng(0).uniform(-1, 1, (1_000, 1))
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1)).fit(X, X[:, 0])
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1,
+    ...     1)).fit(X, X[:, 0])
     >>> print(str(model.summary()).splitlines()[0].strip())
     discreet LinearRegression of y
     """

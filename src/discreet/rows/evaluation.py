@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import cell_of
+from discreet.rows.histograms import cell_of, one_hot
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
 from discreet.rows.scores import Labels
@@ -47,6 +47,47 @@ class ScoreCells:
         if self.by_label:
             cell = np.where((cell >= 0) & (labels > 0.5), cell + len(self.edges) + 1, cell)
         return cell, np.ones((1, block.records))
+
+
+@dataclass(frozen=True, eq=False)
+class ByPrediction:
+    """Exposures (or counts), sums of labels and of predictions, by cells of the linear predictor.
+
+    Labels are clipped to their range and measured from its low end, in units of the range;
+    exposures in units of the largest. A prediction is ``mean`` of the linear predictor without
+    offset, as its position in its cell, which lies between two of ``ends``, times the exposure.
+
+    Privacy: a row is in one cell, with three numbers between 0 and 1, so its norm is at most
+    sqrt(3); all entries are >= 0, so a replaced row moves the sums by at most sqrt(6) (``reach``).
+    """
+
+    map: LinearMap
+    labels: Labels
+    mean: Callable[[Floats], Floats]
+    edges: Floats
+    ends: Floats
+    largest_exposure: float = 1.0
+    label: str = "labels by prediction"
+    geometry: Geometry = "nonnegative"
+    left_norm: float = 1.0
+    right_norm: float = math.sqrt(3)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 3
+
+    def factors(self, block: Block) -> tuple[Floats, Floats]:
+        cells, numbers = np.empty((self.shape[0], block.records)), np.ones((3, block.records))
+        eta = np.array(self.map.apply(block)[0])
+        one_hot(eta, self.edges, cells)
+        if block.offset is not None:
+            numbers[0] = np.minimum(np.exp(block.offset) / self.largest_exposure, 1.0)
+        low, high = self.labels.low, self.labels.high
+        numbers[1] = (np.clip(self.labels.of(block), low, high) - low) / (high - low)
+        place = np.searchsorted(self.edges, eta, side="left")
+        start, end = self.ends[place], self.ends[place + 1]
+        numbers[2] = np.clip((self.mean(eta) - start) / (end - start), 0.0, 1.0) * numbers[0]
+        return cells, numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,6 @@
-"""The inner loops over a block in numpy; ``kernels.py`` documents each, ``kernel_loops.py`` compiles it."""
+"""The inner loops over a block in numpy; ``kernels.py`` documents each, ``kernel_loops.py``
+compiles it.
+"""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ the same bits: a row contributes the whole vector M x w, whose length is at most
 and which depends on no other row.
 
 Proof of the bound: |M x| is known to a relative error of (m + 4) 2^-53 for m outputs, since M x is
-exact. The weight is clipped to bound / |M x| and then rounded towards zero. So
-|M x w| <= bound (1 + (m + 8) 2^-53), and ``mapped_grid`` leaves 2^-36. Rows shorter than ``_shortest``
-are treated as if they had that length, which only clips more.
+exact. The weight is clipped to bound / |M x| and then rounded towards zero. So |M x w| <= bound (1
++ (m + 8) 2^-53), and ``mapped_grid`` leaves 2^-36. Rows shorter than ``_shortest`` are treated as
+if they had that length, which only clips more.
 """
 
 from __future__ import annotations

@@ -74,6 +74,14 @@ class WideEncoding:
     def encode(self, table: Any, y: Any) -> EncodedRows:
         return EncodedRows(self, table, y)
 
+    def see(self, block: Block) -> EncodedRows:
+        """The features of a block as a wide table, where these bounds are those of encoded
+        features.
+        """
+        features = np.empty((self.width, block.records))
+        block.write_x(features)
+        return EncodedRows(self, np.ascontiguousarray(features.T), block.y)
+
 
 class EncodedRows:
     """Some rows of a wide table."""

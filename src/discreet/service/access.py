@@ -79,7 +79,9 @@ def _cookie(headers: dict[bytes, bytes]) -> str:
 
 
 async def refuse(send: Send, status: int, code: str, headers: Headers | None = None) -> None:
-    """Refuse with one fixed code and close the connection: the rest of the request may be unread."""
+    """Refuse with one fixed code and close the connection: the rest of the request may
+    be unread.
+    """
     more: Headers = [(b"connection", b"close")]
     if status == 401:
         more.append((b"www-authenticate", b"Bearer"))

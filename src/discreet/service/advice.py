@@ -37,7 +37,9 @@ def advice(
 
 
 def reports_for(effect: float, half_width: Callable[[int], float]) -> int:
-    """The number of reports, to two digits, at which an interval's half-width equals this effect."""
+    """The number of reports, to two digits, at which an interval's half-width equals
+    this effect.
+    """
     low, high = 0, 1
     while high < _MOST and half_width(high) > effect:
         low, high = high, 2 * high

@@ -87,7 +87,9 @@ class Collector:
             self.store.close()
 
     async def _publish(self) -> None:
-        """Fit when a fit is due, with or without visitors: publications do not depend on requests."""
+        """Fit when a fit is due, with or without visitors: publications do not depend
+        on requests.
+        """
         while True:
             await asyncio.sleep(self.limits.publish_seconds)
             with suppress(StoreError):  # the writer sees and logs the same error
@@ -102,7 +104,9 @@ class Collector:
         await answer(send, 200, snapshot.to_dict())
 
     async def _close(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Close the batch that was open when the request arrived; later reports go to the next one."""
+        """Close the batch that was open when the request arrived; later reports go to
+        the next one.
+        """
         number = await asyncio.to_thread(self.store.open_batch)
         closed = await asyncio.to_thread(self.store.close_batch, number)
         await answer(send, 200 if closed else 409, {"batch": number, "closed": closed})

@@ -12,7 +12,9 @@ _CHUNK = 256
 
 
 def device_reports(task: Task, rows: Floats, labels: Floats) -> Iterator[bytes]:
-    """One report body per record, with real noise; numeric columns of ``rows`` in the task's order."""
+    """One report body per record, with real noise; numeric columns of ``rows`` in the
+    task's order.
+    """
     columns = {column.name: rows[:, place] for place, column in enumerate(task.columns)}
     return encoded_reports(task, encoded_columns(task, columns, len(rows)), task.target.encode(labels))
 

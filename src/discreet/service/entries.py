@@ -29,7 +29,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One report to be stored; ``mark`` is the keyed hash of its token, stored in a separate table."""
+    """One report to be stored; ``mark`` is the keyed hash of its token, stored in a
+    separate table.
+    """
 
     report_id: bytes
     body: bytes

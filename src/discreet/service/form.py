@@ -1,4 +1,6 @@
-"""The participant's form: a task's questions in everyday words. The form is not part of the task."""
+"""The participant's form: a task's questions in everyday words. The form is not part of
+the task.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def joinable(task: Task) -> bool:
 
 
 def _number(name: str, low: float, high: float, words: Any) -> Question:
-    """A number; with ``choices`` its values are offered as texts, such as no and yes for 0 and 1."""
+    """A number; with ``choices`` its values are offered as texts, such as no and yes
+    for 0 and 1.
+    """
     _check_column(name, words)
     common = (name, _text(words, "label") or _readable(name), _text(words, "help"))
     choices = words.get("choices")

@@ -42,7 +42,9 @@ class Refused(Exception):
 
 
 async def read_exactly(headers: Mapping[bytes, bytes], receive: Receive, size: int, seconds: float) -> bytes:
-    """A body of this many bytes; every other one is refused, by its declared length if it has one."""
+    """A body of this many bytes; every other one is refused, by its declared length if
+    it has one.
+    """
     declared = headers.get(b"content-length")
     if declared is not None and declared != str(size).encode():
         longer = not declared.isdigit() or len(declared) > 9 or int(declared) > size

@@ -1,4 +1,6 @@
-"""Counters for the operator: outcomes of requests and times of commits; never a value, id or token."""
+"""Counters for the operator: outcomes of requests and times of commits; never a value,
+id or token.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ class Coefficient:
     span: float | None = 1.0
 
     def per_half_range(self) -> Coefficient:
-        """The effect over half the feature's declared range, which is comparable between features."""
+        """The effect over half the feature's declared range, which is comparable
+        between features.
+        """
         by = 1.0 if self.span is None else self.span
         moved = {share: by * move for share, move in self.moved_by.items()}
         return Coefficient(self.name, by * self.value, by * self.low, by * self.high, moved, self.span)
@@ -40,7 +42,9 @@ class Coefficient:
         return self.low > 0 or self.high < 0
 
     def sign_could_turn(self, share: int) -> bool:
-        """Whether this share of lying devices, in percent, could change the sign of the estimate."""
+        """Whether this share of lying devices, in percent, could change the sign of the
+        estimate.
+        """
         return abs(self.value) <= self.moved_by[share]
 
 

@@ -249,7 +249,9 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Cursor]:
-    """A transaction that locks before its first read: two collectors cannot both see an id as new."""
+    """A transaction that locks before its first read: two collectors cannot both see an
+    id as new.
+    """
     cursor = connection.cursor()
     cursor.execute("BEGIN IMMEDIATE")
     try:

@@ -33,7 +33,9 @@ def added_again(task: Task, keys: Keys, rows: Iterable[ReportRow]) -> list[Total
 
 
 def check_same(running: Iterable[Total], again: Iterable[Total]) -> None:
-    """Raise unless the running sums are those of the stored reports: none lost, none counted twice."""
+    """Raise unless the running sums are those of the stored reports: none lost, none
+    counted twice.
+    """
     kept, found = ({total.batch: total for total in totals} for totals in (running, again))
     for batch in kept.keys() | found.keys():
         one, other = kept.get(batch), found.get(batch)

@@ -211,22 +211,43 @@ def test_in_the_terminal(frame, tmp_path):
     assert "give --target" in run(main, common).output
 
 
+SPARSE = {"SparseLinearRegression": "cost", "SparseLogisticRegression": "sick", "SparsePoissonRegressor": "claims"}
+
+
+@pytest.mark.filterwarnings("ignore::discreet.PrivacyLeakWarning")
+@pytest.mark.parametrize(("kind", "label"), SPARSE.items())
+def test_sparse_models_choose_among_a_formulas_terms(frame, tmp_path, kind, label):
+    text = f"{label} ~ (age + bmi + years)**2 + C(region) + smoker"
+    made = getattr(discreet, kind)
+    model = made(**USUAL, sparsity=2, formula=text, random_state=1).fit(frame)
+    assert (len(model.support_), model.coef_.size, len(model.coef_names_)) == (2, 9, 2)
+    assert "2 of 9 terms were chosen" in str(model.summary())
+    frame.to_parquet(tmp_path / "rows.parquet")
+    table = made(**USUAL, sparsity=2, formula=text, random_state=1).fit_table(tmp_path / "rows.parquet")
+    np.testing.assert_array_equal(model.coef_, table.coef_)
+    model.save(tmp_path / "model.json")
+    loaded = discreet.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
+    np.testing.assert_array_equal(loaded.get_support(), model.get_support())
+    assert loaded.evaluate(frame, epsilon=1.0, delta=1e-6).rows > 0
+
+
+def test_sparse_terms_have_the_estimates_of_statsmodels(frame):
+    """Of a formula of which every term is needed, at a huge budget."""
+    text = "cost ~ age * smoker"
+    model = discreet.SparseLinearRegression(**HUGE, sparsity=3, formula=text).fit(frame)
+    plain = smf.ols(text, frame).fit()
+    found = model.results_.params.rename({"const": "Intercept"})
+    np.testing.assert_allclose(found[plain.params.index], plain.params, rtol=0.01)
+
+
 @pytest.mark.parametrize(
-    "kind", ["SparseLinearRegression", "SparseLogisticRegression", "SparsePoissonRegressor", "SparseRegressor"]
+    ("text", "message"),
+    [("cost ~ age + bmi - 1", "have an intercept"), ("cost ~ age + offset(log(years))", "have no offset")],
 )
-def test_models_without_a_formula_say_how_to_use_one(kind):
-    with pytest.raises(TypeError, match=rf"{kind} takes no formula.*DomainEncoder\(domain, formula="):
-        getattr(discreet, kind)(epsilon=1.0, delta=1e-6, formula="cost ~ age")
-
-
-def test_a_formula_before_a_model_that_has_none():
-    """What the message recommends."""
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame({"a": rng.uniform(0, 1, 300), "b": rng.uniform(0, 1, 300)})
-    encoder = discreet.DomainEncoder(bounds_X={"a": (0, 1), "b": (0, 1)}, formula="a * b")
-    model = discreet.SparseLinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 2), sparsity=2)
-    fitted = make_pipeline(encoder, model).fit(frame, frame["a"] + frame["b"])
-    assert set(fitted[-1].coef_names_) < {"a", "b", "a:b"}
+def test_sparse_models_refuse_what_they_cannot_use(frame, text, message):
+    with pytest.raises(DomainError, match=message):
+        discreet.SparsePoissonRegressor(**USUAL, sparsity=1, formula=text).fit(frame)
 
 
 @pytest.mark.parametrize("link", [None, "softplus"])

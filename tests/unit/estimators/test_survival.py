@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from click.testing import CliRunner
+from sklearn.base import BaseEstimator
 
 from discreet import (
     Categorical,
@@ -20,6 +22,7 @@ from discreet import (
     load,
 )
 from discreet.audit import replay
+from discreet.cli import main
 from discreet.domain import Encoder
 from discreet.domain.piecewise import PiecewiseEncoder
 
@@ -222,5 +225,90 @@ def test_what_is_wrong_is_said(rows, fitted):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event=event[:-1])
     with pytest.raises(DomainError, match="has no column names"):
         PiecewiseExponentialRegressor(**USUAL).fit(X, duration, event="died")
-    with pytest.raises(DiscreetError, match="not available"):
+    with pytest.raises(TypeError, match="event"):
         fitted.evaluate(X, duration, epsilon=1, delta=1e-6)
+    with pytest.raises(ValueError, match="2 features"):
+        fitted.evaluate(X[:, :1], duration, event=event, epsilon=1, delta=1e-6)
+
+
+def plain_measures(model, X, duration, event):
+    """Deviances of deviance residuals, without noise, and those of one hazard ratio for all rows."""
+    low = np.array([0, *BREAKS[:-1]])
+    there = np.clip(duration[:, np.newaxis] - low, 0, np.array(BREAKS) - low)
+    expected = (model.predict_hazard(X) * there).sum(axis=1)
+    seen = (event & (duration <= BREAKS[-1])).astype(float)
+    baseline = expected / np.exp(X @ model.coef_[:2])
+    constant = baseline * seen.sum() / baseline.sum()
+    own, null = (2 * (np.where(seen > 0, -np.log(mean), 0.0) - (seen - mean)) for mean in (expected, constant))
+    return 1 - own.sum() / null.sum(), own.mean()
+
+
+def test_an_evaluation_is_of_deviance_residuals(fitted, rows):
+    explained, mean = plain_measures(fitted, *rows)
+    X, duration, event = rows
+    found = fitted.evaluate(X, duration, event=event, epsilon=1e7, delta=1e-6)
+    assert found.deviance_explained.value == pytest.approx(explained, abs=1e-3)
+    assert found.mean_deviance.value == pytest.approx(mean, rel=1e-3)
+    assert found.rows == pytest.approx(ROWS, abs=1)
+    table = np.array([(row.predicted, row.observed) for row in found.calibration])
+    assert len(table) == 10
+    assert table[:, 0] == pytest.approx(table[:, 1], rel=0.2)
+    assert "exposure" in str(found)
+
+
+def test_intervals_of_an_evaluation_cover(fitted, rows):
+    explained, mean = plain_measures(fitted, *rows)
+    X, duration, event = rows
+    found = [fitted.evaluate(X, duration, event=event, epsilon=1.0, delta=1e-6) for _ in range(40)]
+    assert sum(one.deviance_explained.low <= explained <= one.deviance_explained.high for one in found) >= 33
+    assert sum(one.mean_deviance.low <= mean <= one.mean_deviance.high for one in found) >= 33
+
+
+class Evaluated(BaseEstimator):
+    """``evaluate`` of a survival model that does not depend on these rows."""
+
+    def __init__(self, evaluate, neighbours):
+        self.evaluate = evaluate
+        self.neighbours = neighbours
+
+    def fit(self, X, y, event):
+        found = self.evaluate(X, y, event=event, epsilon=1.0, delta=1e-6, neighbours=self.neighbours)
+        self.privacy_ = found.privacy
+        return self
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize("other", [(np.array([-1.0, 1.0]), 24.0, 0), (np.array([np.nan, 1.0]), np.inf, 1)])
+def test_an_evaluation_loses_no_more_than_it_claims(other, neighbours, rows, fitted):
+    X, duration, event = (part.copy() for part in rows)
+    X[7], duration[7], event[7] = (1.0, -1.0), 24.0, True
+    X_other, duration_other, event_other = X.copy(), duration.copy(), event.astype(float)
+    X_other[7], duration_other[7], event_other[7] = other
+    if neighbours == "add_or_remove_one":
+        X_other, duration_other, event_other = (np.delete(part, 7, axis=0) for part in (X, duration, event))
+    model = Evaluated(fitted.evaluate, neighbours)
+    report = replay(model, (X, duration, {"event": event}), (X_other, duration_other, {"event": event_other}))
+    assert report.passed, str(report)
+    assert max(report.release_efficiencies) <= 1 + 1e-9
+
+
+def test_in_the_terminal(rows, tmp_path):
+    X, duration, event = rows
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "months": duration, "died": event.astype(int)})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    domain = Domain((Numeric("a", -1, 1), Numeric("b", -1, 1)))
+    (tmp_path / "domain.toml").write_text(domain.to_toml())
+    data, spent = str(tmp_path / "rows.parquet"), ["--epsilon", "2", "--delta", "1e-6"]
+    asked = ["fit", data, "--domain", str(tmp_path / "domain.toml"), *spent, "--formula", "months ~ a + b"]
+    run, out = CliRunner().invoke, str(tmp_path / "model.json")
+    survival = [*asked, "--model", "survival", "--event", "died"]
+    assert "needs --breaks" in run(main, survival).output
+    assert "--event belongs to --model survival" in run(main, [*asked, "--event", "died"]).output
+    assert "numbers with commas" in run(main, [*survival, "--breaks", "6;12"]).output
+    assert "nothing is spent" in run(main, [*survival, "--breaks", "6,12,24", "--dry-run"]).output
+    fitted = run(main, [*survival, "--breaks", "6,12,24", "--out", out])
+    assert fitted.exit_code == 0, fitted.output
+    assert "interval (6, 12]" in fitted.output
+    found = run(main, ["evaluate", out, data, *spent])
+    assert found.exit_code == 0, found.output
+    assert "deviance explained" in found.output

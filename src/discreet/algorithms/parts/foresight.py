@@ -30,8 +30,8 @@ class Foresight:
     """``offset`` is the effect of exposure on a typical predictor; ``constant``: whether
     phi starts with a constant.
 
-    ``unit``: the unit of eta, for links that give it the unit of labels. ``least_spread``: the smallest
-    standard deviation of eta.
+    ``unit``: the unit of eta, for links that give it the unit of labels. ``least_spread``: the
+    smallest standard deviation of eta.
     """
 
     model: GlmModel

@@ -56,9 +56,9 @@ _LINE_SEARCH_NOISE = 0.1
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 
-# Index models: the filter's steps, the number of GLMtron steps among them, and its part of the budget
-# for gradients. If noise hides the curvature, no single step leads far, and many small ones predict
-# best.
+# Index models: the filter's steps, the number of GLMtron steps among them, and its part of the
+# budget for gradients. If noise hides the curvature, no single step leads far, and many small ones
+# predict best.
 _FILTER, _HIDDEN_FILTER = (9, 6, 0.7), (11, 6, 0.85)
 # Rows are whitened, and the curvature decides steps, if noise moves eigenvalues by less than these
 # multiples of them; the second is that of a moment with this share.
@@ -186,7 +186,8 @@ class Plan:
 class IndexPlan(Plan):
     """The same for single-index models, whose approach is a filter of many small gradients."""
 
-    # How far noise moves the eigenvalues of a second moment with a twentieth of the budget, and what that allows.
+    # How far noise moves the eigenvalues of a second moment with a twentieth of the budget, and
+    # what that allows.
     edge: float = 1.0
     whitens: bool = True
 
@@ -199,7 +200,9 @@ class IndexPlan(Plan):
 
     @property
     def _filter(self) -> tuple[int, int, float]:
-        """The number of steps, how many of them are GLMtron's, and their part of the budget for gradients."""
+        """The number of steps, how many of them are GLMtron's, and their part of the budget for
+        gradients.
+        """
         return _HIDDEN_FILTER if self.hidden else _FILTER
 
     @property
@@ -224,7 +227,9 @@ class IndexPlan(Plan):
 
     @property
     def hidden(self) -> bool:
-        """Whether noise hides the curvature: then it decides no step, and makes standard errors wide."""
+        """Whether noise hides the curvature: then it decides no step, and makes standard errors
+        wide.
+        """
         return self.edge >= _HIDDEN_EDGE
 
     @property

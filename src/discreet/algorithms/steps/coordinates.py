@@ -44,7 +44,8 @@ class Coordinates:
 
     @classmethod
     def white(cls, centre: Floats, covariance: Floats, floor: float, origin: Floats | None) -> Coordinates:
-        """From a mean and a covariance of encoded x; directions that vary less than ``floor`` are not stretched.
+        """From a mean and a covariance of encoded x; directions that vary less than ``floor`` are
+        not stretched.
 
         ``origin``: where x = 0 lies, encoded, for a model without an intercept.
         """

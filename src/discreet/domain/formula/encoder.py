@@ -13,7 +13,7 @@ import numpy as np
 from discreet.domain.columns import Numeric
 from discreet.domain.domain import Domain
 from discreet.domain.encoding import EncodedBlock, Encoder, cells_of, column_numbers
-from discreet.domain.formula.parse import Design, parse_formula
+from discreet.domain.formula.parse import Design, Feature, parse_formula
 from discreet.domain.values import Floats
 from discreet.rows import Coded, Columns, whole_numbers
 
@@ -27,6 +27,8 @@ class FormulaEncoder(Encoder):
     """
 
     plan: Design | None = None
+    # The places of the features that are used, in this order; None: all of them.
+    kept: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, text: str, domain: Domain, target: Numeric | None = None, exposure: Numeric | None = None) -> Any:
@@ -41,20 +43,26 @@ class FormulaEncoder(Encoder):
         return self.plan
 
     @cached_property
+    def features(self) -> list[Feature]:
+        """The features that are used."""
+        every = self.design_plan.features
+        return list(every) if self.kept is None else [every[place] for place in self.kept]
+
+    @cached_property
     def names(self) -> list[str]:
-        return [feature.name for feature in self.design_plan.features]
+        return [feature.name for feature in self.features]
 
     @cached_property
     def centre(self) -> Floats:
-        return np.array([feature.centre for feature in self.design_plan.features])
+        return np.array([feature.centre for feature in self.features])
 
     @property
     def spans(self) -> Floats:
-        return np.array([feature.interval.high - feature.interval.low for feature in self.design_plan.features])
+        return np.array([feature.interval.high - feature.interval.low for feature in self.features])
 
     @cached_property
     def half_width(self) -> Floats:
-        return np.array([feature.half_width for feature in self.design_plan.features])
+        return np.array([feature.half_width for feature in self.features])
 
     @property
     def intercept(self) -> bool:
@@ -140,7 +148,8 @@ class FormulaEncoder(Encoder):
     def _features(self, cells: dict[str, np.ndarray]) -> Floats:
         known: dict[Any, Floats] = {}
         with np.errstate(all="ignore"):
-            return np.concatenate([term.of(cells, known) for term in self.design_plan.terms])
+            lines = np.concatenate([term.of(cells, known) for term in self.design_plan.terms])
+        return lines if self.kept is None else lines[list(self.kept)]
 
 
 class FormulaBlock(EncodedBlock):

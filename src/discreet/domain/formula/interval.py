@@ -69,7 +69,9 @@ class Interval:
         return Interval.around(self.low**exponent, self.high**exponent)
 
     def rising(self, function: Callable[[float], float], least: float = -math.inf, *, above: bool = False) -> Interval:
-        """The image under an increasing function, which is defined from ``least`` on, or above it."""
+        """The image under an increasing function, which is defined from ``least`` on,
+        or above it.
+        """
         if self.low < least or (above and self.low <= least):
             raise ValueError(f"it is not defined {'at or ' * above}below {least:g}, but reaches down to {self.low:g}")
         try:

@@ -39,7 +39,9 @@ class Feature:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors; ``full`` says of each categorical one whether all its levels are there."""
+    """A product of factors; ``full`` says of each categorical one whether all its
+    levels are there.
+    """
 
     text: str
     factors: tuple[Any, ...]
