@@ -6,6 +6,9 @@ experiments.pmt.figure1`` runs it (``--quick`` for a small grid, ``--repeats N``
 of seeds), and appends each finished run to ``results/<name>.csv`` beside the module, so that an
 interrupted run goes on where it stopped. The table (``<name>.md``) and the plot (``<name>.svg``)
 are made of all runs in the file; the table says how many repeats each cell has.
+
+The seed of a run fixes its data and its noise. So a run can be repeated to see whether today's code
+still gives the stored value: ``python -m experiments --check``.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 import csv
 import multiprocessing
 import os
+import subprocess
 import sys
 import time
 import zlib
@@ -23,23 +27,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.names import axis_of, title_of
 
-from discreet.report.figure_style import DASHES, MARKERS, OURS, PEERS, key, save, styled, x_title
+import discreet
+from experiments.data import ROOT
+from experiments.drawing import plot, sort_key
 
 # A point of the grid: what is set, by name. Values are numbers or short words.
 Cell = Mapping[str, Any]
 Runs = dict[tuple[str, ...], list[float]]
-Run = Callable[[Cell, int], Mapping[str, float]]
+# What one fit gives: a number, or one for each of the figure's points.
+Found = float | Sequence[float]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure shows: ``run(cell, seed)`` gives a number for each curve; NaN says that the
-    product refuses.
+    """What a figure shows: ``make(cell, seed)`` draws the data of a repeat, and ``fit(curve, data,
+    cell, seed)`` gives a curve's number; NaN says that the product refuses.
 
-    ``curves`` are the names that ``run`` returns; ``axis`` is the cell's entry on the horizontal
-    axis, and all other entries tell panels apart.
+    Where one fit gives several numbers (along its iterations, on training and test rows), they are
+    ``points``: more entries of the cell, and ``fit`` returns one number for each. ``axis`` is the
+    entry on the horizontal axis, and all other entries tell panels apart.
     """
 
     name: str
@@ -47,11 +54,15 @@ class Figure:
     says: str
     cells: Sequence[Cell]
     quick: Sequence[Cell]
-    run: Run
+    make: Callable[[Cell, int], Any]
+    fit: Callable[[str, Any, Cell, int], Found]
     curves: Sequence[str]
     axis: str
+    points: Sequence[Cell] = ({},)
     repeats: int = 20
     quick_repeats: int = 2
+    # Repeats of curves that are slower than the others.
+    fewer: Mapping[str, int] = field(default_factory=dict)
     measure: str = "error"
     notes: str = ""
     # What the paper prints, by curve, where it prints numbers.
@@ -60,7 +71,27 @@ class Figure:
 
     @property
     def keys(self) -> list[str]:
-        return list(self.cells[0])
+        return [*self.cells[0], *self.points[0]]
+
+    @property
+    def header(self) -> list[str]:
+        return [*self.keys, "repeat", "curve", "value", "seconds", "commit"]
+
+    def spelt(self, cell: Cell) -> tuple[str, ...]:
+        """The cell's values as the file has them."""
+        return tuple(f"{v:g}" if isinstance(v, (int, float)) else str(v) for v in cell.values())
+
+    def wanted(self, curve: str, repeats: int) -> int:
+        return min(repeats, self.fewer.get(curve, repeats))
+
+
+@dataclass(frozen=True)
+class Job:
+    """A repeat of a cell, and the curves that the file lacks."""
+
+    cell: Cell
+    repeat: int
+    curves: tuple[str, ...]
 
 
 def main(figure: Figure, file: str, words: Sequence[str] | None = None) -> None:
@@ -68,6 +99,7 @@ def main(figure: Figure, file: str, words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=f"{figure.title}. {figure.says}")
     parser.add_argument("--quick", action="store_true", help="a small grid with few repeats")
     parser.add_argument("--repeats", type=int, help=f"seeds of each cell (the paper's: {figure.repeats})")
+    parser.add_argument("--without", nargs="*", default=(), metavar="CURVE", help="leave these curves for later")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, default=Path(file).parent, help="folder of the table and the plot")
@@ -76,17 +108,14 @@ def main(figure: Figure, file: str, words: Sequence[str] | None = None) -> None:
     repeats = asked.repeats or (figure.quick_repeats if asked.quick else figure.repeats)
     store = asked.out / "results" / f"{figure.name}.csv"
     store.parent.mkdir(parents=True, exist_ok=True)
-    jobs = _missing(figure, cells, repeats, store)
-    _work(figure, jobs, store, asked.workers, asked.minutes)
+    curves = [curve for curve in figure.curves if curve not in asked.without]
+    jobs = missing(figure, cells, repeats, store, curves)
+    if jobs:
+        _work(figure, jobs, store, asked.workers, asked.minutes)
     runs = read(figure, store)
-    (asked.out / f"{figure.name}.md").write_text(table(figure, runs, _command(file, asked)), encoding="utf-8")
-    plot(figure, runs, asked.out / f"{figure.name}.svg")
-
-
-def _command(file: str, asked: argparse.Namespace) -> str:
     module = ".".join(["experiments", Path(file).parent.name, Path(file).stem])
-    more = (" --quick" if asked.quick else "") + (f" --repeats {asked.repeats}" if asked.repeats else "")
-    return f"python -m {module}{more}"
+    (asked.out / f"{figure.name}.md").write_text(table(figure, runs, f"python -m {module}"), encoding="utf-8")
+    plot(figure, runs, asked.out / f"{figure.name}.svg")
 
 
 def seed_of(figure: Figure, cell: Cell, repeat: int) -> int:
@@ -94,59 +123,87 @@ def seed_of(figure: Figure, cell: Cell, repeat: int) -> int:
     return zlib.crc32(repr((figure.name, sorted(cell.items()), repeat)).encode())
 
 
-def _spelt(cell: Cell, keys: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{cell[key]:g}" if isinstance(cell[key], (int, float)) else str(cell[key]) for key in keys)
+def stored(figure: Figure, store: Path) -> list[dict[str, str]]:
+    """The lines of the file; none if it has other columns, as files had whose noise had no seed."""
+    if not store.exists():
+        return []
+    with store.open(encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines)
+        return list(reader) if reader.fieldnames == figure.header else []
 
 
-def _missing(figure: Figure, cells: Sequence[Cell], repeats: int, store: Path) -> list[tuple[Cell, int]]:
-    """Cells and repeats that the file does not have; repeats come first, so that an early end
-    leaves whole curves.
+def missing(figure: Figure, cells: Sequence[Cell], repeats: int, store: Path, curves: Sequence[str]) -> list[Job]:
+    """What the file does not have; repeats come first, so that an early end leaves whole curves."""
+    done = {(*(line[key] for key in figure.keys), line["repeat"], line["curve"]) for line in stored(figure, store)}
+    jobs = []
+    for repeat in range(repeats):
+        for cell in cells:
+            first = figure.spelt({**cell, **figure.points[0]})
+            lacking = tuple(
+                curve
+                for curve in curves
+                if repeat < figure.wanted(curve, repeats) and (*first, str(repeat), curve) not in done
+            )
+            if lacking:
+                jobs.append(Job(cell, repeat, lacking))
+    return jobs
+
+
+def commit() -> str:
+    """The last commit that changed the package, or its version where there is no repository."""
+    asked = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--abbrev=7", "--", "src"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or discreet.__version__
+
+
+def one_run(figure: Figure, job: Job) -> list[list[Any]]:
+    """The lines of one repeat, without the commit: a number for each curve and point, and the
+    processor time that it took.
     """
-    done = set()
-    if store.exists():
-        with store.open(encoding="utf-8", newline="") as lines:
-            done = {(*(line[key] for key in figure.keys), line["repeat"]) for line in csv.DictReader(lines)}
-    return [
-        (cell, repeat)
-        for repeat in range(repeats)
-        for cell in cells
-        if (*_spelt(cell, figure.keys), str(repeat)) not in done
-    ]
+    seed = seed_of(figure, job.cell, job.repeat)
+    start = time.process_time()
+    data = figure.make(job.cell, seed)
+    lines = []
+    for curve in job.curves:
+        found = np.ravel(figure.fit(curve, data, job.cell, seed))
+        now = time.process_time()
+        share, start = (now - start) / len(figure.points), now
+        for point, value in zip(figure.points, found, strict=True):
+            spelt = figure.spelt({**job.cell, **point})
+            lines.append([*spelt, job.repeat, curve, f"{value:.6g}", f"{share:.3g}"])
+    return lines
 
 
 _FIGURE: Figure | None = None
 
 
-def _one(job: tuple[Cell, int]) -> tuple[Cell, int, Mapping[str, float], float]:
+def _one(job: Job) -> list[list[Any]]:
     assert _FIGURE is not None
-    cell, repeat = job
-    start = time.perf_counter()
-    found = _FIGURE.run(cell, seed_of(_FIGURE, cell, repeat))
-    return cell, repeat, found, time.perf_counter() - start
+    return one_run(_FIGURE, job)
 
 
-def _work(figure: Figure, jobs: Sequence[tuple[Cell, int]], store: Path, workers: int, minutes: float | None) -> None:
-    """Every finished run is one line for each curve, written and flushed at once."""
+def _work(figure: Figure, jobs: Sequence[Job], store: Path, workers: int, minutes: float | None) -> None:
+    """Every finished run is one line for each curve and point, written and flushed at once."""
     global _FIGURE  # forked workers find it there: functions of a figure need not be picklable
     _FIGURE = figure
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    start, fresh = time.perf_counter(), not store.exists()
-    with store.open("a", encoding="utf-8", newline="") as lines:
+    start, here = time.perf_counter(), commit()
+    # A file with other columns holds nothing that can be used.
+    fresh = not stored(figure, store)
+    with store.open("w" if fresh else "a", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         if fresh:
-            writer.writerow([*figure.keys, "repeat", "curve", "value"])
+            writer.writerow(figure.header)
         with multiprocessing.get_context("fork").Pool(workers) as pool:
-            for number, (cell, repeat, found, _) in enumerate(pool.imap_unordered(_one, jobs), 1):
-                for curve in figure.curves:
-                    writer.writerow([*_spelt(cell, figure.keys), repeat, curve, repr(float(found[curve]))])
+            for number, found in enumerate(pool.imap_unordered(_one, jobs), 1):
+                writer.writerows([*line, here] for line in found)
                 lines.flush()
                 _show(figure, number, len(jobs), time.perf_counter() - start)
                 if minutes is not None and time.perf_counter() - start > 60 * minutes:
                     print(f"\nstopped after {minutes:g} minutes: run it again to go on", file=sys.stderr)
                     pool.terminate()
                     return
-    if jobs:
-        print(file=sys.stderr)
+    print(file=sys.stderr)
 
 
 def _show(figure: Figure, done: int, total: int, seconds: float) -> None:
@@ -158,12 +215,39 @@ def _show(figure: Figure, done: int, total: int, seconds: float) -> None:
 def read(figure: Figure, store: Path) -> dict[str, Runs]:
     """By curve and cell, the values of all repeats."""
     runs: dict[str, Runs] = {curve: {} for curve in figure.curves}
-    with store.open(encoding="utf-8", newline="") as lines:
-        for line in csv.DictReader(lines):
-            if line["curve"] in runs:
-                cell = tuple(line[key] for key in figure.keys)
-                runs[line["curve"]].setdefault(cell, []).append(float(line["value"]))
+    for line in stored(figure, store):
+        if line["curve"] in runs:
+            cell = tuple(line[key] for key in figure.keys)
+            runs[line["curve"]].setdefault(cell, []).append(float(line["value"]))
     return runs
+
+
+def changed(figure: Figure, store: Path) -> list[str]:
+    """Curves of which today's code no longer gives a stored value: their cheapest run, again."""
+    cells = {figure.spelt(cell): cell for cell in [*figure.cells, *figure.quick]}
+    width, found = len(figure.cells[0]), []
+    for curve in figure.curves:
+        lines = [line for line in stored(figure, store) if line["curve"] == curve]
+        lines = [line for line in lines if tuple(line[key] for key in figure.keys[:width]) in cells]
+        if not lines:
+            continue
+        first = min(lines, key=lambda line: (float(line["seconds"]), int(line["repeat"])))
+        cell = cells[tuple(first[key] for key in figure.keys[:width])]
+        again = one_run(figure, Job(cell, int(first["repeat"]), (curve,)))
+        spelt = [first[key] for key in figure.keys]
+        (now,) = [float(line[-2]) for line in again if [str(word) for word in line[: len(spelt)]] == spelt]
+        if not np.isclose(now, float(first["value"]), rtol=1e-3, equal_nan=True):
+            found.append(curve)
+    return found
+
+
+def forget(figure: Figure, store: Path, curves: Sequence[str]) -> None:
+    """Remove these curves' lines from the file."""
+    kept = [line for line in stored(figure, store) if line["curve"] not in curves]
+    with store.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, figure.header, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept)
 
 
 def _cell_text(values: Sequence[float]) -> str:
@@ -182,7 +266,8 @@ def _cell_text(values: Sequence[float]) -> str:
 def table(figure: Figure, runs: dict[str, Runs], command: str) -> str:
     measure = figure.measure[0].upper() + figure.measure[1:]
     lines = [f"# {figure.title}", "", f"Made by `{command}`.", f"{measure}: mean ± standard deviation (median)"]
-    lines += ["over the repeats that the last column counts.", "", f"The paper: {figure.says}", ""]
+    lines += [f"over the repeats that the last column counts (the paper's: {figure.repeats}).", ""]
+    lines += [f"The paper: {figure.says}", ""]
     if figure.notes:
         lines += [figure.notes, ""]
     lines += ["| " + " | ".join([*figure.keys, *figure.curves, "repeats"]) + " |"]
@@ -190,77 +275,10 @@ def table(figure: Figure, runs: dict[str, Runs], command: str) -> str:
     if figure.printed:
         blanks = ["the paper", *[""] * (len(figure.keys) - 1)]
         lines.append("| " + " | ".join([*blanks, *(figure.printed.get(c, "") for c in figure.curves), ""]) + " |")
-    for cell in sorted(runs[figure.curves[0]], key=_in_order):
+    for cell in sorted({cell for one in runs.values() for cell in one}, key=sort_key):
         values = [runs[curve].get(cell, []) for curve in figure.curves]
         texts = [_cell_text(one) if one else "" for one in values]
-        lines.append("| " + " | ".join([*cell, *texts, str(len(values[0]))]) + " |")
+        counts = sorted({len(one) for one in values})
+        repeats = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        lines.append("| " + " | ".join([*cell, *texts, repeats]) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _in_order(cell: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
-    return tuple((0, float(word), "") if _is_number(word) else (1, 0.0, word) for word in cell)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-# What the product does unless told otherwise; all else in a figure is a paper's method or another
-# setting.
-_DEFAULTS = ("auto", "unit")
-
-
-def plot(figure: Figure, runs: dict[str, Runs], path: Path) -> None:
-    """A panel for each value of the other entries, a line for each curve, a band from the 10 % to
-    the 90 % quantile.
-    """
-    from matplotlib.figure import Figure as Drawing
-
-    keys = figure.keys
-    axis, rest = keys.index(figure.axis), [i for i, key in enumerate(keys) if key != figure.axis]
-    cells = sorted({cell for one in runs.values() for cell in one}, key=_in_order)
-    panels = sorted({tuple(cell[i] for i in rest) for cell in cells}, key=_in_order)
-    width = min(3, max(len(panels), 1))
-    shape = -(-len(panels) // width), width
-    with styled():
-        drawing = Drawing(figsize=(4.2 * width, 3.2 * shape[0] + 0.5), layout="constrained")
-        axes = drawing.subplots(*shape, squeeze=False)
-        for place, panel in zip(axes.flat, panels, strict=False):
-            for curve in figure.curves:
-                here = [cell for cell in cells if tuple(cell[i] for i in rest) == panel and cell in runs[curve]]
-                _line(place, [(cell[axis], np.array(runs[curve][cell])) for cell in here], figure, curve)
-            told = [
-                title_of(word) if keys[i] == "set" else f"{keys[i]} {word}" for i, word in zip(rest, panel, strict=True)
-            ]
-            place.set_title(", ".join(told))
-            place.locator_params(axis="x", nbins=5)
-            if figure.log:
-                place.set_yscale("log")
-        for place in axes.flat[len(panels) :]:
-            place.axis("off")
-        x_title(axes, axis_of(figure.axis))
-        drawing.supylabel(figure.measure, fontsize=9)
-        key(drawing, axes.flat[0], columns=2 if width == 1 else 4)
-        drawing.suptitle(figure.title, fontsize=10)
-    save(drawing, path)
-
-
-def _line(place: Any, points: Sequence[tuple[str, Any]], figure: Figure, curve: str) -> None:
-    """The median and a band of one curve; the default in discreet's colour, others in greys and
-    with markers.
-    """
-    points = [(x, values[np.isfinite(values)]) for x, values in points]
-    points = [(x, values) for x, values in points if len(values)]
-    xs = [float(x) if _is_number(x) else i for i, (x, _) in enumerate(points)]
-    number = [name for name in figure.curves if name not in _DEFAULTS].index(curve) if curve not in _DEFAULTS else -1
-    colour = OURS if number < 0 else PEERS[number % len(PEERS)]
-    dash, marker = ("-", "o") if number < 0 else (DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)])
-    medians = [np.median(values) for _, values in points]
-    # On top of the others.
-    order = 3 if number < 0 else 2
-    place.plot(xs, medians, linestyle=dash, marker=marker, markersize=4, color=colour, label=curve, zorder=order)
-    place.fill_between(xs, *([np.quantile(v, q) for _, v in points] for q in (0.1, 0.9)), color=colour, alpha=0.12)

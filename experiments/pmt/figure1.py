@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import DP_GD, RIDGE, ridge_errors, simulated
+from experiments.pmt.problems import DP_GD, PLAIN, RIDGE, Problem, ridge_error, simulated, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"n": n} for n in (2000, 5000, 10_000, 20_000)]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    problem = simulated(cell["n"], 200, 10, False, seed)
-    return ridge_errors(problem, 3.0, 0.0, 0.05, DP_GD["simulation"])
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(simulated(cell["n"], 200, 10, False, seed), 0.0)
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
+    return ridge_error(method, problem, 3.0, 0.0, 0.05, seed, DP_GD["simulation"])
 
 
 FIGURE = Figure(
@@ -21,8 +22,9 @@ FIGURE = Figure(
     says="PMT is below DP-RR and DP-GD; both SSP curves fall with n, DP-GD hardly.",
     cells=CELLS,
     quick=[{"n": n} for n in (2000, 10_000)],
-    run=run,
-    curves=RIDGE,
+    make=make,
+    fit=fit,
+    curves=(*RIDGE, PLAIN),
     axis="n",
     repeats=300,
     measure="relative error of the coefficients",

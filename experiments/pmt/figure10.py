@@ -16,7 +16,7 @@ FIGURE = by_iteration(
     mu=lambda cell: 3.0 if cell["set"] == "bank" else 10.0,
     penalty=lambda cell: cell["lambda"],
     eta=1e-3,
-    quick=(8,),
+    known_truth=False,
 )
 
 if __name__ == "__main__":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import PENALISED, ridge_errors, simulated
+from experiments.pmt.problems import PENALISED, PLAIN, Problem, ridge_error, simulated, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"n": n, "mu": mu} for mu in (1, 3, 10) for n in (2000, 5000, 10_000, 20_000)]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    problem = simulated(cell["n"], 20, 10, False, seed)
-    return ridge_errors(problem, cell["mu"], 0.01, 0.05)
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(simulated(cell["n"], 20, 10, False, seed), 0.01)
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
+    return ridge_error(method, problem, cell["mu"], 0.01, 0.05, seed)
 
 
 FIGURE = Figure(
@@ -21,8 +22,9 @@ FIGURE = Figure(
     says="PMT is below DP-RR even with a smaller mu; both fall with n and mu.",
     cells=CELLS,
     quick=[{"n": n, "mu": mu} for mu in (1, 10) for n in (2000, 10_000)],
-    run=run,
-    curves=PENALISED,
+    make=make,
+    fit=fit,
+    curves=(*PENALISED, PLAIN),
     axis="n",
     repeats=300,
     measure="relative error of the coefficients",

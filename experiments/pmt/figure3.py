@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import PENALISED, ridge_errors, simulated
+from experiments.pmt.problems import PENALISED, PLAIN, Problem, ridge_error, simulated, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"lambda": size} for size in (0.0, 1e-3, 1e-2, 1e-1)]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    problem = simulated(10_000, 100, 10, False, seed)
-    return ridge_errors(problem, 3.0, cell["lambda"], 0.05)
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(simulated(10_000, 100, 10, False, seed), cell["lambda"])
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
+    return ridge_error(method, problem, 3.0, cell["lambda"], 0.05, seed)
 
 
 FIGURE = Figure(
@@ -21,8 +22,9 @@ FIGURE = Figure(
     says="PMT hardly depends on lambda; DP-RR needs a large one, and pays for it.",
     cells=CELLS,
     quick=[{"lambda": size} for size in (0.0, 1e-2)],
-    run=run,
-    curves=PENALISED,
+    make=make,
+    fit=fit,
+    curves=(*PENALISED, PLAIN),
     axis="lambda",
     repeats=300,
     measure="relative error of the coefficients",

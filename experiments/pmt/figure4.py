@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import DP_GD, RIDGE, real, ridge_errors
+from experiments.pmt.problems import DP_GD, RIDGE, Problem, real, ridge_error, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 ROWS = {"wine": (1000, 2000, 3000, 4653), "CCPP": (2000, 4000, 7000, 9376)}
 CELLS = [{"set": name, "n": n} for name, rows in ROWS.items() for n in rows]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    problem = real(cell["set"], seed).first(cell["n"])
-    return ridge_errors(problem, 3.0, 0.0, 0.05, DP_GD[cell["set"]])
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(real(cell["set"], seed).first(cell["n"]), 0.0)
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
+    return ridge_error(method, problem, 3.0, 0.0, 0.05, seed, DP_GD[cell["set"]])
 
 
 FIGURE = Figure(
@@ -22,7 +23,8 @@ FIGURE = Figure(
     says="PMT is below DP-RR and DP-GD; both SSP curves fall with n, DP-GD hardly.",
     cells=CELLS,
     quick=[{"set": "wine", "n": 4653}, {"set": "CCPP", "n": 9376}],
-    run=run,
+    make=make,
+    fit=fit,
     curves=RIDGE,
     axis="n",
     repeats=300,

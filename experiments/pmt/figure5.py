@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import PENALISED, real, ridge_errors
+from experiments.pmt.problems import PENALISED, Problem, real, ridge_error, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 ROWS = {"wine": (1000, 2000, 4653), "CCPP": (2000, 5000, 9376)}
@@ -12,9 +10,12 @@ MUS = [("wine", 3), ("wine", 10), ("wine", 20), ("CCPP", 1), ("CCPP", 3), ("CCPP
 CELLS = [{"set": name, "mu": mu, "n": n} for name, mu in MUS for n in ROWS[name]]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    problem = real(cell["set"], seed).first(cell["n"])
-    return ridge_errors(problem, cell["mu"], 0.0, 1e-3)
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(real(cell["set"], seed).first(cell["n"]), 0.0)
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
+    return ridge_error(method, problem, cell["mu"], 0.0, 1e-3, seed)
 
 
 FIGURE = Figure(
@@ -23,7 +24,8 @@ FIGURE = Figure(
     says="PMT is below DP-RR even with a smaller mu; both fall with n and mu.",
     cells=CELLS,
     quick=[{"set": "wine", "mu": 10, "n": 4653}, {"set": "CCPP", "mu": 3, "n": 9376}],
-    run=run,
+    make=make,
+    fit=fit,
     curves=PENALISED,
     axis="n",
     repeats=300,

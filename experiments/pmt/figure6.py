@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.pmt.problems import PENALISED, real, ridge_errors
+from experiments.pmt.problems import PENALISED, Problem, real, ridge_error, with_ridge_goal
 from experiments.runner import Cell, Figure, main
 
 CELLS = [{"set": name, "lambda": size} for name in ("wine", "CCPP") for size in (0.0, 1e-3, 1e-2, 1e-1)]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
+def make(cell: Cell, seed: int) -> Problem:
+    return with_ridge_goal(real(cell["set"], seed), cell["lambda"])
+
+
+def fit(method: str, problem: Problem, cell: Cell, seed: int) -> float:
     mu, eta = (20.0, 1e-3) if cell["set"] == "wine" else (3.0, 0.05)
-    return ridge_errors(real(cell["set"], seed), mu, cell["lambda"], eta)
+    return ridge_error(method, problem, mu, cell["lambda"], eta, seed)
 
 
 FIGURE = Figure(
@@ -21,7 +23,8 @@ FIGURE = Figure(
     says="PMT hardly depends on lambda; DP-RR needs a large one, and pays for it.",
     cells=CELLS,
     quick=[{"set": name, "lambda": size} for name in ("wine", "CCPP") for size in (0.0, 1e-2)],
-    run=run,
+    make=make,
+    fit=fit,
     curves=PENALISED,
     axis="lambda",
     repeats=300,

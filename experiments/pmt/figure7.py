@@ -15,7 +15,7 @@ FIGURE = by_iteration(
     mu=lambda cell: cell["mu"],
     penalty=lambda cell: 1e-3,
     eta=0.05,
-    quick=(1, 8),
+    known_truth=True,
 )
 
 if __name__ == "__main__":

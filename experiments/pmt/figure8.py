@@ -15,7 +15,7 @@ FIGURE = by_iteration(
     mu=lambda cell: 10.0,
     penalty=lambda cell: cell["lambda"],
     eta=0.05,
-    quick=(1, 8),
+    known_truth=True,
 )
 
 if __name__ == "__main__":

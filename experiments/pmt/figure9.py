@@ -16,7 +16,7 @@ FIGURE = by_iteration(
     mu=lambda cell: cell["mu"],
     penalty=lambda cell: 0.0 if cell["set"] == "bank" else 0.01,
     eta=1e-3,
-    quick=(8,),
+    known_truth=False,
 )
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from experiments.pmt.problems import LOGISTIC, Problem, logistic_errors
+from experiments.pmt.problems import LOGISTIC, PLAIN, Problem, logistic_errors, with_logistic_goal
 from experiments.runner import Cell, Figure
 
-STEPS = 8
+ITERATIONS = (1, 2, 4, 8)
 BY_MU = "PMT with the smallest mu is below DP-LR with the largest."
 BY_LAMBDA = "PMT hardly depends on lambda; DP-LR needs a large one, and pays for it."
 
@@ -23,26 +23,28 @@ def by_iteration(
     mu: Callable[[Cell], float],
     penalty: Callable[[Cell], float],
     eta: float,
-    quick: Sequence[int],
+    known_truth: bool,
 ) -> Figure:
-    """A panel for each entry of ``panels``; errors after 1, 2, 4 and all steps, ``quick`` ones
-    after these.
-    """
+    """A panel for each entry of ``panels``; errors after 1, 2, 4 and all steps."""
 
-    def run(cell: Cell, seed: int) -> Mapping[str, float]:
-        return logistic_errors(problem(cell, seed), mu(cell), penalty(cell), eta, STEPS, cell["iteration"])
+    def fit(method: str, data: Problem, cell: Cell, seed: int) -> list[float]:
+        return logistic_errors(method, data, mu(cell), penalty(cell), eta, seed, ITERATIONS)
 
-    cells = [{**panel, "iteration": t} for panel in panels for t in (1, 2, 4, STEPS)]
     return Figure(
         name=f"figure{number}",
         title=f"PMT, figure {number}: logistic regression by iterations and {title}",
         says=says,
-        cells=cells,
-        quick=[cell for cell in cells if cell["iteration"] in quick],
-        run=run,
-        curves=LOGISTIC,
+        cells=panels,
+        quick=panels,
+        make=lambda cell, seed: with_logistic_goal(problem(cell, seed), penalty(cell)),
+        fit=fit,
+        curves=(*LOGISTIC, PLAIN) if known_truth else LOGISTIC,
         axis="iteration",
+        points=[{"iteration": t} for t in ITERATIONS],
         repeats=100,
         measure="relative error of the coefficients",
-        notes=f"Printed methods at each of their {STEPS} steps; the others have no such path, and show where they end.",
+        notes=(
+            f"Printed methods after these of their {ITERATIONS[-1]} steps; the others have no such path, and show\n"
+            "where they end."
+        ),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,16 +31,22 @@ DP_GD = {"simulation": (1000, 1.0, 0.09), "wine": (1000, 3.0, 0.5), "CCPP": (100
 
 @dataclass(frozen=True)
 class Problem:
-    """Private rows, public rows, and the true slopes if there are any."""
+    """Private rows, public rows, and the slopes that a fit should find, if these are known."""
 
     X: np.ndarray
     y: np.ndarray
     public_X: np.ndarray
     public_y: np.ndarray
-    truth: np.ndarray | None = None
+    goal: np.ndarray | None = None
 
     def first(self, rows: int) -> Problem:
-        return Problem(self.X[:rows], self.y[:rows], self.public_X, self.public_y, self.truth)
+        return replace(self, X=self.X[:rows], y=self.y[:rows])
+
+    def error(self, coef: np.ndarray) -> float:
+        """|coefficients - goal| / |goal|, each feature in units of its standard deviation."""
+        assert self.goal is not None
+        scale = self.X.std(axis=0)
+        return float(np.linalg.norm((coef - self.goal) * scale) / np.linalg.norm(self.goal * scale))
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -64,25 +72,25 @@ def simulated(rows: int, public: int, columns: int, binary: bool, seed: int) -> 
     return Problem(X[public:], y[public:], X[:public], y[:public], beta)
 
 
-def real(name: str, seed: int) -> Problem:
-    file, target, public = SETS[name]
+@lru_cache(maxsize=2)
+def table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """All rows and labels of a data set."""
+    file, target, _ = SETS[name]
     frame = pq.read_table(data_folder(file) / file).to_pandas()
     y = frame.pop(target)
     binary = name in ("bank", "banknote")
     labels = (y.astype(str) == y.astype(str).max()).to_numpy(float) if binary else y.to_numpy(float)
     # Categories as numbers, as the paper's 16 features of bank marketing must be.
     columns = [frame[c] if frame[c].dtype.kind in "iufb" else frame[c].astype("category").cat.codes for c in frame]
-    X = np.column_stack([np.asarray(c, dtype=float) for c in columns])
+    return np.column_stack([np.asarray(c, dtype=float) for c in columns]), labels
+
+
+def real(name: str, seed: int) -> Problem:
+    X, labels = table(name)
     order = np.random.default_rng(seed).permutation(len(labels))
-    X, labels = X[order], labels[order]
+    X, labels, public = X[order], labels[order], SETS[name][2]
     known = int(public * len(labels)) if public < 1 else int(public)
     return Problem(X[known:], labels[known:], X[:known], labels[:known])
-
-
-def distance(coef: np.ndarray, goal: np.ndarray, X: np.ndarray) -> float:
-    """|coefficients - reference| / |reference|, each feature in units of its standard deviation."""
-    scale = X.std(axis=0)
-    return float(np.linalg.norm((coef - goal) * scale) / np.linalg.norm(goal * scale))
 
 
 def budget(mu: float) -> dict[str, float]:
@@ -95,14 +103,31 @@ RIDGE = ("DP-RR paper", "DP-GD", "PMT paper", "PMT tight", "auto")
 # With a penalty the paper leaves out DP-GD, whose step would have to change with it.
 PENALISED = ("DP-RR paper", "PMT paper", "PMT tight", "auto")
 LOGISTIC = ("DP-LR paper", "DP-LR tight", "PMT paper", "PMT tight", "auto")
+# The plain fit, in simulations; on real sets it is what errors are measured from.
+PLAIN = "no privacy"
 
 
-def ridge_model(method: str, problem: Problem, mu: float, penalty: float, eta: float, steps: tuple | None) -> Any:
+def plain_ridge(problem: Problem, penalty: float) -> np.ndarray:
+    X = np.clip(problem.X, *problem.bounds)
+    return PlainRidge(alpha=penalty * len(X)).fit(X, problem.y).coef_
+
+
+def with_ridge_goal(problem: Problem, penalty: float) -> Problem:
+    """Plain ridge is the goal where the true slopes are not known."""
+    return problem if problem.goal is not None else replace(problem, goal=plain_ridge(problem, penalty))
+
+
+def ridge_error(
+    method: str, problem: Problem, mu: float, penalty: float, eta: float, seed: int, steps: tuple | None = None
+) -> float:
+    """``steps``: those of DP-GD, their clip and length."""
+    if method == PLAIN:
+        return problem.error(plain_ridge(problem, penalty))
     known = Public(rows=problem.public_X, y=problem.public_y)
-    common = {**budget(mu), "bounds_X": problem.bounds, "bounds_y": problem.label_bounds}
+    common = {**budget(mu), "bounds_X": problem.bounds, "bounds_y": problem.label_bounds, "random_state": seed}
     common["alpha"] = penalty * len(problem.y)
     rounds, clip, step = steps or (None, None, None)
-    return {
+    models: dict[str, Callable[[], Any]] = {
         "DP-RR paper": lambda: LinearRegression(**common, calibration="paper"),
         "DP-GD": lambda: LinearRegression(
             **common, solver="dp_gd", max_iter=rounds, clip=clip, step=step, public=Public(rows=problem.public_X)
@@ -110,35 +135,24 @@ def ridge_model(method: str, problem: Problem, mu: float, penalty: float, eta: f
         "PMT paper": lambda: LinearRegression(**common, solver="pmt", calibration="paper", public=known, eta=eta),
         "PMT tight": lambda: LinearRegression(**common, solver="pmt", public=known),
         "auto": lambda: LinearRegression(**common, public=known),
-    }[method]()
-
-
-def ridge_errors(
-    problem: Problem, mu: float, penalty: float, eta: float, steps: tuple | None = None
-) -> Mapping[str, float]:
-    """``steps``: those of DP-GD, their clip and length; None leaves it out."""
-    X = np.clip(problem.X, *problem.bounds)
-    goal = problem.truth
-    if goal is None:
-        goal = PlainRidge(alpha=penalty * len(X)).fit(X, problem.y).coef_
-    return {
-        method: fitted_distance(ridge_model(method, problem, mu, penalty, eta, steps), problem, goal)
-        for method in (PENALISED if steps is None else RIDGE)
     }
+    model = fitted(models[method](), problem)
+    return math.nan if model is None else problem.error(np.ravel(model.coef_))
 
 
-def fitted_distance(model: Any, problem: Problem, goal: np.ndarray) -> float:
+def fitted(model: Any, problem: Problem) -> Any:
+    """The fitted model; None where its printed noise is refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return distance(np.ravel(model.fit(problem.X, problem.y).coef_), goal, problem.X)
+            return model.fit(problem.X, problem.y)
         except GuaranteeError:
-            return float("nan")
+            return None
 
 
-def logistic_model(method: str, problem: Problem, mu: float, penalty: float, eta: float, steps: int) -> Any:
+def logistic_model(method: str, problem: Problem, mu: float, penalty: float, eta: float, steps: int, seed: int) -> Any:
     known = Public(rows=problem.public_X)
-    common = {**budget(mu), "bounds_X": problem.bounds, "alpha": penalty * len(problem.y)}
+    common = {**budget(mu), "bounds_X": problem.bounds, "alpha": penalty * len(problem.y), "random_state": seed}
     whose, _, calibration = method.partition(" ")
     if method == "auto":
         return LogisticRegression(**common, public=known)
@@ -147,9 +161,7 @@ def logistic_model(method: str, problem: Problem, mu: float, penalty: float, eta
     return LogisticRegression(**common, solver="newton", public=public, **more)
 
 
-def logistic_goal(problem: Problem, penalty: float) -> np.ndarray:
-    if problem.truth is not None:
-        return problem.truth
+def plain_logistic(problem: Problem, penalty: float) -> np.ndarray:
     X = np.clip(problem.X, *problem.bounds)
     scale = X.std(axis=0)
     # On columns of spread 1, as the solver needs it; the penalty there is the user's over the
@@ -159,16 +171,22 @@ def logistic_goal(problem: Problem, penalty: float) -> np.ndarray:
     return fit_plain(Bernoulli(), Logit(), design, problem.y, weights, np.zeros(design.shape[1]))[1:] / scale
 
 
+def with_logistic_goal(problem: Problem, penalty: float) -> Problem:
+    """The plain fit is the goal where the true slopes are not known."""
+    return problem if problem.goal is not None else replace(problem, goal=plain_logistic(problem, penalty))
+
+
 def logistic_errors(
-    problem: Problem, mu: float, penalty: float, eta: float, steps: int, iteration: int
-) -> Mapping[str, float]:
-    """Printed methods after this many of their steps; the others have no such path, and show where
-    they end.
+    method: str, problem: Problem, mu: float, penalty: float, eta: float, seed: int, iterations: Sequence[int]
+) -> list[float]:
+    """Printed methods after these of their steps; the others have no such path, and show where they
+    end.
     """
-    goal, found = logistic_goal(problem, penalty), {}
-    for method in LOGISTIC:
-        model = logistic_model(method, problem, mu, penalty, eta, steps)
-        found[method] = fitted_distance(model, problem, goal)
-        if hasattr(model, "path_"):
-            found[method] = distance(model.path_[iteration - 1, 1:], goal, problem.X)
-    return found
+    if method == PLAIN:
+        return [problem.error(plain_logistic(problem, penalty))] * len(iterations)
+    model = fitted(logistic_model(method, problem, mu, penalty, eta, iterations[-1], seed), problem)
+    if model is None:
+        return [math.nan] * len(iterations)
+    if hasattr(model, "path_"):
+        return [problem.error(model.path_[t - 1, 1:]) for t in iterations]
+    return [problem.error(np.ravel(model.coef_))] * len(iterations)
