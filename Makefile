@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo dist docs test test-processors test-js test-spark lint unit reproduce bench audit soak mutants fuzz clean bench-spark
+.PHONY: demo dist docs test test-processors test-js test-spark lint unit reproduce reproduce-full reproduce-status bench audit soak mutants fuzz clean bench-spark
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -59,19 +59,9 @@ reproduce: $(STAMP)  ## the papers' tables and figures on small grids, in half a
 
 reproduce-full: $(STAMP)  ## the papers' sizes and repeats, and the coverage of intervals: days on 2 cores; resumable
 	$(BIN)/python -m experiments
-	$(BIN)/python -m experiments.newer.table1
-	$(BIN)/python -m experiments.newer.table2
-	$(BIN)/python -m experiments.mpr.figures
-	$(BIN)/python -m experiments.mpr.coverage
-	$(BIN)/python -m experiments.relu.accuracy
-	$(BIN)/python -m experiments.nldp.accuracy
-	$(BIN)/python -m experiments.nldp.covertype
-	$(BIN)/python -m experiments.nldp.two_rounds
-	$(BIN)/python -m experiments.interval_coverage
-	$(BIN)/python -m experiments.glm_coverage
-	$(BIN)/python -m experiments.attack_lower_bounds
-	$(BIN)/python -m experiments.local_people
-	$(BIN)/python -m experiments.local_coverage
+
+reproduce-status: $(STAMP)  ## which of the papers' figures are done, and how many hours are missing
+	$(BIN)/python -m experiments --status
 
 audit: $(STAMP)  ## every estimator, every planted bug, a broken library, tracing attacks; fails if a bug is not caught
 	$(BIN)/pytest -n auto --dist worksteal tests/unit/audit tests/contracts/test_replay_audit.py tests/contracts/test_search_replay.py \

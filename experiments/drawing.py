@@ -52,8 +52,11 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
                 title_of(word) if keys[i] == "set" else f"{keys[i]} {word}" for i, word in zip(rest, panel, strict=True)
             ]
             place.set_title(", ".join(told))
-            place.locator_params(axis="x", nbins=5)
-            if figure.log:
+            if not figure.log_axis:
+                place.locator_params(axis="x", nbins=5)
+            if figure.log_axis:
+                place.set_xscale("log")
+            if figure.log and any(line.get_ydata().size for line in place.lines):
                 place.set_yscale("log")
         for place in axes.flat[len(panels) :]:
             place.axis("off")

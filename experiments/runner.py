@@ -61,13 +61,17 @@ class Figure:
     points: Sequence[Cell] = ({},)
     repeats: int = 20
     quick_repeats: int = 2
-    # Repeats of curves that are slower than the others.
-    fewer: Mapping[str, int] = field(default_factory=dict)
+    # The most repeats of a curve in a cell, where some are slower than others.
+    fewer: Callable[[str, Cell], int] | None = None
     measure: str = "error"
     notes: str = ""
     # What the paper prints, by curve, where it prints numbers.
     printed: Mapping[str, str] = field(default_factory=dict)
     log: bool = True
+    log_axis: bool = False
+    # What the page says after the table.
+    after: Callable[[Mapping[str, Runs]], str] | None = None
+    draw: Callable[[Figure, Mapping[str, Runs], Path], None] = plot
 
     @property
     def keys(self) -> list[str]:
@@ -81,8 +85,9 @@ class Figure:
         """The cell's values as the file has them."""
         return tuple(f"{v:g}" if isinstance(v, (int, float)) else str(v) for v in cell.values())
 
-    def wanted(self, curve: str, repeats: int) -> int:
-        return min(repeats, self.fewer.get(curve, repeats))
+    def wanted(self, curve: str, cell: Cell, repeats: int) -> int:
+        """How many repeats a curve has in this cell, where so many are asked for."""
+        return repeats if self.fewer is None else min(repeats, self.fewer(curve, cell))
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,7 @@ def main(figure: Figure, file: str, words: Sequence[str] | None = None) -> None:
     runs = read(figure, store)
     module = ".".join(["experiments", Path(file).parent.name, Path(file).stem])
     (asked.out / f"{figure.name}.md").write_text(table(figure, runs, f"python -m {module}"), encoding="utf-8")
-    plot(figure, runs, asked.out / f"{figure.name}.svg")
+    figure.draw(figure, runs, asked.out / f"{figure.name}.svg")
 
 
 def seed_of(figure: Figure, cell: Cell, repeat: int) -> int:
@@ -142,7 +147,7 @@ def missing(figure: Figure, cells: Sequence[Cell], repeats: int, store: Path, cu
             lacking = tuple(
                 curve
                 for curve in curves
-                if repeat < figure.wanted(curve, repeats) and (*first, str(repeat), curve) not in done
+                if repeat < figure.wanted(curve, cell, repeats) and (*first, str(repeat), curve) not in done
             )
             if lacking:
                 jobs.append(Job(cell, repeat, lacking))
@@ -281,4 +286,6 @@ def table(figure: Figure, runs: dict[str, Runs], command: str) -> str:
         counts = sorted({len(one) for one in values})
         repeats = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         lines.append("| " + " | ".join([*cell, *texts, repeats]) + " |")
+    if figure.after is not None:
+        lines += ["", figure.after(runs)]
     return "\n".join(lines) + "\n"

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from discreet import LogisticRegression
 from experiments.cost.logistic import FREE, NAN, STEP, STEPS, after, fitted, rows, squared_error
 from experiments.runner import Cell, Figure, main
 
-SETTINGS = [
+CELLS = [
     *({"panel": "a", "n": 40_000, "d": d, "epsilon": 0.5} for d in (10, 20, 40)),
     *({"panel": "b", "n": n, "d": 20, "epsilon": 0.5} for n in (20_000, 40_000, 80_000)),
     *({"panel": "c", "n": 40_000, "d": 20, "epsilon": epsilon} for epsilon in (0.2, 0.5, 0.8)),
 ]
-CELLS = [{**setting, "step": t} for setting in SETTINGS for t in (1, 3, 5, STEPS)]
+POINTS = (1, 3, 5, STEPS)
 CURVES = ("paper", "tight", "auto", "no noise")
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
+def make(cell: Cell, seed: int) -> tuple[np.ndarray, ...]:
     X, y, beta = rows(cell["n"], cell["d"], cell["d"], seed)
-    X = X.astype(float)
-    common = {"delta": 1 / (2 * cell["n"]), "bounds_X": (-1, 1), "fit_intercept": False}
-    asked = {**common, "epsilon": cell["epsilon"]}
+    return X.astype(float), y, beta
+
+
+def fit(curve: str, data: tuple[np.ndarray, ...], cell: Cell, seed: int) -> list[float]:
+    X, y, beta = data
+    asked = {"epsilon": cell["epsilon"], "delta": 1 / (2 * cell["n"]), "bounds_X": (-1, 1), "fit_intercept": False}
+    asked["random_state"] = seed
     gd = {"solver": "cost_gd", "max_iter": STEPS, "step": STEP}
-    models = {
-        "paper": LogisticRegression(**asked, **gd, calibration="paper"),
-        "tight": LogisticRegression(**asked, **gd | {"step": 8.0}),
-        "auto": LogisticRegression(**asked),
-        "no noise": LogisticRegression(**common, **gd, epsilon=FREE),
-    }
-    found = {}
-    for name, model in models.items():
-        done = fitted(model, X, y)
-        if done is None:
-            found[name] = NAN
-        elif hasattr(done, "path_"):
-            found[name] = squared_error(after(done.path_, cell["step"])[1:], beta)
-        else:
-            found[name] = squared_error(np.ravel(done.coef_), beta)
-    return found
+    model = {
+        "paper": lambda: LogisticRegression(**asked, **gd, calibration="paper"),
+        "tight": lambda: LogisticRegression(**asked, **gd | {"step": 8.0}),
+        "auto": lambda: LogisticRegression(**asked),
+        "no noise": lambda: LogisticRegression(**asked | {"epsilon": FREE}, **gd),
+    }[curve]()
+    done = fitted(model, X, y)
+    if done is None:
+        return [NAN] * len(POINTS)
+    if hasattr(done, "path_"):
+        return [squared_error(after(done.path_, step)[1:], beta) for step in POINTS]
+    return [squared_error(np.ravel(done.coef_), beta)] * len(POINTS)
 
 
 FIGURE = Figure(
@@ -48,10 +46,12 @@ FIGURE = Figure(
     title="COST, figure 1: Algorithm 1, dense logistic regression",
     says="The log error falls linearly with the steps where n is large or d small; it falls with epsilon.",
     cells=CELLS,
-    quick=[cell for cell in CELLS if cell["step"] in (1, STEPS) and cell["panel"] == "c"],
-    run=run,
+    quick=[cell for cell in CELLS if cell["panel"] == "c"],
+    make=make,
+    fit=fit,
     curves=CURVES,
     axis="step",
+    points=[{"step": step} for step in POINTS],
     repeats=20,
     measure="squared error of the coefficients",
     notes=(

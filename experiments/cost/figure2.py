@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from discreet import SparseLogisticRegression
@@ -11,35 +9,33 @@ from experiments.cost.logistic import FREE, NAN, STEP, STEPS, after, fitted, row
 from experiments.runner import Cell, Figure, main
 
 WIDTH = 10_000
-SETTINGS = [
+CELLS = [
     *({"panel": "a", "n": 40_000, "d": WIDTH, "s": s, "epsilon": 0.5} for s in (10, 20, 40)),
     *({"panel": "b", "n": n, "d": WIDTH, "s": 10, "epsilon": 0.5} for n in (20_000, 40_000, 80_000)),
     *({"panel": "c", "n": 40_000, "d": WIDTH, "s": 10, "epsilon": epsilon} for epsilon in (0.2, 0.5, 0.8)),
 ]
-CELLS = [{**setting, "step": t} for setting in SETTINGS for t in (1, 3, STEPS)]
+POINTS = (1, 3, STEPS)
 CURVES = ("paper", "tight", "auto", "no noise")
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    X, y, beta = rows(cell["n"], cell["d"], cell["s"], seed)
-    common = {"delta": 1 / (2 * cell["n"]), "bounds_X": (-1, 1), "sparsity": 2 * cell["s"]}
-    asked = {**common, "epsilon": cell["epsilon"]}
-    models = {
-        "paper": SparseLogisticRegression(**asked, solver="iht", calibration="paper", max_iter=STEPS, step=STEP),
-        "tight": SparseLogisticRegression(**asked, solver="iht"),
-        "auto": SparseLogisticRegression(**asked),
-        "no noise": SparseLogisticRegression(**common, epsilon=FREE, solver="iht", max_iter=STEPS),
-    }
-    found = {}
-    for name, model in models.items():
-        done = fitted(model, X, y)
-        if done is None:
-            found[name] = NAN
-        elif done.path_:
-            found[name] = sparse_error(*after(done.path_, cell["step"]), beta)
-        else:
-            found[name] = sparse_error(done.support_, np.ravel(done.coef_)[done.support_], beta)
-    return found
+def fit(curve: str, data: tuple[np.ndarray, ...], cell: Cell, seed: int) -> list[float]:
+    X, y, beta = data
+    asked = {"epsilon": cell["epsilon"], "delta": 1 / (2 * cell["n"]), "bounds_X": (-1, 1), "sparsity": 2 * cell["s"]}
+    asked["random_state"] = seed
+    model = {
+        "paper": lambda: SparseLogisticRegression(
+            **asked, solver="iht", calibration="paper", max_iter=STEPS, step=STEP
+        ),
+        "tight": lambda: SparseLogisticRegression(**asked, solver="iht"),
+        "auto": lambda: SparseLogisticRegression(**asked),
+        "no noise": lambda: SparseLogisticRegression(**asked | {"epsilon": FREE}, solver="iht", max_iter=STEPS),
+    }[curve]()
+    done = fitted(model, X, y)
+    if done is None:
+        return [NAN] * len(POINTS)
+    if done.path_:
+        return [sparse_error(*after(done.path_, step), beta) for step in POINTS]
+    return [sparse_error(done.support_, np.ravel(done.coef_)[done.support_], beta)] * len(POINTS)
 
 
 FIGURE = Figure(
@@ -47,10 +43,12 @@ FIGURE = Figure(
     title="COST, figure 2: Algorithm 5, sparse logistic regression",
     says="The log error falls linearly with the steps for s = 10 and n >= 40,000, and less as s grows or n falls.",
     cells=CELLS,
-    quick=[{"panel": "c", "n": 20_000, "d": 1000, "s": 10, "epsilon": 0.5, "step": t} for t in (1, STEPS)],
-    run=run,
+    quick=[{"panel": "c", "n": 20_000, "d": 1000, "s": 10, "epsilon": 0.5}],
+    make=lambda cell, seed: rows(cell["n"], cell["d"], cell["s"], seed),
+    fit=fit,
     curves=CURVES,
     axis="step",
+    points=[{"step": step} for step in POINTS],
     repeats=5,
     measure="squared error of the coefficients",
     notes=(

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from discreet.parties import Joint, PartyRelease, Plan, join
-from experiments.mpr.table1 import released
+from experiments.mpr.joint import released
 
 GRID = (
     *((3_000, 1.0), (3_000, 3.0), (3_000, 10.0)),

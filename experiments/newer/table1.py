@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,25 +101,32 @@ def stable(problem: Problem, epsilon: float, rng: np.random.Generator) -> float:
     return math.inf if beta is None else problem.error(beta)
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    warnings.simplefilter("ignore")
-    rng = np.random.default_rng([seed, 1])
-    is_simulated = cell["set"] in SIMULATED
-    problem = simulated(cell["set"], cell["n"], seed) if is_simulated else real(cell["set"], seed)
+def make(cell: Cell, seed: int) -> Problem:
+    if cell["set"] in SIMULATED:
+        return simulated(cell["set"], cell["n"], seed)
+    return real(cell["set"], seed)
+
+
+def fit(curve: str, problem: Problem, cell: Cell, seed: int) -> float:
     X, y, epsilon = problem.X, problem.y, cell["epsilon"]
-    asked = {"epsilon": epsilon, "delta": DELTA, "bounds_X": problem.bounds, "bounds_y": problem.label_bounds}
+    rng = np.random.default_rng([seed, 1])
     design = np.column_stack([np.ones(len(y)), X])
-    found = {}
-    for name, model in (
-        ("auto", LinearRegression(**asked)),
-        ("huber", GeneralizedLinearRegressor(**asked, loss=huber(1.345 * math.sqrt(problem.variance)))),
-    ):
-        fitted = model.fit(X, y)
-        found[name] = problem.error(np.concatenate([np.ravel(fitted.intercept_), np.ravel(fitted.coef_)]))
-    found["stable least squares"] = stable(problem, epsilon, rng)
-    found["adaptive clipping"] = problem.error(clipped_descent(design, y, epsilon, DELTA, STEPS, rng))
-    found["no privacy"] = problem.error(np.linalg.lstsq(design, y, rcond=None)[0])
-    return found
+    if curve == "stable least squares":
+        return stable(problem, epsilon, rng)
+    if curve == "adaptive clipping":
+        return problem.error(clipped_descent(design, y, epsilon, DELTA, STEPS, rng))
+    if curve == "no privacy":
+        return problem.error(np.linalg.lstsq(design, y, rcond=None)[0])
+    asked = {"epsilon": epsilon, "delta": DELTA, "bounds_X": problem.bounds, "bounds_y": problem.label_bounds}
+    asked["random_state"] = seed
+    if curve == "auto":
+        model = LinearRegression(**asked)
+    else:
+        model = GeneralizedLinearRegressor(**asked, loss=huber(1.345 * math.sqrt(problem.variance)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    return problem.error(np.concatenate([np.ravel(model.intercept_), np.ravel(model.coef_)]))
 
 
 FIGURE = Figure(
@@ -129,7 +135,8 @@ FIGURE = Figure(
     says="see docs/papers/newer.md for what each column is, its guarantee, and what of its paper could be read.",
     cells=CELLS,
     quick=[cell for cell in CELLS if cell["set"] in ("normal", "ccpp")],
-    run=run,
+    make=make,
+    fit=fit,
     curves=CURVES,
     axis="epsilon",
     repeats=20,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -57,24 +56,33 @@ def explained(X: np.ndarray, y: np.ndarray, chosen: np.ndarray) -> float:
     return float(1 - np.mean(left**2) / np.var(y))
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    warnings.simplefilter("ignore")
-    rng = np.random.default_rng([seed, 1])
+Data = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def make(cell: Cell, seed: int) -> Data:
+    """Rows, labels, all subsets of three columns, and the loss of each."""
     is_simulated = cell["set"].startswith("normal")
     X, y = simulated(float(cell["set"].split()[-1]), cell["n"], seed) if is_simulated else real(cell["set"])
-    epsilon, s = cell["epsilon"], SPARSITY
-    subsets, loss = losses(X, y, s)
+    return X, y, *losses(X, y, SPARSITY)
+
+
+def fit(curve: str, data: Data, cell: Cell, seed: int) -> float:
+    X, y, subsets, loss = data
+    epsilon, s, rng = cell["epsilon"], SPARSITY, np.random.default_rng([seed, 1])
     ends = (-4.0, 4.0)
     asked = {"epsilon": epsilon, "delta": DELTA, "bounds_X": ends, "bounds_y": ends, "sparsity": s}
-    chosen = {
-        "auto": SparseLinearRegression(**asked).fit(X, y).support_,
-        "iht": SparseLinearRegression(**asked, solver="iht").fit(X, y).support_,
-        "huber iht": SparseRegressor(**asked, loss=huber(0.5)).fit(X, y).support_,
-        "top-R": drawn(subsets, loss, len(y), epsilon, rng, best=(X.shape[1] - s) * s + 2),
-        "all subsets": drawn(subsets, loss, len(y), epsilon, rng),
-        "no privacy": subsets[np.argmin(loss)],
-    }
-    return {name: explained(X, y, np.asarray(columns, dtype=int)) for name, columns in chosen.items()}
+    asked["random_state"] = seed
+    choose = {
+        "auto": lambda: SparseLinearRegression(**asked).fit(X, y).support_,
+        "iht": lambda: SparseLinearRegression(**asked, solver="iht").fit(X, y).support_,
+        "huber iht": lambda: SparseRegressor(**asked, loss=huber(0.5)).fit(X, y).support_,
+        "top-R": lambda: drawn(subsets, loss, len(y), epsilon, rng, best=(X.shape[1] - s) * s + 2),
+        "all subsets": lambda: drawn(subsets, loss, len(y), epsilon, rng),
+        "no privacy": lambda: subsets[np.argmin(loss)],
+    }[curve]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return explained(X, y, np.asarray(choose(), dtype=int))
 
 
 FIGURE = Figure(
@@ -83,7 +91,8 @@ FIGURE = Figure(
     says="see docs/papers/newer.md for what each column is, its guarantee, and what of its paper could be read.",
     cells=CELLS,
     quick=[cell for cell in CELLS if cell["n"] == 2000],
-    run=run,
+    make=make,
+    fit=fit,
     curves=CURVES,
     axis="epsilon",
     repeats=20,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,8 +63,23 @@ def label_range(setting: Setting) -> tuple[float, float]:
     return float(ends[0]) - slack, float(ends[1]) + slack
 
 
-def one_error(setting: Setting, calibration: str, seed: int) -> float:
-    """The squared relative error of one simulated collection; infinite where there is no solution."""
+@dataclass(frozen=True)
+class People:
+    """Private rows with labels, public rows, the coefficients behind them, and what is declared."""
+
+    rows: np.ndarray
+    labels: np.ndarray
+    truth: np.ndarray
+    bound: float
+    known: np.ndarray
+
+    def error(self, coef: np.ndarray, gaussian: bool) -> float:
+        """The squared relative error, in the paper's norm for the design."""
+        norm = 2 if gaussian else np.inf
+        return float(np.linalg.norm(coef - self.truth, norm) ** 2 / np.linalg.norm(self.truth, norm) ** 2)
+
+
+def people(setting: Setting, seed: int) -> People:
     rng = np.random.default_rng(seed)
     n, p, m = setting.n, setting.p, setting.public_rows
     gaussian = setting.design == "gaussian"
@@ -80,28 +96,37 @@ def one_error(setting: Setting, calibration: str, seed: int) -> float:
         labels = (rng.random(n) < labels).astype(float)
     elif setting.model in ("cubic", "softplus", "sigmoid"):
         labels = labels + rng.uniform(-0.05, 0.05, size=n)
-    common = {
-        "domain": Domain.from_bounds([f"x{j}" for j in range(p)], (-bound, bound)),
+    return People(rows[:n], labels, truth, float(bound), rows[n:])
+
+
+def declared(setting: Setting, found: People) -> dict[str, Any]:
+    """What every task says in public, but for public rows."""
+    return {
+        "domain": Domain.from_bounds([f"x{j}" for j in range(setting.p)], (-found.bound, found.bound)),
         "target": Numeric("y", *label_range(setting)),
         "epsilon": setting.epsilon,
-        "goal": n,
-        "public": Public(rows=rows[n:]),
+        "goal": setting.n,
     }
+
+
+def one_error(setting: Setting, calibration: str, found: People, seed: int) -> float:
+    """The squared relative error of one simulated collection; infinite where there is no solution."""
+    rng = np.random.default_rng([seed, 1])
+    gaussian, delta = setting.design == "gaussian", setting.n**-1.1
+    common = declared(setting, found) | {"public": Public(rows=found.known)}
     if calibration == "paper":
         link = PrintedLink(setting.model) if setting.model in ("cubic", "softplus", "sigmoid") else None
         design = "gaussian" if gaussian else "bounded"
-        task = printed_task("nldp", **common, delta=n**-1.1, design=design, link=link)
+        task = printed_task("nldp", **common, delta=delta, design=design, link=link)
     else:
-        options = {"randomizer": "gaussian", "delta": n**-1.1} if calibration == "gaussian" else {}
+        options = {"randomizer": "gaussian", "delta": delta} if calibration == "gaussian" else {}
         task = new_task("nldp", **common, **options, fit_intercept=False)
-    collection = simulate_rows(task, rows[:n], labels, rng)
+    collection = simulate_rows(task, found.rows, found.labels, rng)
     try:
         (result,) = fit(task, collection, [setting.model])
     except DiscreetError:
         return np.inf
-    gap = result.coef_ - truth
-    norm = 2 if gaussian else np.inf
-    return float(np.linalg.norm(gap, norm) ** 2 / np.linalg.norm(truth, norm) ** 2)
+    return found.error(result.coef_, gaussian)
 
 
 TARGETS: list[tuple[Setting, str]] = [
@@ -138,7 +163,11 @@ def table(settings: list[tuple[Setting, str]], repeats: int) -> list[str]:
         # runs settle it.
         runs = 5 * repeats if target and setting.design == "bernoulli" else repeats
         for calibration in ("paper", "gaussian", "unit"):
-            medians.append(np.median([one_error(setting, calibration, 1000 + seed) for seed in range(runs)]))
+            medians.append(
+                np.median(
+                    [one_error(setting, calibration, people(setting, seed), seed) for seed in range(1000, 1000 + runs)]
+                )
+            )
         labels = "binary" if setting.binary else "mean"
         lines.append(
             f"| {setting.design} | {setting.model} | {labels} | {setting.n:,} | {setting.p} | "

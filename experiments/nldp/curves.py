@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from experiments.nldp.accuracy import Setting, one_error
-from experiments.runner import Cell, Figure, Run
+from experiments.nldp.accuracy import Setting, one_error, people
+from experiments.runner import Cell, Figure
 
+Make = Callable[[Cell], Setting]
 CURVES = ("paper", "gaussian", "unit")
 SAYS = "The error falls with n and epsilon and rises with p; it hardly depends on m."
 NOTES = (
     "`paper` is the printed noise through the product, `gaussian` the same model with exact Gaussian noise,\n"
     "`unit` the default randomizer. Where noisy moments have no root, the error is infinite."
 )
-
-
-def curves(setting: Setting, seed: int) -> Mapping[str, float]:
-    return {name: one_error(setting, name, seed) for name in CURVES}
 
 
 def by_rows(
@@ -32,13 +29,12 @@ def by_rows(
 ) -> Figure:
     """Panels by p and epsilon, curves over n."""
 
-    def run(cell: Cell, seed: int) -> Mapping[str, float]:
-        setting = Setting(cell["n"], cell["p"], cell["epsilon"], design, model, covariance=covariance)
-        return curves(setting, seed)
+    def setting(cell: Cell) -> Setting:
+        return Setting(cell["n"], cell["p"], cell["epsilon"], design, model, covariance=covariance)
 
     cells = [{"p": p, "epsilon": e, "n": n} for p in widths for e in epsilons for n in rows]
     quick = [{"p": widths[0], "epsilon": 10, "n": n} for n in rows[:2]]
-    return _figure(number, f"{what}, by n", cells, quick, run, "n")
+    return _figure(number, f"{what}, by n", cells, quick, setting, "n")
 
 
 def by_width_and_public(
@@ -55,24 +51,25 @@ def by_width_and_public(
 ) -> Figure:
     """Panels by epsilon: over p with m = n / p^2, and over m with p = 10."""
 
-    def run(cell: Cell, seed: int) -> Mapping[str, float]:
+    def setting(cell: Cell) -> Setting:
         p, m = (cell["value"], None) if cell["over"] == "p" else (10, cell["value"])
-        return curves(Setting(rows, p, cell["epsilon"], design, model, public=m, covariance=covariance), seed)
+        return Setting(rows, p, cell["epsilon"], design, model, public=m, covariance=covariance)
 
     cells = [{"over": "p", "epsilon": e, "value": p} for e in epsilons for p in widths]
     cells += [{"over": "m", "epsilon": e, "value": m} for e in epsilons for m in public]
     quick = [{"over": "p", "epsilon": 10, "value": 5}, {"over": "m", "epsilon": 10, "value": 500}]
-    return _figure(number, f"{what}, by p and m", cells, quick, run, "value")
+    return _figure(number, f"{what}, by p and m", cells, quick, setting, "value")
 
 
-def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], run: Run, axis: str) -> Figure:
+def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], setting: Make, axis: str) -> Figure:
     return Figure(
         name=f"figure{number}",
         title=f"NLDP, figure {number}: {title}",
         says=SAYS,
         cells=cells,
         quick=quick,
-        run=run,
+        make=lambda cell, seed: people(setting(cell), seed),
+        fit=lambda curve, found, cell, seed: one_error(setting(cell), curve, found, seed),
         curves=CURVES,
         axis=axis,
         repeats=20,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.nldp.real_sets import CURVES, accuracies
-from experiments.runner import Cell, Figure, main
+from experiments.nldp.real_sets import CURVES, accuracy, split
+from experiments.runner import Figure, main
 
 CELLS = [
     *(
@@ -18,17 +16,14 @@ CELLS = [
 ]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    return accuracies(cell["set"], cell["n"], cell["m"], cell["epsilon"], seed)
-
-
 FIGURE = Figure(
     name="figure15",
     title="NLDP, figure 15: real sets by n and epsilon",
     says="Accuracy rises with n and epsilon; Covertype 72.5 % at epsilon 15 and n 350,000, 75 % without privacy.",
     cells=CELLS,
     quick=[{"set": "skin", "epsilon": 1, "m": 5000, "n": 80_000}],
-    run=run,
+    make=split,
+    fit=accuracy,
     curves=CURVES,
     axis="n",
     repeats=20,

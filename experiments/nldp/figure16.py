@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.nldp.real_sets import CURVES, accuracies
-from experiments.runner import Cell, Figure, main
+from experiments.nldp.real_sets import CURVES, accuracy, split
+from experiments.runner import Figure, main
 
 CELLS = [
     *({"set": "covertype", "epsilon": 15, "n": 350_000, "m": m} for m in (1000, 3000, 10_000, 20_000)),
     *({"set": "skin", "epsilon": 1, "n": 180_000, "m": m} for m in (500, 2000, 5000, 20_000)),
 ]
-
-
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
-    return accuracies(cell["set"], cell["n"], cell["m"], cell["epsilon"], seed)
 
 
 FIGURE = Figure(
@@ -23,7 +17,8 @@ FIGURE = Figure(
     says="Accuracy hardly depends on m unless it is small.",
     cells=CELLS,
     quick=[{"set": "skin", "epsilon": 1, "n": 80_000, "m": m} for m in (500, 5000)],
-    run=run,
+    make=split,
+    fit=accuracy,
     curves=CURVES,
     axis="m",
     repeats=20,

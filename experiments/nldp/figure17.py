@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from experiments.nldp.accuracy import Setting
-from experiments.nldp.curves import CURVES, NOTES, curves
+from experiments.nldp.accuracy import Setting, one_error, people
+from experiments.nldp.curves import CURVES, NOTES
 from experiments.runner import Cell, Figure, main
 
 ALGORITHMS = {
@@ -22,9 +20,9 @@ CELLS = [
 ]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
+def setting(cell: Cell) -> Setting:
     design, model = ALGORITHMS[cell["algorithm"]]
-    return curves(Setting(cell["n"], 10, cell["epsilon"], design, model), seed)
+    return Setting(cell["n"], 10, cell["epsilon"], design, model)
 
 
 FIGURE = Figure(
@@ -33,7 +31,8 @@ FIGURE = Figure(
     says="The error is about proportional to 1 / epsilon^2, and flat where public rows decide.",
     cells=CELLS,
     quick=[cell for cell in CELLS if cell["n"] == 100_000 and cell["epsilon"] in (4, 20)],
-    run=run,
+    make=lambda cell, seed: people(setting(cell), seed),
+    fit=lambda curve, found, cell, seed: one_error(setting(cell), curve, found, seed),
     curves=CURVES,
     axis="epsilon",
     repeats=20,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from discreet.errors import DiscreetError
 from discreet.local import fit, new_task, printed_task
 from discreet.local.simulation import simulate_rows
 from experiments.data import data_folder
+from experiments.runner import Cell
 
 # File, label, and the value that counts as 1; most private rows, test rows.
 SETS = {
@@ -21,7 +22,7 @@ SETS = {
     "skin": ("skin_segmentation.parquet", None, "1", 180_000, 5_000),
     "susy": ("susy_10k.parquet", None, "1", 7_000, 2_000),
 }
-CURVES = ("paper", "gaussian", "unit", "without privacy")
+CURVES = ("paper", "gaussian", "unit", "no privacy")
 
 
 @lru_cache(maxsize=1)
@@ -35,40 +36,53 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     return frame.to_numpy(dtype=float), labels
 
 
-def accuracies(name: str, n: int, m: int, epsilon: float, seed: int) -> Mapping[str, float]:
-    """Shares of right guesses on test rows; 0.5 where the noisy moments have no solution."""
-    rows, labels = load(name)
-    test_rows = SETS[name][4]
-    rng = np.random.default_rng(seed)
-    private, public, test = np.split(rng.permutation(len(labels))[: n + m + test_rows], [n, n + m])
+@dataclass(frozen=True)
+class Split:
+    """Rows on columns that public rows standardise: private, public and test."""
+
+    X: np.ndarray
+    y: np.ndarray
+    known: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    def accuracy(self, coef: np.ndarray, intercept: float) -> float:
+        return float(np.mean((self.X_test @ coef + intercept > 0) == (self.y_test > 0.5)))
+
+
+def split(cell: Cell, seed: int) -> Split:
+    rows, labels = load(cell["set"])
+    n, m = cell["n"], cell["m"]
+    order = np.random.default_rng(seed).permutation(len(labels))[: n + m + SETS[cell["set"]][4]]
+    private, public, test = np.split(order, [n, n + m])
     known = rows[public]
-    least = min(40, m // 20)
-    kept = np.flatnonzero((known != np.median(known, axis=0)).sum(axis=0) >= least)
+    kept = np.flatnonzero((known != np.median(known, axis=0)).sum(axis=0) >= min(40, m // 20))
     centre, spread = known[:, kept].mean(axis=0), known[:, kept].std(axis=0)
-    X = (rows[:, kept] - centre) / spread
-    margin = 0.05 * np.ptp(X[public], axis=0)
-    bounds = X[public].min(axis=0) - margin, X[public].max(axis=0) + margin
+    parts = [(rows[np.ix_(part, kept)] - centre) / spread for part in (private, public, test)]
+    return Split(parts[0], labels[private], parts[1], parts[2], labels[test])
+
+
+def accuracy(curve: str, data: Split, cell: Cell, seed: int) -> float:
+    """The share of right guesses on test rows; 0.5 where the noisy moments have no solution."""
+    if curve == "no privacy":
+        plain = LogisticRegression(max_iter=200).fit(data.X[:50_000], data.y[:50_000])
+        return float(plain.score(data.X_test, data.y_test))
+    margin = 0.05 * np.ptp(data.known, axis=0)
+    bounds = data.known.min(axis=0) - margin, data.known.max(axis=0) + margin
     common = {
-        "domain": Domain.from_bounds([f"x{j}" for j in range(len(kept))], bounds),
+        "domain": Domain.from_bounds([f"x{j}" for j in range(data.X.shape[1])], bounds),
         "target": Numeric("y", 0.0, 1.0),
-        "epsilon": epsilon,
-        "goal": n,
-        "public": Public(rows=X[public]),
+        "epsilon": cell["epsilon"],
+        "goal": cell["n"],
+        "public": Public(rows=data.known),
+        "delta": cell["n"] ** -1.1,
     }
-    found = {}
-    for calibration in ("paper", "gaussian", "unit"):
-        try:
-            if calibration == "paper":
-                task = printed_task(name, **common, delta=n**-1.1)
-            else:
-                task = new_task(name, **common, randomizer=calibration, delta=n**-1.1)
-            collection = simulate_rows(task, X[private], labels[private], rng)
-            prior = None if calibration == "paper" else 3.0
-            (result,) = fit(task, collection, ["logistic"], prior_std=prior)
-            guess = X[test] @ result.coef_ + result.intercept_ > 0
-            found[calibration] = float(np.mean(guess == (labels[test] > 0.5)))
-        except DiscreetError:
-            found[calibration] = 0.5
-    some = private[:50_000]
-    plain = LogisticRegression(max_iter=200).fit(X[some], labels[some])
-    return found | {"without privacy": float(plain.score(X[test], labels[test]))}
+    printed = curve == "paper"
+    try:
+        task = printed_task(cell["set"], **common) if printed else new_task(cell["set"], **common, randomizer=curve)
+        collection = simulate_rows(task, data.X, data.y, np.random.default_rng([seed, 1]))
+        # A linear predictor rarely leaves +-6.
+        (result,) = fit(task, collection, ["logistic"], prior_std=None if printed else 3.0)
+    except DiscreetError:
+        return 0.5
+    return data.accuracy(result.coef_, result.intercept_)

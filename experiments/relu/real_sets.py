@@ -1,22 +1,19 @@
-"""California housing, gas turbine and wine for RELU's figures: losses of every solver along its
-path, on all rows.
-"""
+"""California housing, gas turbine and wine for RELU's figures: all rows, and the solvers."""
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from discreet import GuaranteeError, Public, ReLURegressor
+from discreet import GuaranteeError, ReLURegressor
 from experiments.data import data_folder
-from experiments.runner import Cell, Figure
 
 PUBLIC_ROWS = 500
 CURVES = ("sgd", "pgd", "glmtron paper", "glmtron", "tree", "minibatch paper", "minibatch", "auto")
+PLAIN = "no privacy"
 # File, label, its largest value, columns left out.
 SETS: dict[str, tuple[str, str, float, tuple[str, ...]]] = {
     "California": ("california_housing.parquet", "MedHouseVal", 5.1, ()),
@@ -44,61 +41,27 @@ def loss(X: np.ndarray, y: np.ndarray, coefficients: np.ndarray) -> float:
     return float(np.mean((np.maximum(coefficients[0] + X @ coefficients[1:], 0) - y) ** 2) / 2)
 
 
-def losses(name: str, epsilon: float, share: float, test: bool, seed: int) -> Mapping[str, float]:
-    """Of the iterate after this share of the steps; of the model that is returned where it is 1."""
-    X_public, y_public, X, y, X_test, y_test = load(name, seed)
-    where = (X_test, y_test) if test else (X, y)
-    found = {}
-    for curve in CURVES:
-        solver, _, printed = curve.partition(" ")
-        model = ReLURegressor(
-            epsilon=epsilon,
-            delta=len(y) ** -1.1,
-            data_norm=3 * math.sqrt(X.shape[1]),
-            bounds_y=(0, 1),
-            public=Public(rows=X_public, y=y_public),
-            solver=solver,
-            calibration=printed or "tight",
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                model.fit(X, y)
-            except GuaranteeError:
-                found[curve] = math.nan
-                continue
-        last = np.concatenate([[model.intercept_], model.coef_])
-        path = getattr(model, "path_", None)
-        at = last if share == 1 or path is None else path[round(share * (len(path) - 1))]
-        found[curve] = loss(*where, at)
-    return found
+def fitted(curve: str, X: np.ndarray, y: np.ndarray, seed: int, **declared: Any) -> ReLURegressor | None:
+    """The product's solver of this name; None where its printed noise is refused."""
+    solver, _, printed = curve.partition(" ")
+    model = ReLURegressor(**declared, solver=solver, calibration=printed or "tight", random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return model.fit(X, y)
+        except GuaranteeError:
+            return None
 
 
-def loss_figure(number: int, title: str, *, test: bool) -> Figure:
-    """Losses on training or test rows after shares of the steps, by data set and epsilon."""
-
-    def run(cell: Cell, seed: int) -> Mapping[str, float]:
-        return losses(cell["set"], cell["epsilon"], cell["share"], test, seed)
-
-    cells = [
-        {"set": name, "epsilon": epsilon, "share": share}
-        for name in SETS
-        for epsilon in (0.05, 0.2, 0.5)
-        for share in (0.1, 0.5, 1.0)
-    ]
-    return Figure(
-        name=f"figure{number}",
-        title=f"RELU, figure {number}: {title}",
-        says="DP-MBGLMtron is best, then DP-TAGLMtron, DP-GLMtron and DP-SGD; the gap shrinks as epsilon grows.",
-        cells=cells,
-        quick=[cell for cell in cells if cell["share"] == 1.0 and cell["set"] == "wine"],
-        run=run,
-        curves=CURVES,
-        axis="share",
-        repeats=10,
-        measure="half the mean squared error",
-        notes=(
-            "One pass, so the axis is the share of steps done; at 1 it is the model that is returned. 500 public rows\n"
-            "standardise, whiten and give thresholds; all other training rows are private."
-        ),
-    )
+def plain_fit(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Least squares of max(0, w.x) without privacy, by GLMtron's step with the Hessian of all rows."""
+    coef = np.linalg.lstsq(X, y, rcond=None)[0]
+    inverse = np.linalg.pinv(X.T @ X)
+    best, least = coef, np.inf
+    for _ in range(200):
+        residual = y - np.maximum(X @ coef, 0)
+        size = float(residual @ residual)
+        if size < least:
+            best, least = coef, size
+        coef = coef + inverse @ (X.T @ residual)
+    return best

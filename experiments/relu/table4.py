@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
 
 import numpy as np
 
-from discreet import GuaranteeError, Public, ReLURegressor
+from discreet import Public
 from experiments.relu.accuracy import DELTA, FEATURES, NOISE, ROWS
-from experiments.relu.real_sets import CURVES
+from experiments.relu.real_sets import CURVES, PLAIN, fitted, plain_fit
 from experiments.runner import Cell, Figure, main
 
-CELLS = [{"rows": rows, "epsilon": epsilon} for rows in ("train", "test") for epsilon in (0.05, 0.2, 0.5)]
+CELLS = [{"epsilon": epsilon} for epsilon in (0.05, 0.2, 0.5)]
 
 
-def run(cell: Cell, seed: int) -> Mapping[str, float]:
+def make(cell: Cell, seed: int) -> tuple[np.ndarray, ...]:
+    """Rows with labels and their means: private, test, public."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(2 * ROWS + 1000, FEATURES))
     weights = rng.normal(size=FEATURES)
     means = np.maximum(X @ (weights / np.linalg.norm(weights)), 0)
-    y = means + NOISE * rng.normal(size=len(X))
-    here = slice(0, ROWS) if cell["rows"] == "train" else slice(ROWS, 2 * ROWS)
-    known = Public(rows=X[2 * ROWS :], y=y[2 * ROWS :])
-    found = {}
-    for curve in CURVES:
-        solver, _, printed = curve.partition(" ")
-        model = ReLURegressor(
-            epsilon=cell["epsilon"],
-            delta=DELTA,
-            data_norm=8.0,
-            bounds_y=(-3, 6),
-            public=known,
-            fit_intercept=False,
-            solver=solver,
-            calibration=printed or "tight",
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                found[curve] = float(np.mean((model.fit(X[:ROWS], y[:ROWS]).predict(X[here]) - means[here]) ** 2))
-            except GuaranteeError:
-                found[curve] = math.nan
-    return found
+    return X, means + NOISE * rng.normal(size=len(X)), means
+
+
+def fit(curve: str, data: tuple[np.ndarray, ...], cell: Cell, seed: int) -> list[float]:
+    """The excess risk on training and on test rows."""
+    X, y, means = data
+    if curve == PLAIN:
+        coef = plain_fit(X[:ROWS], y[:ROWS])
+    else:
+        known = Public(rows=X[2 * ROWS :], y=y[2 * ROWS :])
+        declared = {"delta": DELTA, "data_norm": 8.0, "bounds_y": (-3, 6), "public": known, "fit_intercept": False}
+        model = fitted(curve, X[:ROWS], y[:ROWS], seed, **declared, epsilon=cell["epsilon"])
+        if model is None:
+            return [math.nan] * 2
+        coef = model.coef_
+    gaps = np.maximum(X[: 2 * ROWS] @ coef, 0) - means[: 2 * ROWS]
+    return [float(np.mean(gaps[:ROWS] ** 2)), float(np.mean(gaps[ROWS:] ** 2))]
 
 
 FIGURE = Figure(
@@ -55,9 +48,11 @@ FIGURE = Figure(
     ),
     cells=CELLS,
     quick=CELLS,
-    run=run,
-    curves=CURVES,
+    make=make,
+    fit=fit,
+    curves=(*CURVES, PLAIN),
     axis="epsilon",
+    points=[{"rows": "train"}, {"rows": "test"}],
     repeats=20,
     quick_repeats=1,
     measure="excess risk",

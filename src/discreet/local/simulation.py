@@ -18,7 +18,8 @@ from discreet.local.columns import Floats, encoded_columns
 from discreet.local.gaussian import Gaussian
 from discreet.local.task import Task
 
-_CHUNK = 50_000
+# Small enough for a processor's cache.
+_CHUNK = 4096
 
 
 def simulate(task: Task, columns: Mapping[str, Any], labels: Any, rng: np.random.Generator) -> Collection:
@@ -69,21 +70,30 @@ def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Ge
     n, size = len(labels), task.report_entries
     if task.statistic.kind == "predictor":
         return _one_by_one(task, rows, labels, rng)
-    total, inputs, directions = np.zeros(size), np.zeros((size, size)), np.zeros((size, size))
+    total, noise = np.zeros(size), np.zeros((size, size))
+    # Gaussian noise has one covariance, whatever the records are.
+    fixed = isinstance(task.randomizer, Gaussian)
     for start in range(0, n, _CHUNK):
         chunk = slice(start, start + _CHUNK)
         vectors = task.statistic.vectors(rows[chunk], task.target.scaled(labels[chunk]))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = np.where(lengths > 0, vectors / np.maximum(lengths, 1e-300), np.eye(1, size))
         total += vectors.sum(axis=0)
-        inputs += vectors.T @ vectors
-        directions += unit.T @ unit
-    noise = n * task.randomizer.second_moment(inputs / n, directions / n) - inputs
+        if not fixed:
+            noise += _noise_of(task, vectors)
+    if fixed:
+        noise = n * task.randomizer.second_moment(noise, noise)
     values, axes = np.linalg.eigh((noise + noise.T) / 2)
     total += axes @ (np.sqrt(np.maximum(values, 0.0)) * rng.normal(size=size))
     collection = Collection(task)
     collection.add_sum(np.rint(total / task.randomizer.unit).astype(np.int64), n)
     return collection
+
+
+def _noise_of(task: Task, vectors: Floats) -> Floats:
+    """The covariance of these records' reports, added up: of each E[Z Z^T] - v v^T."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.where(lengths > 0, vectors / np.maximum(lengths, 1e-300), np.eye(1, vectors.shape[1]))
+    inputs, n = vectors.T @ vectors, len(vectors)
+    return n * task.randomizer.second_moment(inputs / n, unit.T @ unit / n) - inputs
 
 
 def _one_by_one(task: Task, rows: Floats, labels: Floats, rng: np.random.Generator) -> Collection:

@@ -166,8 +166,10 @@ class Statistic:
         parts = [np.full((len(vectors), 1), self.flag)] if self.flagged else []
         weight = self.cross * labels
         if self.has_outer:
-            first, second, root = self.triangle
-            parts.append(short[:, first] * short[:, second] * (self.outer * root))
+            # Row by row of the triangle: picking single columns takes five times as long.
+            products = np.hstack([short[:, i, np.newaxis] * short[:, i:] for i in range(self.width)])
+            products *= self.outer * self.triangle[2]
+            parts.append(products)
         if self.kind == "both":
             weight = weight * factor
         parts.append(short * weight[:, np.newaxis])
