@@ -140,6 +140,7 @@ class _Descent(Approach):
         seen: list[Measurement] = []
         self.rough = self.frame.rough(self.phi, self.bounds.clip, self.longest, plan.curvature, self.sizes)
         most, share, second = plan.last_steps(self.rough)
+        most -= self.more_rounds if plan.curved else 0  # no more passes than planned
         first, left = share, 1.0
         while left > 0:
             last = share == left

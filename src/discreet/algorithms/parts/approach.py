@@ -48,6 +48,8 @@ class Approach:
     frame: Frame = None  # type: ignore[assignment]
     phi: Floats = None  # type: ignore[assignment]
     white: Whitening | None = None
+    # Rounds of whitening beyond the planned ones, because noise hid a direction.
+    more_rounds: int = 0
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
 
@@ -118,6 +120,7 @@ class Approach:
         white = self._whitened(self.rounds, self.plan.row_length(count, self.moved))
         self.saved += shares.WHITENING * (1 - white.rounds / self.rounds)
         self.planned_rounds, self.white = white.rounds, white
+        self.more_rounds = max(white.rounds - self.rounds, 0)
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = self.frame.foresight.curvature(self.phi)
             self.phi = inverse(curve + self.frame.penalty) @ curve @ self.phi

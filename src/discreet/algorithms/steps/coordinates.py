@@ -95,7 +95,8 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        seen, values = values, np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
+        edge = math.sqrt(2 * len(values)) * noise
+        seen, values = values, np.maximum(values, max(_FLOOR * edge, 1e-12 * middle))
         stretch = 1 / np.sqrt(values)
         missed = np.zeros(len(values), dtype=bool)
         if expected is not None:
@@ -103,7 +104,8 @@ class Coordinates:
             missed = values + _SURE * noise < _REACHED * wanted
             stretch[missed] = 1.0
         turn = (vectors * stretch) @ vectors.T
-        ahead = (vectors * (seen / values)) @ vectors.T
+        # Of the smallest noisy eigenvalues, most are noise: only what is beyond its edge is expected.
+        ahead = (vectors * (np.maximum(seen - edge, 0.0) / values)) @ vectors.T
         matrix = self.matrix.copy()
         if self.constant:
             matrix[1:] -= np.outer(shift, self.matrix[0])
