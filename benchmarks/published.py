@@ -2,7 +2,8 @@
 
 Bounds are the ranges of the data. The distance to the published coefficient is in published
 standard errors; standard errors are those of ``cov_type="model"``, as published. The data ship with
-statsmodels and scikit-learn.
+statsmodels and scikit-learn; low birth weight only in statsmodels' tests, and it is left out where
+these are not installed.
 
     python -m benchmarks.published [--write]
 """
@@ -22,6 +23,7 @@ import discreet
 
 RESULTS = Path(__file__).parent / "results" / "published.md"
 EPSILONS = (1e4, 1e8)
+_FITS = 5
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,31 @@ class Published:
     y: np.ndarray
     coefficients: np.ndarray
     errors: np.ndarray
+    # From our coefficients to those of the books, if these differ.
+    turn: np.ndarray | None = None
 
-    def distance(self, epsilon: float) -> tuple[float, float, float]:
+    def distance(self, epsilon: float, random_state: int | None = None) -> tuple[float, float, float]:
         """The largest distance of a coefficient, and the smallest and largest ratio of standard
         errors.
         """
-        bounds = (self.X.min(axis=0), self.X.max(axis=0))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", discreet.WeakGuaranteeWarning)
-            model = self.model(epsilon=epsilon, delta=1e-6, bounds_X=bounds, cov_type="model", **self.options)
-            table = model.fit(self.X, self.y).results_.records()
-        estimates, errors = (np.array([row[name] for row in table]) for name in ("estimate", "std_err"))
+        estimates, errors = self.fitted(epsilon, random_state)
         ratios = errors / self.errors
         return (
             float(np.max(np.abs(estimates - self.coefficients) / self.errors)),
             float(ratios.min()),
             float(ratios.max()),
         )
+
+    def fitted(self, epsilon: float, random_state: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The private coefficients and their standard errors, in the books' parameters."""
+        bounds = (self.X.min(axis=0), self.X.max(axis=0))
+        options = {**self.options, "random_state": random_state, "cov_type": "model"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", discreet.WeakGuaranteeWarning)
+            model = self.model(epsilon=epsilon, delta=1e-6, bounds_X=bounds, **options).fit(self.X, self.y)
+        params, covariance = (np.asarray(part) for part in (model.results_.params, model.results_.cov_params()))
+        turn = np.eye(len(params)) if self.turn is None else self.turn
+        return turn @ params, np.sqrt(np.diag(turn @ covariance @ turn.T))
 
 
 def _set(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -83,6 +93,36 @@ def _spector(link: str) -> Published:
     return _published(discreet.GeneralizedLinearRegressor, fitted, X, y, **options)
 
 
+def _low_birth_weight() -> Published:
+    """Hosmer and Lemeshow's low birth weight, as in Stata's manual; ModuleNotFoundError where the
+    tests of statsmodels are not installed.
+    """
+    import statsmodels.api as sm
+    from statsmodels.genmod.tests.results.results_glm import Lbw
+
+    book = Lbw()
+    X, y = np.asarray(book.exog, dtype=float)[:, :-1], np.asarray(book.endog).astype(int)
+    published = _published(discreet.LogisticRegression, sm.Logit(y, sm.add_constant(X)).fit(disp=0), X, y)
+    if np.max(np.abs(np.roll(book.params, 1) - published.coefficients) / published.errors) > 1e-4:
+        raise ValueError("the published coefficients of low birth weight are not those of its data")
+    return published
+
+
+def _anes() -> Published:
+    """Party identification in seven classes; the books take the first one as the base, ours sum
+    to zero.
+    """
+    import statsmodels.api as sm
+
+    X, y = _set("anes96")
+    fitted = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0)
+    classes, size = list(range(7)), X.shape[1] + 1
+    turn = np.kron(np.hstack([-np.ones((6, 1)), np.eye(6)]), np.eye(size))
+    coefficients, errors = (np.asarray(part).T.reshape(-1) for part in (fitted.params, fitted.bse))
+    options = {"classes": classes}
+    return Published(discreet.LogisticRegression, options, X, y.astype(int), coefficients, errors, turn)
+
+
 def _poisson(name: str) -> Published:
     import statsmodels.api as sm
 
@@ -110,6 +150,8 @@ SETS: dict[str, Callable[[], Published]] = {
     "credit card, linear": lambda: _linear("ccard"),
     "Spector, logit": lambda: _spector("logit"),
     "Spector, probit": lambda: _spector("probit"),
+    "low birth weight, logit": _low_birth_weight,
+    "ANES96, multinomial": _anes,
     "RAND HIE, Poisson": lambda: _poisson("randhie"),
     "capital punishment, Poisson": lambda: _poisson("cpunish"),
     "cancer, gamma": _cancer,
@@ -123,20 +165,33 @@ def main() -> None:
     lines = [
         "# Published results at a huge budget",
         "",
-        "`python -m benchmarks.published --write`. Largest distance to a published coefficient, in published",
-        'standard errors; ratios of standard errors to the published ones (`cov_type="model"`), smallest and largest.',
+        f"`python -m benchmarks.published --write`, the worst of {_FITS} fits. Largest distance to a published",
+        "coefficient, in published standard errors; ratios of standard errors to the published ones",
+        '(`cov_type="model"`), smallest and largest.',
         "",
         "| set | rows | " + " | ".join(f"epsilon {epsilon:.0e}" for epsilon in EPSILONS) + " |",
         "|---" * (2 + len(EPSILONS)) + "|",
     ]
     for name, load in SETS.items():
-        published = load()
+        try:
+            published = load()
+        except ModuleNotFoundError as missing:
+            print(f"{name}: left out, {missing}")
+            continue
         cells = []
         for epsilon in EPSILONS:
-            distance, low, high = published.distance(epsilon)
+            distances, lows, highs = zip(*(published.distance(epsilon) for _ in range(_FITS)), strict=True)
+            distance, low, high = max(distances), min(lows), max(highs)
             cells.append(f"{distance:.3f} ({low:.2f} to {high:.2f})")
         lines.append(f"| {name} | {len(published.y):,} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
+    lines += [
+        "",
+        "Capital punishment at 1e4: one of 17 states has 37 of 74 executions, and a curvature there that is ten",
+        "times a typical one. A curvature of seven columns whose clip norm held this row would be noise, so it",
+        "is clipped, and steps and standard errors rest on a curvature that is too small. Released at the",
+        "optimum with the whole budget, one gradient has noise of .02 published standard errors.",
+    ]
     if arguments.write:
         RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -14,8 +14,9 @@ generalized linear model.
 6. The second moment of the clipped scores: with the curvature, it gives the sandwich covariance.
 
 Steps 1 to 3 are in parts/approach.py. As the budget grows the clip norm grows, and the estimate
-becomes the non-private one. docs/papers/descent.md has the sensitivities and measurements;
-parts/plan.py has the shares of the budget.
+becomes the non-private one; where a budget protects nobody, steps 4 to 6 are done twice.
+docs/papers/descent.md has the sensitivities and measurements; parts/plan.py has the shares of the
+budget.
 """
 
 from __future__ import annotations
@@ -41,7 +42,14 @@ from discreet.algorithms.parts.measure import (
     measure,
     together,
 )
-from discreet.algorithms.parts.noisy_matrix import Seen, corrected, no_flatter, relative_change, relative_directions
+from discreet.algorithms.parts.noisy_matrix import (
+    Seen,
+    corrected,
+    inverse,
+    no_flatter,
+    relative_change,
+    relative_directions,
+)
 from discreet.algorithms.parts.plan import IndexPlan, Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
@@ -59,6 +67,8 @@ _LEAST_LEFT = 0.3
 _NOISE_PART = 2.0
 # Noise that moves the curvature's eigenvalues by this many times their size hides it.
 _HIDDEN = 4.0
+# Noise that moves the curvature's eigenvalues by this part of them is negligible.
+_NO_NOISE = 0.01
 
 # Index models use the last gradients in place of the filter if noise moves eigenvalues by less than
 # this part of them.
@@ -95,6 +105,8 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
         descent.look(x_radius)
         descent.whiten()
         descent.warm_up()
+        if plan.rehearses:
+            descent.rehearse()
         descent.choose_bounds()
         descent.measure()
         return descent.fit()
@@ -105,6 +117,17 @@ class _Descent(Approach):
     """From a start to the fit; each method is a step of the module's docstring."""
 
     bounds: Bounds = None  # type: ignore[assignment]
+    # The number of gradients of a rehearsal.
+    rehearsed: int = 0
+
+    def rehearse(self) -> None:
+        """Choose bounds and measure with a part of the budget, for a better point to do so again."""
+        plan = self.plan
+        self.plan = plan.reduced(shares.REHEARSAL)
+        self.choose_bounds()
+        self.measure()
+        self.plan, self.phi = plan.reduced(1 - shares.REHEARSAL), self.estimate.phi
+        self.rehearsed = self.measurements
 
     def choose_bounds(self) -> None:
         """The clip norm with the smallest predicted error, and levels above it."""
@@ -120,6 +143,10 @@ class _Descent(Approach):
         edge = plan.curvature_edge(frame.count, self.moved)
         rows = Sizes.read(lengths.value[:, 0], lengths.noise_std, frame.root_size, label_free=True)
         self.longest, self.longest_seen = rows.best_cut(edge), rows.top
+        # Weights make rows longer than their lengths say.
+        self.exact = plan.nominal and edge * self.longest < _NO_NOISE
+        if self.exact:
+            self.longest = _NO_NOISE / edge
         if squares:
             self.frame = frame = frame.with_squares(questions[-1], squares[0])
         label_free = self.model.family.label_free
@@ -130,6 +157,9 @@ class _Descent(Approach):
         clip = sizes.best_clip(noise, variance, frame.count)
         self.sampling_variance, self.noise_per_clip = variance / frame.count, noise
         risk = sizes.risk(clip, noise, variance, frame.count) * sizes.kept(clip) ** 2
+        # As the budget grows the fit becomes the plain one: the model is not asked for the mean of
+        # scores that nothing clips, and labels in the declared range are as they are.
+        self.frame = replace(frame, centred=not sizes.all_within(clip))
         self.bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
 
     def measure(self) -> None:
@@ -163,6 +193,8 @@ class _Descent(Approach):
         ]
         self.estimate = together(said, [one.phi for one in seen], wrong, cut, curves[-1])
         self.inverse, self.measurements, self.last_gradients = said[-1].inverse, len(seen), seen
+        if plan.rehearses:
+            self.inverse = inverse(self.response.seen + self.frame.penalty)
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat, self._hidden())
         self.faded = self._faded(self.estimate.phi - seen[-1].phi)
@@ -192,14 +224,15 @@ class _Descent(Approach):
         frame, phi, plan, number = self.frame, self.phi, self.plan, len(seen)
         curve = frame.foresight.curvature(phi)
         more: list[Question] = []
-        if with_curvature := number == 1 or (number == 0 and plan.curved):
+        here = last and plan.rehearses
+        if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             kept = self.sizes.kept(self.bounds.clip)
             query, self.doubt = frame.curvature_question(phi, self.bounds.clip, self.longest, kept, plan.curvature)
             more.append((query, plan.curvature))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.moment))
             if plan.dispersion:
-                more.append(frame.squares(phi, plan.part(shares.LAST_DISPERSION)))
+                more.append(frame.squares(phi, plan.part(plan.last_dispersion)))
         measurement, answers = measure(frame, phi, self.bounds, cost, *more)
         seen.append(measurement)
         if last and plan.dispersion:
@@ -216,7 +249,9 @@ class _Descent(Approach):
             self.response.see(*frame.see_curvature(answers[0], self.response.below))
         self.keeps = level_keeps(seen)
         above = level_curvature(self.sizes, self.bounds, self.keeps)
-        self.response.complete(curve, kept, above, self.doubt, seen, self.keeps, self._nonlinearity)
+        # Earlier gradients show the response on the way, which differs from that at its end.
+        way = seen[-1:] if here and self.exact else seen
+        self.response.complete(curve, kept, above, self.doubt, way, self.keeps, self._nonlinearity)
         if last:
             self.meat = self._meat(answers[-1])
 
@@ -333,7 +368,7 @@ class _Descent(Approach):
             coef=coef,
             estimate=turn @ estimate,
             count=frame.count,
-            iterations=self.steps + self.measurements + max(len(self.path) - 1, 0),
+            iterations=self.steps + self.rehearsed + self.measurements + max(len(self.path) - 1, 0),
             noise_covariance=turn @ self.faded.noise @ turn.T,
             sampling_covariance=turn @ self.faded.sampling @ turn.T * fitted_away,
             model_covariance=turn @ model @ turn.T / frame.count,

@@ -43,6 +43,8 @@ class ClippedScore:
     y_low: float
     y_high: float
     dispersion: float = 1.0
+    # Whether the shift is subtracted; if nothing is clipped there is none.
+    centred: bool = True
 
     def size(self, y: Floats, eta: Floats) -> Floats:
         """The size of a score, which is compared with the bound."""
@@ -71,13 +73,13 @@ class ClippedScore:
 
     def expected(self, eta: Floats, bound: Floats) -> tuple[Floats, ...] | None:
         """Mean, gain, centre, clip limits below and above it, and E
-        clip(Y - centre); None without a formula.
+        clip(Y - centre); None if it is not subtracted, or has no formula.
 
         The centre is the mean, or the nearest end of the label range. If a mean lay beyond all
         labels, all labels would otherwise be clipped alike, and no score would push it back.
         """
         probe = np.ones(1)
-        if self.family.expected_clip(probe, probe, probe, self.dispersion) is None:
+        if not self.centred or self.family.expected_clip(probe, probe, probe, self.dispersion) is None:
             return None
         mean, gain = self._mean_and_gain(eta)
         reach = np.minimum(bound / np.maximum(gain, 1e-300), 1e15)

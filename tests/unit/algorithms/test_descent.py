@@ -107,6 +107,15 @@ def test_rows_that_are_clear_only_together_are_a_tail():
     assert last_clear(counts, 100.0, -1) == 12
 
 
+def test_only_a_histogram_that_shows_every_row_says_that_none_is_beyond_the_clip_norm():
+    counts = np.zeros(len(EDGES) + 1)
+    counts[5:9] = 1000.0
+    sure, unsure = (Sizes.read(counts, noise, 1.0, label_free=False) for noise in (0.1, 1.0))
+    assert sure.all_within(sure.top)
+    assert not sure.all_within(sure.top / 2)
+    assert not unsure.all_within(unsure.top)
+
+
 def test_levels_are_asked_for_only_where_their_bias_could_matter():
     sizes = normal_sizes()
     assert sizes.levels(0.5 * sizes.unit, 1e-9, 1e-12, 9)

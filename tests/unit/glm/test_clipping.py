@@ -52,6 +52,20 @@ def test_the_mean_of_a_cut_amount_is_the_integral_over_its_density(shape, low, w
 # At the true mean the expected score is 0.
 
 
+@pytest.mark.parametrize("name", ["poisson", "gamma"])
+def test_scores_that_nothing_clips_are_the_plain_ones_if_they_are_not_centred(name):
+    """The model expects labels beyond the largest one declared; if there were none, its shift would
+    be a bias.
+    """
+    one = family(name)
+    y, eta, bound = np.array([1.0, 2.0, 4.0]), np.array([0.5, 1.2, 1.3]), np.full(3, 100.0)
+    plain_score = one.score(y, eta, one.default_link)
+    centred, as_it_is = (ClippedScore(one, one.default_link, 1.0, 4.0, 0.5, centred) for centred in (True, False))
+    assert as_it_is.score(y, eta, bound) == pytest.approx(plain_score)
+    assert as_it_is.slope(y, eta, bound) == pytest.approx(one.weight(eta, one.default_link))
+    assert np.min(np.abs(centred.score(y, eta, bound) - plain_score)) > 0.01
+
+
 @given(
     st.floats(-5, 5), BOUNDS, st.sampled_from([(0, 4), (0, 1000), (1, 8), (0, 1)]), st.sampled_from(["log", "softplus"])
 )

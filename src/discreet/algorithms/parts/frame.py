@@ -20,8 +20,9 @@ from discreet.rows import Answer, Floats, Query, Source, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 
 # Squared residuals are clipped at this many times the dispersion, or where the noise is this part
-# of it. With a large budget nothing is clipped, and the dispersion is the plain one for any tails.
-_SQUARES, _MOST_SQUARES, _SQUARES_NOISE = 9.0, 1e6, 0.01
+# of it, or of its sampling error for normal residuals. With a large budget nothing is clipped, and
+# the dispersion is the plain one for any tails.
+_SQUARES, _MOST_SQUARES, _SQUARES_NOISE, _SQUARES_SAMPLING = 9.0, 1e6, 0.01, 0.15
 _HALVINGS = 50
 _FARTHEST = 3.0
 _LEAST_DISPERSION = 1e-9
@@ -40,6 +41,8 @@ class Frame:
     foresight: Foresight
     count: float
     dispersion: float
+    # Whether the mean of clipped scores under the model is subtracted from them.
+    centred: bool = True
 
     @property
     def predictors(self) -> int:
@@ -193,8 +196,10 @@ class Frame:
             return family.squared_residual(y, eta, link)
 
         query = BoundedSum(self.coordinates.map(phi), self.model.labels, value, self.dispersion)
-        affordable = _SQUARES_NOISE * self.count * self.dispersion / max(self.source.noise_std(query, cost), 1e-300)
-        return replace(query, bound=min(max(affordable, _SQUARES), _MOST_SQUARES) * self.dispersion), cost
+        noise = max(_SQUARES_NOISE * self.count, _SQUARES_SAMPLING * math.sqrt(2 * self.count)) * self.dispersion
+        affordable = noise / max(self.source.noise_std(query, cost), 1e-300)
+        most = min(2 * self.count, _MOST_SQUARES)  # no square exceeds the sum of all
+        return replace(query, bound=max(min(affordable, most), _SQUARES) * self.dispersion), cost
 
     def with_squares(self, question: tuple[Query, GDP], answer: Answer) -> Frame:
         """The frame with the dispersion that explains the mean of clipped squares, as
@@ -223,7 +228,7 @@ class Frame:
         for all queries of a pass.
         """
         score, through = self._score, self.coordinates.map(phi).key
-        law = score.family, score.link, score.y_low, score.y_high, score.dispersion
+        law = score.family, score.link, score.y_low, score.y_high, score.dispersion, score.centred
 
         def rows(clip: float, y: Floats, eta: Floats, length: Floats) -> ClippedRows:
             # A copy of eta: the shared result is used later, when its memory may
@@ -235,5 +240,5 @@ class Frame:
 
     @property
     def _score(self) -> ClippedScore:
-        labels = self.model.labels
-        return ClippedScore(self.model.family, self.model.link, labels.low, labels.high, self.dispersion)
+        model, labels = self.model, self.model.labels
+        return ClippedScore(model.family, model.link, labels.low, labels.high, self.dispersion, self.centred)

@@ -31,8 +31,11 @@ MOMENT = 0.03  # a matrix, for the standard errors only
 FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
 SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
 # Gradients at the end: three keep a fit within eight passes. A budget above this mu protects
-# nobody, and more passes are spent on accuracy.
+# nobody, and more passes are spent on accuracy: more gradients, and for a curved link all of the
+# last steps twice, the first time with this part of the budget, to find a better point. Gradients
+# have little noise then, and standard errors get a larger share.
 _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
+REHEARSAL, _NOMINAL_DISPERSION = 0.2, 0.04
 # If noise hides the classes' part of the curvature, steps must be short, and there are
 # more: number and shares.
 _ROUGH_STEPS = 10, 0.1, 0.15
@@ -83,15 +86,29 @@ class Plan:
     def part(self, share: float) -> GDP:
         return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
 
+    def reduced(self, part: float) -> Plan:
+        """The same with a part of the budget."""
+        return replace(self, budget=replace(self.budget, mu=self.budget.mu * math.sqrt(part)))
+
     def last_steps(self, rough: bool) -> tuple[int, float, float]:
         """The largest number of last gradients, the share of the first, and of the
         rest those of the next ones.
 
         ``rough``: whether only a part of the curvature will be released.
         """
-        if self.budget.mu > _NOMINAL_MU:
+        if self.nominal:
             return _NOMINAL_GRADIENTS, FIRST, SECOND
         return _ROUGH_STEPS if rough else (_GRADIENTS, FIRST, SECOND)
+
+    @property
+    def nominal(self) -> bool:
+        """Whether the budget protects nobody."""
+        return self.budget.mu > _NOMINAL_MU
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether the last steps are done twice, with the curvature at the very last point."""
+        return self.nominal and self.curved
 
     @property
     def curvature(self) -> GDP:
@@ -102,6 +119,11 @@ class Plan:
     def asks_dispersion(self) -> bool:
         """Whether the dispersion is asked for before the last gradients."""
         return self.dispersion
+
+    @property
+    def last_dispersion(self) -> float:
+        """The share of the last dispersion, which makes all standard errors."""
+        return _NOMINAL_DISPERSION if self.nominal else LAST_DISPERSION
 
     @property
     def moment(self) -> GDP:
@@ -118,9 +140,10 @@ class Plan:
             (PUBLIC, self.public),
             (WHITENING, True),
             (HISTOGRAM + LENGTHS, True),
-            (DISPERSION + LAST_DISPERSION, self.dispersion),
+            (DISPERSION + self.last_dispersion, self.dispersion),
             (CURVATURE, True),
             (CURVATURE, self.curved),
+            (CURVATURE, self.rehearses),
             (MOMENT, True),
         )
         return sum(share for share, needed in asked if needed)
@@ -222,8 +245,11 @@ class IndexPlan(Plan):
     def last_steps(self, rough: bool) -> tuple[int, float, float]:
         if self.hidden:
             return 1, 1.0, SECOND
-        most = _NOMINAL_GRADIENTS if self.budget.mu > _NOMINAL_MU else _INDEX_GRADIENTS
-        return most, FIRST, SECOND
+        return _NOMINAL_GRADIENTS if self.nominal else _INDEX_GRADIENTS, FIRST, SECOND
+
+    @property
+    def rehearses(self) -> bool:
+        return False
 
     @property
     def hidden(self) -> bool:
@@ -248,7 +274,7 @@ class IndexPlan(Plan):
     def early(self) -> float:
         matrices = (1 if self.hidden else 2) * _INDEX_CURVATURE + _INDEX_MOMENT
         whitening = INDEX_WHITENING if self.whitens else 0.0
-        return LOOK + whitening + HISTOGRAM + LENGTHS + LAST_DISPERSION + matrices
+        return LOOK + whitening + HISTOGRAM + LENGTHS + self.last_dispersion + matrices
 
     def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
         return self.part(share * (1 - self._filter[2]) * (1 - self.early + saved))

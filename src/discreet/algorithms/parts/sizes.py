@@ -51,6 +51,8 @@ class Sizes:
     shares: Floats
     top: float
     label_free: bool
+    # Whether the histogram would have shown a single row anywhere.
+    complete: bool = False
 
     @classmethod
     def read(cls, counts: Floats, noise_std: float, unit: float, label_free: bool) -> Sizes:
@@ -66,7 +68,7 @@ class Sizes:
         seen /= max(float(seen.sum()), 1e-300)
         shares = trust * seen + (1 - trust) * expected
         top = float(EDGES[min(last, len(EDGES) - 1)])
-        return cls(unit, shares, max(top, 1.0) * unit, label_free)
+        return cls(unit, shares, max(top, 1.0) * unit, label_free, complete=_CLEAR_ALONE * noise_std < 1)
 
     @classmethod
     def of(cls, norms: Floats, label_free: bool) -> Sizes:
@@ -104,6 +106,10 @@ class Sizes:
             return float(self.shares @ (_MIDDLES * np.minimum(_MIDDLES, c))) / max(square, 1e-300)
         inside = np.clip((c - _LOW) / np.maximum(np.append(EDGES, EDGES[-1] * 1.44) - _LOW, 1e-300), 0.0, 1.0)
         return float(self.shares @ inside)
+
+    def all_within(self, clip: float) -> bool:
+        """Whether no score is beyond the clip norm, for certain."""
+        return self.complete and clip >= self.top
 
     def beyond(self, clip: float) -> float:
         """E max(norm - clip, 0), the mean of what a clip norm removes: an upper
