@@ -121,7 +121,7 @@ class _Descent(Approach):
     rehearsed: int = 0
 
     def rehearse(self) -> None:
-        """Choose bounds and measure with a part of the budget, for a better point to do so again."""
+        """Choose bounds and measure with a part of the budget, to repeat it from a better point."""
         plan = self.plan
         self.plan = plan.reduced(shares.REHEARSAL)
         self.choose_bounds()
@@ -227,8 +227,10 @@ class _Descent(Approach):
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             kept = self.sizes.kept(self.bounds.clip)
-            query, self.doubt = frame.curvature_question(phi, self.bounds.clip, self.longest, kept, plan.curvature)
-            more.append((query, plan.curvature))
+            # A last point that has a curvature anyway gets that of the very last one as well.
+            price = plan.part(2 * shares.CURVATURE) if here and number < 2 else plan.curvature
+            query, self.doubt = frame.curvature_question(phi, self.bounds.clip, self.longest, kept, price)
+            more.append((query, price))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.moment))
             if plan.dispersion:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from noisy_source import NoisySource
 from plain_source import without_rounding
 
+from discreet import PoissonRegressor, WeakGuaranteeWarning
 from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.labels import label_scale, octaves
@@ -444,3 +445,14 @@ def test_nearly_collinear_columns_are_whitened():
         ratios.append(float(away @ away) / (0.25 * (d + 1)))
     assert np.median(ratios) < 2, ratios
     assert max(ratios) < 10, ratios
+
+
+@pytest.mark.parametrize("epsilon", [150.0, 1e4])
+def test_a_rehearsed_fit_spends_its_budget_and_no_more(epsilon):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (500, 2))
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = PoissonRegressor(epsilon=epsilon, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0, 20))
+    with pytest.warns(WeakGuaranteeWarning):
+        model.fit(X, y)
+    assert 1 - 1e-12 < model.privacy_.mu / Budget.of(epsilon, 1e-6).mu <= 1
