@@ -55,5 +55,6 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
+    "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
 }

@@ -35,8 +35,9 @@ def load(path: str | PathLike[str]) -> Any:
     >>> import numpy as np
     >>> import discreet
     >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
-    >>> model = discreet.LinearRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2,
-    ...     2))
+    >>> model = discreet.LinearRegression(
+    ...     epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2, 2)
+    ... )
     >>> path = tempfile.mkdtemp() + "/model.json"
     >>> model.fit(X, X[:, 0]).save(path)
     >>> bool((discreet.load(path).coef_ == model.coef_).all())

@@ -50,9 +50,7 @@ def look_into(wheel: Path, sdist: Path) -> None:
     missing = [name for name in CARRIED if f"discreet/{name}" not in inside]
     with tarfile.open(sdist) as archive:
         packed = {name.split("/", 1)[-1] for name in archive.getnames()}
-    missing += [
-        name for name in ("LICENSE", "README.md", "pyproject.toml", "src/discreet/py.typed") if name not in packed
-    ]
+    missing += [name for name in PACKED if name not in packed]
     local = [name for name in inside | packed if LOCAL.search(name)]
     if missing or local:
         raise SystemExit(f"missing: {missing}; not to be packed: {local}")

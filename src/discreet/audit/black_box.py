@@ -56,9 +56,15 @@ class BlackBox:
     >>> import numpy as np
     >>> from discreet.audit import black_box, gaussian_claim
     >>> honest = lambda data: float(data.sum()) + np.random.default_rng().normal(0, 10.0)
-    >>> result = black_box(honest, gaussian_claim(1.0, 1e-6), data=np.zeros(5),
-    ...     neighbour=np.eye(5)[0], runs=100,
-    ...                    confidence=1 - 1e-9, workers=1)
+    >>> result = black_box(
+    ...     honest,
+    ...     gaussian_claim(1.0, 1e-6),
+    ...     data=np.zeros(5),
+    ...     neighbour=np.eye(5)[0],
+    ...     runs=100,
+    ...     confidence=1 - 1e-9,
+    ...     workers=1,
+    ... )
     >>> result.caught
     False
     """

@@ -70,9 +70,16 @@ class Membership:
     --------
     >>> import numpy as np
     >>> from discreet.audit import Membership
-    >>> result = Membership(members=np.array([1.0, 2.0]), outsiders=np.array([0.0, 1.5]),
-    ...     data_sets=1, area=0.75,
-    ...                     area_std=0.2, mu=0.5, epsilon=1.0, delta=1e-6)
+    >>> result = Membership(
+    ...     members=np.array([1.0, 2.0]),
+    ...     outsiders=np.array([0.0, 1.5]),
+    ...     data_sets=1,
+    ...     area=0.75,
+    ...     area_std=0.2,
+    ...     mu=0.5,
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ... )
     >>> bool(result.separation > 0)
     True
     """
@@ -189,9 +196,12 @@ def trace_members(
     ...     X = rng.normal(size=(rows, 3))
     ...     return X, X.sum(axis=1) + rng.normal(size=rows)
     >>> found = trace_members(
-    ...     lambda X, y: np.linalg.lstsq(X, y, rcond=None)[0], draw,
-    ...     lambda X, y, estimate: score_attack(X, y, estimate, np.ones(3), "gaussian"), rows=20,
-    ...     data_sets=30)
+    ...     lambda X, y: np.linalg.lstsq(X, y, rcond=None)[0],
+    ...     draw,
+    ...     lambda X, y, estimate: score_attack(X, y, estimate, np.ones(3), "gaussian"),
+    ...     rows=20,
+    ...     data_sets=30,
+    ... )
     >>> bool(found.area > 0.5)
     True
     """

@@ -155,8 +155,9 @@ class Replay:
     Examples
     --------
     >>> from discreet.audit import Replay
-    >>> result = Replay(claimed_mu=0.5, realised_mu=0.25, losses=(0.25,), labels=("first look",),
-    ...     problems=())
+    >>> result = Replay(
+    ...     claimed_mu=0.5, realised_mu=0.25, losses=(0.25,), labels=("first look",), problems=()
+    ... )
     >>> result.efficiency, result.passed
     (0.5, True)
     """

@@ -65,11 +65,19 @@ class Worst:
     Examples
     --------
     >>> from discreet.audit import Replay, Worst
-    >>> report = Replay(claimed_mu=0.5, realised_mu=0.4, losses=(0.4,), labels=("first look",),
-    ...     problems=())
-    >>> worst = Worst(data=(), neighbour=(), realised_mu=0.4, claimed_mu=0.5, losses=(0.4,),
+    >>> report = Replay(
+    ...     claimed_mu=0.5, realised_mu=0.4, losses=(0.4,), labels=("first look",), problems=()
+    ... )
+    >>> worst = Worst(
+    ...     data=(),
+    ...     neighbour=(),
+    ...     realised_mu=0.4,
+    ...     claimed_mu=0.5,
+    ...     losses=(0.4,),
     ...     candidates=32,
-    ...               report=report, releases=())
+    ...     report=report,
+    ...     releases=(),
+    ... )
     >>> worst.efficiency
     0.8
     """
@@ -187,8 +195,9 @@ def worst_neighbours(
     --------
     >>> from discreet import LinearRegression
     >>> from discreet.audit import worst_neighbours
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1),
-    ...     solver="moments")
+    >>> model = LinearRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1), solver="moments"
+    ... )
     >>> worst = worst_neighbours(model, features=1, rows=100, climbs=0)
     >>> worst.passed, 0 < worst.efficiency <= 1
     (True, True)

@@ -41,7 +41,7 @@ class _Main(LazyGroup):
             raise SystemExit(130) from None
 
 
-@click.group(cls=_Main, modules=_COMMANDS)
+@click.group(cls=_Main, modules=_COMMANDS, epilog="\b\nExample, which makes its own data:\n  discreet demo --out demo")
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Differentially private regression, with its guarantee, its standard errors and its price."""

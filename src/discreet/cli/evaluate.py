@@ -13,9 +13,7 @@ from discreet.cli.tables import Given, table_options
 from discreet.cli.watching import watched
 
 
-@click.command(
-    epilog="Example:\n\n  discreet evaluate model.json heldout.parquet --epsilon 1 --delta 1e-6 --ledger budget.ledger",
-)
+@click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.argument("data", required=False)
 @click.option("--epsilon", required=True, type=float, help="Epsilon of this evaluation, besides that of the fit.")
@@ -64,7 +62,7 @@ def evaluate(
     """Evaluate the saved MODEL on the private rows of DATA: R^2 or deviance explained, log-loss,
     AUC, calibration.
 
-    DATA is anything that ``discreet fit`` takes. Every number has an interval for the privacy
+    DATA is anything that 'discreet fit' takes. Every number has an interval for the privacy
     noise.
     """
     with clean_errors():

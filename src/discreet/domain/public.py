@@ -41,8 +41,9 @@ class Public:
     >>> import numpy as np
     >>> from discreet import LinearRegression, Public
     >>> public = Public(np.random.default_rng(0).uniform(-1, 1, (100, 2)))
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5),
-    ...     public=public)
+    >>> model = LinearRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5), public=public
+    ... )
     """
 
     rows: Any = None

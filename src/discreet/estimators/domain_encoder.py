@@ -73,8 +73,9 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
     >>> import pandas as pd
     >>> from discreet import Categorical, Domain, DomainEncoder, Numeric
     >>> domain = Domain((Numeric("age", 0, 100), Categorical("smoker", ("no", "yes"))))
-    >>> DomainEncoder(domain).fit_transform(pd.DataFrame({"age": [25, 100], "smoker": ["yes",
-    ...     "no"]}))
+    >>> DomainEncoder(domain).fit_transform(
+    ...     pd.DataFrame({"age": [25, 100], "smoker": ["yes", "no"]})
+    ... )
        age  smoker=yes
     0 -0.5         1.0
     1  1.0         0.0

@@ -72,9 +72,9 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
     >>> X = rng.uniform(-1, 1, (2_000, 2))
     >>> from discreet import GeneralizedLinearRegressor
     >>> y = rng.gamma(2.0, np.exp(X @ [0.5, -0.5]) / 2.0)
-    >>> model = GeneralizedLinearRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1),
-    ...     bounds_y=(0.01, 20),
-    ...                                    family="gamma")
+    >>> model = GeneralizedLinearRegressor(
+    ...     epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(0.01, 20), family="gamma"
+    ... )
     >>> model = model.fit(X, y)
     >>> model.coef_.shape
     (2,)

@@ -398,8 +398,9 @@ class SingleIndexRegressor(_IndexRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 2))
     >>> from discreet import SingleIndexRegressor
     >>> y = np.log1p(np.exp(X @ [1.0, -1.0])) + rng.normal(0, 0.1, 2_000)
-    >>> model = SingleIndexRegressor(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3),
-    ...     link="softplus")
+    >>> model = SingleIndexRegressor(
+    ...     epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 3), link="softplus"
+    ... )
     >>> model = model.fit(X, y)
     >>> model.coef_.shape
     (2,)

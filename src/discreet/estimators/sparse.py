@@ -109,8 +109,9 @@ class SparseLinearRegression(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparseLinearRegression
     >>> y = 3 * X[:, 4] + rng.normal(0, 0.5, 2_000)
-    >>> model = SparseLinearRegression(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1),
-    ...     bounds_y=(-5, 5))
+    >>> model = SparseLinearRegression(
+    ...     epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(-5, 5)
+    ... )
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
     """
@@ -137,8 +138,9 @@ class SparsePoissonRegressor(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparsePoissonRegressor
     >>> y = rng.poisson(np.exp(1.5 * X[:, 4]))
-    >>> model = SparsePoissonRegressor(epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1),
-    ...     bounds_y=(0, 15))
+    >>> model = SparsePoissonRegressor(
+    ...     epsilon=5.0, delta=1e-6, sparsity=1, bounds_X=(-1, 1), bounds_y=(0, 15)
+    ... )
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
     """
@@ -179,9 +181,14 @@ class SparseRegressor(_SparseRegressor):
     >>> X = rng.uniform(-1, 1, (2_000, 30))
     >>> from discreet import SparseRegressor, huber
     >>> y = 3 * X[:, 4] + rng.standard_t(3, 2_000)
-    >>> model = SparseRegressor(epsilon=5.0, delta=1e-6, sparsity=1, loss=huber(2.0),
+    >>> model = SparseRegressor(
+    ...     epsilon=5.0,
+    ...     delta=1e-6,
+    ...     sparsity=1,
+    ...     loss=huber(2.0),
     ...     bounds_X=(-1, 1),
-    ...                         bounds_y=(-10, 10))
+    ...     bounds_y=(-10, 10),
+    ... )
     >>> model.fit(X, y).get_support(indices=True).tolist()
     [4]
     """

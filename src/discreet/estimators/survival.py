@@ -65,8 +65,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (5000, 1))
     >>> time = rng.exponential(10 / np.exp(X[:, 0]))
-    >>> model = discreet.PiecewiseExponentialRegressor(epsilon=5, delta=1e-6, bounds_X=(-1, 1),
-    ...     breaks=(5, 20))
+    >>> model = discreet.PiecewiseExponentialRegressor(
+    ...     epsilon=5, delta=1e-6, bounds_X=(-1, 1), breaks=(5, 20)
+    ... )
     >>> model = model.fit(X, np.minimum(time, 20), event=time < 20)
     >>> bool(abs(model.hazard_ratios()["hazard ratio"].iloc[0] - np.e) < 1)
     True

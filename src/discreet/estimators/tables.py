@@ -165,7 +165,10 @@ def named_target(estimator: Any, name: Any) -> Numeric:
     if estimator.domain is not None and isinstance(name, str) and name in estimator.domain:
         column = estimator.domain[name]
         if isinstance(column, Categorical):
-            raise DomainError(f"target {name!r} is declared as categorical; a linear model needs a number")
+            raise DomainError(
+                f"target {name!r} is declared as categorical; this model needs a number. For classes take "
+                "LogisticRegression (--family logistic)"
+            )
         found: Numeric = column
         return found
     if estimator.domain is not None and isinstance(name, str):

@@ -50,8 +50,9 @@ class Moments:
     >>> import numpy as np
     >>> from discreet import LinearRegression
     >>> X = np.random.default_rng(0).uniform(-1, 1, (5_000, 2))
-    >>> model = LinearRegression(epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-3, 3),
-    ...     solver="moments")
+    >>> model = LinearRegression(
+    ...     epsilon=5.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-3, 3), solver="moments"
+    ... )
     >>> moments = model.fit(X, X.sum(axis=1)).moments_
     >>> moments.regress("x0", ["x1"], alpha=10.0).params.index.tolist()
     ['const', 'x1']

@@ -21,9 +21,13 @@ class Collection:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import Client, Collection, wire
     >>> collection = Collection(task)
     >>> collection.add(wire.decode(task, Client(task).report({"age": 50, "cost": 0.4})))

@@ -65,9 +65,13 @@ def fit(
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> import numpy as np
     >>> from discreet.local import simulate
     >>> rng = np.random.default_rng(0)

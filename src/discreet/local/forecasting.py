@@ -47,9 +47,13 @@ def forecast(task: Task, n: int, model: str | Model | None = None) -> dict[str, 
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import forecast
     >>> sorted(forecast(task, 20_000))
     ['names', 'reports', 'squared_relative_error', 'std_errors', 'supposes']
@@ -128,9 +132,13 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> import numpy as np
     >>> from discreet.local import simulate
     >>> rng = np.random.default_rng(0)

@@ -32,9 +32,13 @@ def local_guarantee(task: Task) -> Guarantee:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import local_guarantee
     >>> local_guarantee(task).epsilon(0.0) <= 4.0
     True
@@ -66,9 +70,13 @@ def in_words(task: Task) -> str:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import in_words
     >>> in_words(task)[:33]
     'Your device changes your answers '
@@ -118,9 +126,13 @@ def shuffled_epsilon(task: Task, n: int, delta: float) -> float:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import shuffled_epsilon
     >>> shuffled_epsilon(task, 100_000, 1e-6) < 4.0
     True

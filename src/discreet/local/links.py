@@ -38,8 +38,9 @@ class Link:
     --------
     >>> import numpy as np
     >>> from discreet.local import Link
-    >>> link = Link("square root", np.sqrt, lambda eta: 0.5 / np.sqrt(eta),
-    ...     lambda eta: -0.25 * eta**-1.5)
+    >>> link = Link(
+    ...     "square root", np.sqrt, lambda eta: 0.5 / np.sqrt(eta), lambda eta: -0.25 * eta**-1.5
+    ... )
     >>> float(link.mean(4.0))
     2.0
     """

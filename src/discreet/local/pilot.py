@@ -84,9 +84,13 @@ def pilot_task(
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import pilot_task
-    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> pilot = pilot_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                    epsilon=4.0, goal=100_000)
+    ...     epsilon=4.0,
+    ...     goal=100_000,
+    ... )
     >>> pilot.goal
     10000
     """
@@ -178,9 +182,13 @@ def second_task(pilot: Task, collection: Collection, goal: int | None = None, cl
     >>> import numpy as np
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import pilot_task, second_task, simulate
-    >>> pilot = pilot_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> pilot = pilot_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                    epsilon=4.0, goal=100_000)
+    ...     epsilon=4.0,
+    ...     goal=100_000,
+    ... )
     >>> rng = np.random.default_rng(0)
     >>> collection = simulate(pilot, {"age": rng.uniform(18, 90, 10_000)}, rng.random(10_000), rng)
     >>> second_task(pilot, collection).parent == pilot.digest

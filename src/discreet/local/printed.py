@@ -134,9 +134,15 @@ def printed_task(
     >>> from discreet import Domain, Numeric, Public
     >>> from discreet.local import printed_task
     >>> public = Public(np.random.default_rng(0).uniform(-1, 1, (200, 1)))
-    >>> printed_task("as printed", domain=Domain((Numeric("x0", -1, 1),)), target=Numeric("y", 0,
-    ...     1),
-    ...              epsilon=4.0, delta=1e-6, goal=1_000, public=public).calibration
+    >>> printed_task(
+    ...     "as printed",
+    ...     domain=Domain((Numeric("x0", -1, 1),)),
+    ...     target=Numeric("y", 0, 1),
+    ...     epsilon=4.0,
+    ...     delta=1e-6,
+    ...     goal=1_000,
+    ...     public=public,
+    ... ).calibration
     'paper'
     """
     check_asked(epsilon, delta, goal)
@@ -195,9 +201,16 @@ def printed_second(first: Task, collection: Collection) -> Task:
     >>> import numpy as np
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import printed_second, printed_task, simulate
-    >>> first = printed_task("as printed", domain=Domain((Numeric("x0", -1, 1),)),
+    >>> first = printed_task(
+    ...     "as printed",
+    ...     domain=Domain((Numeric("x0", -1, 1),)),
     ...     target=Numeric("y", 0, 1),
-    ...                      epsilon=8.0, delta=1e-6, goal=1_000, rounds=2, covariance_norm=1.0)
+    ...     epsilon=8.0,
+    ...     delta=1e-6,
+    ...     goal=1_000,
+    ...     rounds=2,
+    ...     covariance_norm=1.0,
+    ... )
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(-1, 1, 500)
     >>> collection = simulate(first, {"x0": x}, (x > 0).astype(float), rng)

@@ -75,9 +75,13 @@ class Task:
     --------
     >>> from discreet import Domain, Numeric
     >>> from discreet.local import new_task
-    >>> task = new_task("cost by age", domain=Domain((Numeric("age", 18, 90),)),
+    >>> task = new_task(
+    ...     "cost by age",
+    ...     domain=Domain((Numeric("age", 18, 90),)),
     ...     target=Numeric("cost", 0, 1),
-    ...                 epsilon=4.0, goal=20_000)
+    ...     epsilon=4.0,
+    ...     goal=20_000,
+    ... )
     >>> from discreet.local import Task
     >>> Task.from_dict(task.to_dict()).digest == task.digest
     True

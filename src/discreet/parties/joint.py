@@ -66,9 +66,10 @@ def join(
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
-    ...     f"{folder}/{name}.ledger"))
-    ...             for name, frame in frames.items()]
+    >>> ledgers = {name: open_ledger(plan, name, f"{folder}/{name}.ledger") for name in frames}
+    >>> releases = [
+    ...     release(plan, name, frame, ledger=ledgers[name]) for name, frame in frames.items()
+    ... ]
     >>> [column.name for column in join(releases, plan=plan).columns]
     ['age', 'bill']
     """
@@ -131,9 +132,10 @@ class Joint:
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
-    ...     f"{folder}/{name}.ledger"))
-    ...             for name, frame in frames.items()]
+    >>> ledgers = {name: open_ledger(plan, name, f"{folder}/{name}.ledger") for name in frames}
+    >>> releases = [
+    ...     release(plan, name, frame, ledger=ledgers[name]) for name, frame in frames.items()
+    ... ]
     >>> joint = join(releases, plan=plan)
     >>> round(joint.privacy.epsilon(1e-6), 4) <= 3.0
     True

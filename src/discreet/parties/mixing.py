@@ -78,9 +78,10 @@ def release(
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
-    ...     f"{folder}/{name}.ledger"))
-    ...             for name, frame in frames.items()]
+    >>> ledgers = {name: open_ledger(plan, name, f"{folder}/{name}.ledger") for name in frames}
+    >>> releases = [
+    ...     release(plan, name, frame, ledger=ledgers[name]) for name, frame in frames.items()
+    ... ]
     >>> releases[0].party, releases[0].rows
     ('a', 5000)
     """

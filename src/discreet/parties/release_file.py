@@ -104,9 +104,10 @@ class PartyRelease:
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
-    ...     f"{folder}/{name}.ledger"))
-    ...             for name, frame in frames.items()]
+    >>> ledgers = {name: open_ledger(plan, name, f"{folder}/{name}.ledger") for name in frames}
+    >>> releases = [
+    ...     release(plan, name, frame, ledger=ledgers[name]) for name, frame in frames.items()
+    ... ]
     >>> from discreet.parties import PartyRelease
     >>> releases[0].save(f"{folder}/a.release")
     >>> PartyRelease.load(f"{folder}/a.release").party

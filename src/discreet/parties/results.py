@@ -53,9 +53,10 @@ class JointResult(NamedMethods, ReportMethods):
     >>> frames = {"a": pd.DataFrame({"patient": patient, "age": age}),
     ...           "b": pd.DataFrame({"patient": patient, "bill": 90 * age})}
     >>> folder = tempfile.mkdtemp()
-    >>> releases = [release(plan, name, frame, ledger=open_ledger(plan, name,
-    ...     f"{folder}/{name}.ledger"))
-    ...             for name, frame in frames.items()]
+    >>> ledgers = {name: open_ledger(plan, name, f"{folder}/{name}.ledger") for name in frames}
+    >>> releases = [
+    ...     release(plan, name, frame, ledger=ledgers[name]) for name, frame in frames.items()
+    ... ]
     >>> result = join(releases, plan=plan).regress("bill")
     >>> result.results_.params.index.tolist()
     ['const', 'age']

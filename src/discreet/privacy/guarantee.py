@@ -71,8 +71,9 @@ class Guarantee:
     >>> import numpy as np
     >>> from discreet import LinearRegression
     >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2,
-    ...     2)).fit(X, X[:, 0])
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-2, 2)).fit(
+    ...     X, X[:, 0]
+    ... )
     >>> round(model.privacy_.epsilon(1e-6), 4) <= 1.0
     True
     >>> model.privacy_.unit

@@ -66,8 +66,9 @@ class Ledger:
     --------
     >>> import tempfile
     >>> from discreet import Ledger
-    >>> ledger = Ledger.create(tempfile.mkdtemp() + "/budget.ledger", epsilon=3, delta=1e-6,
-    ...     note="board of May")
+    >>> ledger = Ledger.create(
+    ...     tempfile.mkdtemp() + "/budget.ledger", epsilon=3, delta=1e-6, note="board of May"
+    ... )
     >>> ledger.charges, ledger.note
     (0, 'board of May')
     """

@@ -49,8 +49,9 @@ def percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def times(factor: float) -> str:
-    """A factor as text: 2.7, 148, or as a power of ten where it is very large."""
-    if factor > 1e6:
-        return f"e^{math.log(factor):.3g}" if math.isfinite(factor) else "infinitely many"
+def odds_factor(epsilon: float) -> str:
+    """e to the epsilon as text: 2.7, 148, or as a power of e where it is very large."""
+    if epsilon > math.log(1e6):
+        return f"e^{epsilon:.4g}" if math.isfinite(epsilon) else "infinitely many"
+    factor = math.exp(epsilon)
     return f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}"

@@ -92,8 +92,9 @@ class Results:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (5_000, 2))
     >>> y = X @ [1.0, -2.0] + rng.normal(0, 0.5, 5_000)
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5,
-    ...     5)).fit(X, y)
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-5, 5)).fit(
+    ...     X, y
+    ... )
     >>> model.results_.params.index.tolist()
     ['const', 'x0', 'x1']
     >>> bool(model.results_.wald_test("x0 = x1").pvalue < 0.001)

@@ -35,8 +35,9 @@ class Summary:
     >>> import numpy as np
     >>> from discreet import LinearRegression
     >>> X = np.random.default_rng(0).uniform(-1, 1, (1_000, 1))
-    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1,
-    ...     1)).fit(X, X[:, 0])
+    >>> model = LinearRegression(epsilon=1.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-1, 1)).fit(
+    ...     X, X[:, 0]
+    ... )
     >>> print(str(model.summary()).splitlines()[0].strip())
     discreet LinearRegression of y
     """
@@ -129,6 +130,11 @@ class Summary:
             said = ["Standard errors include sampling error and privacy noise."]
             if results.noise_covariance is not None:
                 said[0] = f"{said[0][:-1]}; privacy is the noise's share of their squares."
+            if results.signal in ("faint", "drowned") and results.trust == "central":
+                said.append(
+                    "More rows, a larger epsilon or narrower declared bounds would help: `discreet plan` "
+                    "forecasts by how much, without data."
+                )
         return [*said, *results.notes]
 
     def __str__(self) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.privacy import Guarantee
-from discreet.results.numbers import times
+from discreet.results.numbers import odds_factor
 from discreet.rows import RowsUsed
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = {
     "clear": "",
-    "faint": "faint: effects stand out of the privacy noise only together; ",
+    "faint": "faint: effects stand out of the privacy noise together, hardly one by one; ",
     "drowned": "drowned: what is shown may be privacy noise alone; ",
 }
 
@@ -29,7 +28,7 @@ def price_in_words(guarantee: Guarantee, delta: float) -> str:
 
 def promise_in_words(guarantee: Guarantee, delta: float, trust: str = "central") -> str:
     """What the guarantee means for one person, in words."""
-    factor = times(math.exp(min(guarantee.epsilon(delta), 700.0)))
+    factor = odds_factor(guarantee.epsilon(delta))
     chance = f", except with probability {delta:.3g}" if delta else ""
     if trust == "local":
         return (
@@ -69,10 +68,12 @@ def verdict(results: Results) -> str:
     if results.covariance is None:
         return f"{signal}unknown, as there are no standard errors"
     clear, all_ = clear_effects(results)
+    if signal:
+        return f"{signal}{clear or 'none'} of {all_} intervals exclude{'s' if clear < 2 else ''} 0"
     if all_ == 1:
         said = "the effect is clear despite the noise" if clear else "the effect is not clear of the noise"
     elif clear == all_:
         said = f"{'both' if all_ == 2 else f'all {all_}'} effects are clear despite the noise"
     else:
         said = f"{clear or 'none'} of {all_} effects {'is' if clear == 1 else 'are'} clear despite the noise"
-    return signal + said
+    return said

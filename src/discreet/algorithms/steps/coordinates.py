@@ -104,7 +104,8 @@ class Coordinates:
             missed = values + _SURE * noise < _REACHED * wanted
             stretch[missed] = 1.0
         turn = (vectors * stretch) @ vectors.T
-        # Of the smallest noisy eigenvalues, most are noise: only what is beyond its edge is expected.
+        # Of the smallest noisy eigenvalues, most are noise: only what is beyond its edge is
+        # expected.
         ahead = (vectors * (np.maximum(seen - edge, 0.0) / values)) @ vectors.T
         matrix = self.matrix.copy()
         if self.constant:
