@@ -12,8 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from discreet import GeneralizedLinearRegressor, LinearRegression, huber
+from discreet.privacy import GDP
 from experiments.data import data_folder
 from experiments.newer.adaptive_clipping import clipped_descent
+from experiments.newer.dp_huber import dp_huber
 from experiments.newer.stable_least_squares import planned, stable_least_squares
 from experiments.runner import Cell, Figure, main
 
@@ -24,7 +26,7 @@ CELLS = [
     *({"set": "ccpp", "n": 9568, "epsilon": e} for e in (1.0, 4.0)),
     *({"set": "GPU", "n": 241_600, "epsilon": e} for e in (1.0, 4.0)),
 ]
-CURVES = ("auto", "stable least squares", "adaptive clipping", "huber", "no privacy")
+CURVES = ("auto", "stable least squares", "adaptive clipping", "DP Huber", "huber", "no privacy")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ def fit(curve: str, problem: Problem, cell: Cell, seed: int) -> float:
         return stable(problem, epsilon, rng)
     if curve == "adaptive clipping":
         return problem.error(clipped_descent(design, y, epsilon, DELTA, STEPS, rng))
+    if curve == "DP Huber":
+        mu, width = GDP.from_epsilon(epsilon, DELTA).mu, 1.345 * math.sqrt(problem.variance)
+        return problem.error(dp_huber(design, y, mu, width, math.sqrt(design.shape[1]), STEPS, rng))
     if curve == "no privacy":
         return problem.error(np.linalg.lstsq(design, y, rcond=None)[0])
     asked = {"epsilon": epsilon, "delta": DELTA, "bounds_X": problem.bounds, "bounds_y": problem.label_bounds}

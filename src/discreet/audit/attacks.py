@@ -153,11 +153,11 @@ def _family(chosen: str | Family) -> Family:
 
 
 def _checked(X: Any, y: Any, estimate: Any, truth: Any) -> tuple[Floats, Floats, Floats, Floats]:
-    rows = np.asarray(X, dtype=np.float64)
-    labels, beta = np.asarray(y, dtype=np.float64), np.asarray(truth, dtype=np.float64)
-    error = np.asarray(estimate, dtype=np.float64) - beta
-    if rows.ndim != 2 or labels.shape != rows.shape[:1] or error.shape != rows.shape[1:]:
+    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    found, beta = np.asarray(estimate, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if rows.ndim != 2 or labels.shape != rows.shape[:1] or not found.shape == beta.shape == rows.shape[1:]:
         raise ValueError(
-            f"X, y, estimate and truth must fit together, got shapes {rows.shape}, {labels.shape}, {error.shape}"
+            "X must be a table, y have a label for each of its rows, estimate and truth a number for each of its "
+            f"columns; got shapes {rows.shape}, {labels.shape}, {found.shape} and {beta.shape}"
         )
-    return rows, labels, error, beta
+    return rows, labels, found - beta, beta

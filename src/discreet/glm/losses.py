@@ -4,6 +4,7 @@ smoothed quantile, user-defined.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -70,6 +71,7 @@ class Loss:
         if not callable(self.slope):
             raise ValueError("a loss needs a function slope(residual), or slope(y, eta) with eta_range=(low, high)")
         if self.eta_range is None:
+            _refuse_two_arguments(self.slope)
             seen = self.at_residual(_SIZES)
         else:
             low, high = self.eta_range
@@ -119,6 +121,20 @@ class Loss:
         if np.isnan(numbers).any():
             raise ValueError(f"{what} of loss {self.name!r} returns NaN at a finite point")
         return numbers
+
+
+def _refuse_two_arguments(slope: Callable[..., Floats]) -> None:
+    try:
+        signature = inspect.signature(slope)
+    except ValueError:  # some compiled functions have none
+        return
+    try:
+        signature.bind(_SIZES)
+    except TypeError:
+        raise ValueError(
+            "without eta_range, slope is a function of the residual eta - y alone; a function slope(y, eta) needs "
+            "eta_range=(low, high)"
+        ) from None
 
 
 def huber(width: float) -> Loss:

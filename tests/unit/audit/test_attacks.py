@@ -101,10 +101,16 @@ def test_relu_members_score_high_and_need_the_lost_factor():
 
 
 @pytest.mark.parametrize(
-    "arguments", [(np.ones(3), [1.0], [1.0], [1.0]), (np.ones((2, 3)), [1.0], np.ones(3), np.ones(3))]
+    "arguments",
+    [
+        (np.ones(3), [1.0], [1.0], [1.0]),
+        (np.ones((2, 3)), [1.0], np.ones(3), np.ones(3)),
+        (np.ones((2, 3)), [1.0, 1.0], np.ones(4), np.ones(3)),
+        (np.ones(3), np.ones((2, 3)), [1.0, 1.0], np.ones(3)),
+    ],
 )
 def test_shapes_that_do_not_fit_are_refused(arguments):
-    with pytest.raises(ValueError, match="fit together"):
+    with pytest.raises(ValueError, match="estimate and truth a number for each of its columns"):
         relu_tracing_attack(*arguments)
 
 

@@ -145,6 +145,7 @@ def test_the_slope_is_called_before_any_row_is_read_and_never_with_one():
 REFUSED = {
     "no bound": (lambda: Loss(np.tanh, 0), "finite bound > 0"),
     "no function": (lambda: Loss(3.0, 1.0), r"needs a function slope\(residual\)"),
+    "of two arguments": (lambda: Loss(lambda y, eta: eta - y, 1.0), r"slope\(y, eta\) needs eta_range"),
     "one number for all": (lambda: Loss(lambda r: 1.0, 1.0), "must return one number per point"),
     "NaN": (lambda: Loss(np.log, 1.0), "returns NaN at a finite point"),
     "range turned": (lambda: Loss(lambda y, eta: eta, 1.0, eta_range=(1, -1)), "eta_range must be finite"),
