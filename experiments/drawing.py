@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from benchmarks.names import axis_of, title_of
 
-from discreet.report.figure_style import DASHES, MARKERS, OURS, PEERS, key, save, styled, x_title
+from discreet.report.figure_style import DASHES, LIMIT, MARKERS, OURS, OURS_LIGHT, PEERS, key, save, styled, x_title
 
-# What the product does unless told otherwise; all else in a figure is a paper's method or another
-# setting.
+# What the product does unless told otherwise, its other settings, and what has no privacy; all else
+# in a figure is a paper's method, in grey.
 _DEFAULTS = ("auto", "unit", "discreet")
+_OTHERS = ("gaussian", "two rounds", "iht", "minibatch", "huber", "huber iht")
+_LIMITS = ("no privacy", "no noise", "constant")
 
 
 def sort_key(cell: Sequence[str]) -> tuple[tuple[int, float, str], ...]:
@@ -44,15 +46,19 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
     with styled():
         drawing = Drawing(figsize=(4.2 * width, 3.2 * shape[0] + 0.5), layout="constrained")
         axes = drawing.subplots(*shape, squeeze=False)
+        ticks = spaced({cell[axis] for cell in cells}, figure.log_axis)
         for place, panel in zip(axes.flat, panels, strict=False):
             for curve in figure.curves:
                 here = [cell for cell in cells if tuple(cell[i] for i in rest) == panel and cell in runs[curve]]
-                _line(place, [(cell[axis], np.array(runs[curve][cell])) for cell in here], figure, curve)
+                points = [(_place(cell[axis], ticks), np.array(runs[curve][cell])) for cell in here]
+                _line(place, points, figure, curve)
             told = [
                 title_of(word) if keys[i] == "set" else f"{keys[i]} {word}" for i, word in zip(rest, panel, strict=True)
             ]
             place.set_title(", ".join(told))
-            if not figure.log_axis:
+            if ticks:
+                place.set_xticks(range(len(ticks)), ticks)
+            elif not figure.log_axis:
                 place.locator_params(axis="x", nbins=5)
             if figure.log_axis:
                 place.set_xscale("log")
@@ -62,23 +68,54 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
             place.axis("off")
         x_title(axes, axis_of(figure.axis))
         drawing.supylabel(figure.measure, fontsize=9)
-        key(drawing, axes.flat[0], columns=2 if width == 1 else 4)
+        # The panel with most curves: some are refused, or left out, in others.
+        fullest = max(axes.flat, key=lambda place: len(place.lines))
+        key(drawing, fullest, columns=2 if width == 1 else 4)
         drawing.suptitle(figure.title, fontsize=10)
     save(drawing, path)
 
 
-def _line(place: Any, points: Sequence[tuple[str, Any]], figure: Any, curve: str) -> None:
-    """The median and a band of one curve; the default in discreet's colour, others in greys and
-    with markers.
+def spaced(words: set[str], log_axis: bool) -> list[str]:
+    """The ticks of an axis whose values lie at equal distances: words, and numbers that span more
+    than a factor of 20. None for other axes.
     """
+    ordered = sorted(words, key=lambda word: sort_key([word]))
+    if not all(map(is_number, ordered)):
+        return ordered
+    sizes = [abs(float(word)) for word in ordered if float(word)]
+    return ordered if sizes and not log_axis and max(sizes) > 20 * min(sizes) else []
+
+
+def _place(word: str, ticks: list[str]) -> float:
+    return ticks.index(word) if ticks else float(word)
+
+
+def _look(figure: Any, curve: str) -> dict[str, Any]:
+    """The default in discreet's colour, its other settings lighter, limits in theirs, papers in
+    greys.
+    """
+    if curve in _DEFAULTS:
+        return {"color": OURS, "linestyle": "-", "marker": "o", "zorder": 4}
+    if curve in _LIMITS:
+        return {"color": LIMIT, "linestyle": DASHES[_LIMITS.index(curve)], "zorder": 3}
+    own = curve in _OTHERS or curve.endswith("tight")
+    alike = [name for name in figure.curves if name not in (*_DEFAULTS, *_LIMITS)]
+    number = [name for name in alike if (name in _OTHERS or name.endswith("tight")) == own].index(curve)
+    look = {
+        "linestyle": DASHES[number % len(DASHES)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "zorder": 3 if own else 2,
+    }
+    return look | {"color": OURS_LIGHT if own else PEERS[number % len(PEERS)]}
+
+
+def _line(place: Any, points: Sequence[tuple[float, Any]], figure: Any, curve: str) -> None:
+    """The median and a band of one curve; none where nothing was run or all was refused."""
     points = [(x, values[np.isfinite(values)]) for x, values in points]
     points = [(x, values) for x, values in points if len(values)]
-    xs = [float(x) if is_number(x) else i for i, (x, _) in enumerate(points)]
-    number = [name for name in figure.curves if name not in _DEFAULTS].index(curve) if curve not in _DEFAULTS else -1
-    colour = OURS if number < 0 else PEERS[number % len(PEERS)]
-    dash, marker = ("-", "o") if number < 0 else (DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)])
-    medians = [np.median(values) for _, values in points]
-    # On top of the others.
-    order = 3 if number < 0 else 2
-    place.plot(xs, medians, linestyle=dash, marker=marker, markersize=4, color=colour, label=curve, zorder=order)
-    place.fill_between(xs, *([np.quantile(v, q) for _, v in points] for q in (0.1, 0.9)), color=colour, alpha=0.12)
+    if not points:
+        return
+    xs, look = [x for x, _ in points], _look(figure, curve)
+    place.plot(xs, [np.median(values) for _, values in points], markersize=4, label=curve, **look)
+    ends = [[np.quantile(values, q) for _, values in points] for q in (0.1, 0.9)]
+    place.fill_between(xs, *ends, color=look["color"], alpha=0.1, linewidth=0)
