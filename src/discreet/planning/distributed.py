@@ -26,7 +26,7 @@ def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, f
     if public <= 2 * design.size:
         enough = max(500, 100 * math.ceil(design.size / 10))
         raise NoForecast(
-            f"trust='local' needs more than {2 * design.size} public rows for a forecast, got {public}: without "
+            f"a forecast for devices needs more than {2 * design.size} public rows, got {public}: without "
             "them the covariance is collected too, and only a simulation (discreet local simulate) shows the "
             "resulting error",
             Remedy(f"Suppose {enough:,} public rows", {"public": enough}),

@@ -9,7 +9,7 @@ h3 { font-size:1rem; margin:1.6rem 0 .3rem; }
 .share { display:block; height:8px; border-radius:4px; background:var(--line); overflow:hidden; margin:6px 0; }
 .share i { display:block; height:100%; background:var(--blue); max-width:100%; }
 .share i.over { background:var(--bad); }
-.cards { grid-template-columns:repeat(auto-fit,minmax(175px,1fr)); }
+.cards { grid-template-columns:repeat(auto-fit,minmax(200px,1fr)); }
 td .share { width:90px; margin:3px 0 0 auto; }
 .plots { display:flex; flex-wrap:wrap; gap:12px; } .plots figure { margin:0; max-width:100%; break-inside:avoid; }
 .plots svg { max-width:100%; height:auto; display:block; }

@@ -94,7 +94,8 @@ def _parsed(text: str, names: list[str]) -> tuple[Floats, Floats]:
         read = LinearConstraints.from_spec(text, variable_names=names)
     except (FormulaicError, ValueError, KeyError, TypeError) as error:
         raise DiscreetError(
-            f"cannot read the hypothesis {text!r} about {', '.join(names)}: {str(error).splitlines()[0]}; put names "
+            f"cannot read the hypothesis {text!r} ({str(error).splitlines()[0]}): write sums of coefficients, such as "
+            f"'2 * {names[-1]} = 1'. The coefficients are {', '.join(names)}; put names "
             "that are not Python names in back quotes: `smoker=yes`"
         ) from None
     return np.asarray(read.constraint_matrix, dtype=np.float64), np.asarray(read.constraint_values, dtype=np.float64)

@@ -19,6 +19,7 @@ from discreet.domain.formula.interval import Interval
 from discreet.domain.names import lacking
 from discreet.domain.values import spelling
 from discreet.errors import DomainError
+from discreet.text import did_you_mean
 
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _COMPARISONS: dict[type, str] = {
@@ -63,7 +64,8 @@ class Reader:
     def _column(self, name: str, text: str) -> Any:
         if name not in self.domain:
             known = [column.name for column in self.domain.columns]
-            there = f"the domain has {', '.join(known)}" if self.listed else lacking(name, known)
+            there = f"the domain has {', '.join(known)}.{did_you_mean(name, known)}" if self.listed else ""
+            there = there or lacking(name, known)
             raise DomainError(f"formula term {text!r}: column {name!r} is not declared; {there}")
         column = self.domain[name]
         if isinstance(column, Numeric):
