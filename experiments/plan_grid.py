@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import tempfile
 import time
@@ -51,7 +52,10 @@ def cells() -> list[Cell]:
     grid = [Cell(family, *size) for family in ("linear", "logistic", "poisson") for size in CENTRAL]
     grid += [Cell(f, 5000, 8, 1.0, neighbours="add_or_remove_one") for f in ("linear", "logistic", "poisson")]
     grid += [Cell("logistic", n, 8, 1.0, rate=0.1) for n in (5000, 20_000)]
+    grid += [Cell("logistic", n, 8, 1.0, rate=rate) for rate in (0.01, 0.02) for n in (20_000, 100_000)]
     grid += [Cell("poisson", n, 8, 1.0, rate=4.0) for n in (5000, 20_000)]
+    # As many rows, columns and visits as in the RAND health insurance experiment.
+    grid += [Cell("poisson", 20_000, 9, epsilon, rate=3.0) for epsilon in (0.3, 1.0)]
     grid += [Cell(family, 5000, 8, 1.0, public=300) for family in ("linear", "logistic")]
     grid += [Cell(f, n, d, e, trust="local", public=2000) for f in ("linear", "logistic") for n, d, e in LOCAL]
     grid += [Cell("linear", n, d, e, trust="parties") for n, d, e in PARTIES]
@@ -84,6 +88,7 @@ def _parties(cell: Cell, design: Design, X: np.ndarray, y: np.ndarray) -> np.nda
     drawn = parties_plan(design, cell.n, Budget.of(cell.epsilon, DELTA))
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(cell.d)]).assign(y=y, person=np.arange(cell.n))
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["DISCREET_STATE"] = folder  # ledgers of made-up people are not to be remembered
         parts = [
             release(drawn, party.name, frame, ledger=open_ledger(drawn, party.name, Path(folder) / party.name))
             for party in drawn.parties

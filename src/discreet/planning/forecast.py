@@ -12,7 +12,7 @@ import numpy as np
 from discreet.planning.attacker import Attacker
 from discreet.planning.bounds import coefficient_bound
 from discreet.planning.central import central
-from discreet.planning.descent import descent_errors
+from discreet.planning.descent import descent_errors, descent_plan
 from discreet.planning.design import Design
 from discreet.planning.distributed import local, parties
 from discreet.planning.remedy import NoForecast, Remedy, larger_error
@@ -27,6 +27,9 @@ _EPSILONS, _COUNTS = (0.01, 50.0), (50, 10**9)
 MOST_CELLS = 2_000_000
 # Where the formula is not sharp, errors have heavy tails, which fewer fits would not show.
 _REPEATS = 20
+# Noise that moves the curvature's eigenvalues by this many times their size changes steps and
+# predictions.
+_HIDDEN = 1.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,15 +196,17 @@ class _Question:
         """Whether the formula is known to be accurate;
         experiments/plan_grid.md shows where it is not.
 
-        It assumes that the descent converges. Noise of the size of the signal prevents that. So
-        does, for counts with a wide declared range, a first look that hardly determines their mean:
-        a few such fits end far away.
+        It assumes that the descent converges and knows the curvature. Noise of the size of the
+        signal prevents that. So does, for counts with a wide declared range, a first look that
+        hardly determines their mean: a few such fits end far away.
         """
         if self.trust != "central":
             return True
         if self.design.family == "poisson" and mu * n < 1000:
             return False
-        return mu * n / self.design.size >= 6
+        moved = 2.0 if self.neighbours == "replace_one" else 1.0
+        plan = descent_plan(self.design, Budget.from_mu(mu, self.delta), public=self.public > 0)
+        return mu * n / self.design.size >= 6 and plan.curvature_edge(n, moved) < _HIDDEN
 
     def standard_error(self, n: int, epsilon: float) -> float:
         """The error alone, which is all that solving needs."""

@@ -337,6 +337,20 @@ def test_any_histogram_of_labels_gives_a_place_and_a_spread(seed, noise, count):
     assert found.scale > 0
 
 
+def test_a_mean_of_counts_that_noise_has_moved_to_0_is_expected_above_it():
+    """Its logarithm was the start, and some fits were worse than a constant."""
+    model = model_of("poisson", "log", 0.0, 15.0)
+    nothing = Answer(np.zeros((octaves(model).shape[0], 1)), 60.0)
+
+    def centre(mean: float, noise: float) -> float:
+        scaling = Scaling(1500.0, np.zeros(3), 1.0, mean / 7.5 - 1, 0.2, y_noise_std=noise / 7.5)
+        return label_scale(model, scaling, nothing).centre
+
+    assert centre(0.0, 0.5) == pytest.approx(0.5 * math.sqrt(2 / math.pi))
+    assert 0 < centre(-1.0, 0.5) < centre(0.0, 0.5) < centre(0.5, 0.5) < 0.5 + 0.3
+    assert centre(3.0, 0.5) == pytest.approx(3.0)
+
+
 def test_negative_counts_leave_the_mean_label_between_the_cells():
     model, rng = model_of("gamma", "log", 0.01, 100.0), np.random.default_rng(15802564)
     value = 2.0 * rng.standard_t(2, size=(octaves(model).shape[0], 1)) * rng.choice([0.1, 1.0, 5.0])

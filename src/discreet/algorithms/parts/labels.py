@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from discreet.algorithms.parts.sizes import CLEAR, last_clear
 from discreet.algorithms.steps.first_look import Scaling
@@ -29,6 +30,8 @@ _UNCERTAIN, _MISSED = 0.1, 0.2
 _CELL = 0.1
 # Labels are clipped at this many standard deviations from the mean in the first regression.
 LABEL_BOUND = 2.5
+# A mean this many standard deviations of its noise above the lower end is above it.
+_CERTAIN = 5.0
 # The smallest spread, relative to the half-width.
 _LEAST_SPREAD = 1e-6
 
@@ -51,6 +54,7 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
     spread, noise = labels.half_width * scaling.y_scale, labels.half_width * scaling.y_noise_std
     if histogram is not None:
         mean, spread, noise = _by_octaves(model, histogram, scaling.count, mean, spread, noise)
+        mean = _above(labels.low, mean, min(noise, labels.half_width / 2))
     if model.origin is not None:
         # Without an intercept the mean at eta = 0 is fixed, and labels are measured from it.
         through = float(model.link.mean(0.0))
@@ -59,6 +63,17 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
         # A clip would affect the two labels unevenly: the scale keeps both within it.
         spread = max(spread, max(labels.high - mean, mean - labels.low) / LABEL_BOUND)
     return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width), noise)
+
+
+def _above(low: float, mean: float, noise: float) -> float:
+    """The expected mean, given a noisy one, if it lies above ``low``: that of a cut normal.
+
+    A mean that noise has moved to ``low`` would put the logarithm, and the start, far away.
+    """
+    if mean - low > _CERTAIN * noise:
+        return mean
+    z = max((mean - low) / noise, -_CERTAIN)
+    return low + noise * (z + math.exp(-(z**2) / 2 - float(log_ndtr(z))) / math.sqrt(2 * math.pi))
 
 
 def _by_octaves(
