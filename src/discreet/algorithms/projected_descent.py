@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from discreet.algorithms.steps.descent import Descent, prepare, seeing_start, shrunk
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.steps.repair import projected
@@ -17,6 +19,7 @@ from discreet.rows import Floats, LinearMap, Source
 from discreet.rows.index_sums import IndexGradient
 
 _PGD_STEPS, _PGD_STEP = 20, 0.5
+_LEAST_SCORE = 1e-3
 
 
 def pgd(
@@ -33,8 +36,8 @@ def pgd(
     maintains it (Shen et al. 2023).
 
     Privacy: a first look and one sum per step, composed exactly. Rows are clipped at
-    about their typical norm; residuals are at most the range of y, so the norm of a
-    gradient is at most their product.
+    about their typical norm, and gradients at that norm times the range of y, or the largest
+    weighted residual that the declared bounds allow at the current, public coefficients.
     """
     steps = _PGD_STEPS if steps is None else steps
     ground, rest = prepare(source, budget, model, known)
@@ -46,7 +49,9 @@ def pgd(
     path = [theta]
     variance = 0.0
     for _ in range(steps):
-        query = _gradient(model, ground.design.map(theta), reach * 2 * model.labels.half_width, reach)
+        linear = ground.design.map(theta)
+        clip = reach * min(2 * model.labels.half_width, _largest_residual(model, linear.matrix[0]))
+        query = _gradient(model, linear, clip, reach)
         answer = source.sum(query, cost)
         theta = projected(theta + eta * answer.value[:, 0] / ground.seen.count, ball)
         # About this much of the earlier noise is left after a step, if half of the rows
@@ -54,6 +59,20 @@ def pgd(
         variance = abs(1 - eta / 2) * variance + (eta * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
     return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps, ground.seen.used)
+
+
+def _largest_residual(model: IndexModel, predictor: Floats) -> float:
+    """The largest |slope (y - mean)| of a row inside the declared bounds.
+
+    Encoded features lie in [-1, 1] and have norm at most x_radius, so eta is at most this far from
+    the predictor's constant. The mean increases with eta, so |y - mean| is largest at two corners.
+    """
+    slopes = predictor[1:]
+    spread = min(float(np.sum(np.abs(slopes))), model.x_radius * float(np.linalg.norm(slopes)))
+    low, high = predictor[0] - spread, predictor[0] + spread
+    residual = max(model.labels.high - float(model.link.mean(low)), float(model.link.mean(high)) - model.labels.low)
+    # A model whose mean is flat everywhere has no gradient at all, but a release needs a bound.
+    return max(residual * float(model.link.slope_bound(low, high)), _LEAST_SCORE * model.labels.half_width)
 
 
 def _gradient(model: IndexModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:

@@ -10,26 +10,15 @@ hill climb can maximise.
 from __future__ import annotations
 
 import math
-import pickle
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.audit.replay import (
-    Data,
-    Heard,
-    Recorder,
-    Replay,
-    Replayer,
-    comparable,
-    fit_listening,
-    loss_between,
-    replay,
-)
+from discreet.audit.replay import Data, Replay, replay
 from discreet.audit.rows import Box, Candidate, column_count, first_candidates, steps
 from discreet.audit.runs import Bar
-from discreet.audit.secret_order import mu_given_the_order
+from discreet.audit.tried import Tried
 from discreet.privacy import Release
 
 # Random rows per unit of mu, enough for a model that is not constant.
@@ -236,27 +225,21 @@ def has_two_labels(estimator: Any) -> bool:
 
 
 class _Search:
-    """Recorded answers for every candidate tried so far, and the best pair among them."""
+    """The best pair among the candidates tried so far."""
 
     def __init__(
         self, estimator: Any, box: Box, background: Data, two_labels: bool, rng: np.random.Generator, until_leak: bool
     ) -> None:
-        from sklearn.base import clone
-
-        self._clone, self._estimator, self._rng, self._two_labels = clone, estimator, rng, two_labels
+        self._estimator, self._rng, self._two_labels = estimator, rng, two_labels
         self._until_leak = until_leak
-        self._X, self._y = (np.asarray(part, dtype=np.float64) for part in background[:2])
-        self._box = box
-        # None is the data set without the row: a neighbour where rows are added or removed.
-        self._adds = getattr(estimator, "neighbours", "replace_one") == "add_or_remove_one"
-        recorder = Recorder()
-        fitted, _ = fit_listening(clone(estimator), box.data(self._X, self._y), recorder)
-        self._outputs, self._orders = recorder.heard, recorder.orders
-        self.claimed = mu_given_the_order(fitted.privacy_)
-        self._tried: dict[tuple[Any, ...], tuple[list[Heard], bytes]] = {}
+        self._tried = Tried(estimator, box, background)
         self._best: tuple[Candidate | None, Candidate | None] = (None, None)
         self._reached = 0.0
         self.bar = Bar("", 1, -1)
+
+    @property
+    def claimed(self) -> float:
+        return self._tried.claimed
 
     @property
     def done(self) -> bool:
@@ -267,17 +250,16 @@ class _Search:
     def worst(self) -> Worst:
         """The best pair, audited."""
         one, other = self._best
-        data, neighbour = self._table(one), self._table(other)
+        data, neighbour = self._tried.table(one), self._tried.table(other)
         report = replay(self._estimator, data, neighbour)
-        losses = self._losses(one, other)
-        releases = tuple(heard.release for heard in self._outputs)
+        losses, releases = self._tried.losses(one, other), self._tried.releases
         return Worst(data, neighbour, self._reached, self.claimed, losses, len(self._tried), report, releases)
 
     def start(self, few: bool = False) -> None:
-        candidates: list[Candidate] = list(first_candidates(self._X.shape[1], self._rng, self._two_labels))
+        candidates: list[Candidate] = list(first_candidates(self._tried.columns, self._rng, self._two_labels))
         if few:
             candidates = [*candidates[:2], *candidates[-4:]]
-        others: list[Candidate | None] = [None] if self._adds else [*candidates]
+        others: list[Candidate | None] = [None] if self._tried.adds else [*candidates]
         for one in candidates:
             for other in others:
                 self._try(one, other)
@@ -288,13 +270,13 @@ class _Search:
         """Mirror images at every distance, then a finer grid around the best one, because of
         clipping.
         """
-        ones = np.ones(self._X.shape[1])
+        ones = np.ones(self._tried.columns)
         scales = np.geomspace(0.02, 2.0, 12)
         for _ in range(2):
             at = 0.0
             for scale in scales:
                 one, other = Candidate(ones, float(scale), 1.0), Candidate(-ones, float(scale), 1.0)
-                if self._try(one, None if self._adds else other):
+                if self._try(one, None if self._tried.adds else other):
                     at = float(scale)
                 if self.done:
                     return
@@ -311,7 +293,7 @@ class _Search:
             if self.done:
                 return
             pair = list(self._best)
-            place = 0 if self._adds else int(self._rng.integers(2))
+            place = 0 if self._tried.adds else int(self._rng.integers(2))
             moved = pair[place]
             assert moved is not None
             pair[place] = turned = steps(moved, self._rng, stride, self._two_labels)
@@ -322,39 +304,9 @@ class _Search:
             stride = min(1.0, stride * 1.5) if better else max(0.003, stride * 0.93)
 
     def _try(self, one: Candidate | None, other: Candidate | None) -> bool:
-        distance = self._distance(one, other)
+        distance = self._tried.distance(one, other)
+        self.bar.show(len(self._tried))
         if distance > self._reached:
             self._best, self._reached = (one, other), distance
             return True
         return False
-
-    def _table(self, candidate: Candidate | None) -> Data:
-        """The background with the candidate in place of its first row, or without a first row."""
-        if candidate is None:
-            return self._box.data(self._X[1:], self._y[1:])
-        X, y = self._X.copy(), self._y.copy()
-        X[0], y[0] = self._box.row(candidate)
-        return self._box.data(X, y)
-
-    def _answers(self, candidate: Candidate | None) -> tuple[list[Heard], bytes]:
-        """The replay of the recorded outputs with the candidate: exact answers, and the visible
-        state.
-        """
-        key = ("none",) if candidate is None else candidate.key()
-        if key not in self._tried:
-            replayer = Replayer(self._outputs, self._orders)
-            fitted, said = fit_listening(self._clone(self._estimator), self._table(candidate), replayer)
-            self._tried[key] = (replayer.heard, pickle.dumps((fitted, said)))
-            self.bar.show(len(self._tried))
-        return self._tried[key]
-
-    def _losses(self, one: Candidate | None, other: Candidate | None) -> tuple[float, ...]:
-        pairs = zip(self._answers(one)[0], self._answers(other)[0], strict=False)
-        return tuple(loss_between(a, b) if comparable(a, b) else math.inf for a, b in pairs)
-
-    def _distance(self, one: Candidate | None, other: Candidate | None) -> float:
-        """Infinite where anything visible differs: such a pair is distinguished with certainty."""
-        (here, shown), (there, shown_there) = self._answers(one), self._answers(other)
-        if len(here) != len(there) or shown != shown_there:
-            return math.inf
-        return math.sqrt(math.fsum(loss**2 for loss in self._losses(one, other)))

@@ -52,6 +52,7 @@ from discreet.rows import (
     Ranking,
     Residues,
     candidates,
+    count_units,
     exact_sum,
     on_columns,
     product_parts,
@@ -334,7 +335,8 @@ class Curator:
         sensitivity is that of one query.
         """
         first = queries[0]
-        if len({(query.geometry, query.shape, query.left_norm, query.right_norm) for query in queries}) > 1:
+        bounds = {(one.geometry, one.shape, one.left_norm, one.right_norm, count_units(one)) for one in queries}
+        if len(bounds) > 1:
             raise ValueError("queries whose sums are added must have the same shape and bounds")
         if first.geometry == "mapped" and len(queries) > 1:
             raise ValueError("pieces whose rows are mapped after summation must have the same map")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.noise import Bits, discrete_gaussian
 from discreet.privacy import GDP, Neighbours, Release
-from discreet.rows import Answer, Geometry, Query, left_grid, reach, right_grid
+from discreet.rows import Answer, Geometry, Query, count_units, left_grid, reach, right_grid
 
 # Python's unbounded integers: a sum over very many rows may exceed 64 bits, and that must
 # have no visible effect.
@@ -43,7 +43,8 @@ class GridNoise:
         rows, columns = query.shape
         left_scale, left = left_grid(query)
         right_scale, right = right_grid(query)
-        fine_reach = reach(query.geometry, neighbours, left * right, rows_per_person)
+        count = left_scale * count_units(query)
+        fine_reach = reach(query.geometry, neighbours, left * right, rows_per_person, count)
         shift = max(0, math.ceil(math.log2(fine_reach / cost.mu)) - 38)
         coarse_reach = fine_reach / 2**shift + math.sqrt(rows * columns)
         # The margin covers rounding in this line and the proof's factor e^(m eta).

@@ -85,8 +85,8 @@ class JointSource:
         encoded = self._encoded()
         moment = encoded @ self.moments.answer.value @ encoded.T
         count = moment[0, 0]
-        sums = [count * query.count_weight, moment[0, -1], moment[-1, -1] - count / 2]
+        sums = [count * query.count_weight, moment[0, -1], moment[-1, -1] - count * query.middle]
         if query.with_x:
             squares = float(np.trace(moment[1:-1, 1:-1]))
-            sums += [squares / query.x_radius - count * query.x_radius / 2, *moment[0, 1:-1]]
+            sums += [squares / query.x_radius - count * query.x_radius * query.middle, *moment[0, 1:-1]]
         return np.array([sums])

@@ -4,6 +4,7 @@ from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
 from discreet.rows.columns import Coded, Columns
 from discreet.rows.grid import (
+    count_units,
     grid_norm,
     grid_scale,
     left_grid,
@@ -84,6 +85,7 @@ __all__ = [
     "candidates",
     "column_norms",
     "compile_kernels",
+    "count_units",
     "encode_columns",
     "encode_table",
     "exact_sum",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,22 @@ def right_grid(query: Query) -> tuple[float, float]:
     return grid_scale(query.right_norm, entries, bits), grid_norm(query.right_norm, entries, bits)
 
 
+class CountedQuery(Protocol):
+    """A "counted" query: the first line of its vectors is kept free for the count."""
+
+    @property
+    def count_weight(self) -> float:
+        """What a complete row adds to the first entry, best a power of two."""
+        ...
+
+
+def count_units(query: Query) -> int:
+    """What a complete row adds to the first entry, in grid units of the right factor."""
+    if query.geometry != "counted":
+        return 0
+    return math.floor(cast(CountedQuery, query).count_weight * right_grid(query)[0])
+
+
 def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
     """The block's exact sum of products, as integer matrices that ``query_sum``
     combines; engines add these.
@@ -122,6 +138,8 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
     square = query.geometry in ("square", "printed_square")
     if isinstance(query, WeightedRows) and weight is None:
         return _square_parts(query, *query.weighted_rows(block), used)
+    if query.geometry == "counted":
+        return _counted_sums(query, block, used, weight)
     if isinstance(query, SummedRows) and weight is None:
         return _summed_parts(query, *query.summed_rows(block), used)
     left, right = query.factors(block)
@@ -171,14 +189,35 @@ def _square_parts(
     return total
 
 
+def _counted_sums(query: Query, block: Block, used: NDArray[np.bool_] | None, weight: Floats | None) -> Parts:
+    """Sums of vectors, with the number of complete records in the first entry.
+
+    A record whose own lines are not finite counts nothing and, being placed as 0, adds nothing. Any
+    other counts ``count_units`` exactly, and its vector, 0 in the first entry, is clipped as usual.
+    """
+    if not isinstance(query, SummedRows) or weight is not None:
+        raise TypeError(f"query {query.label!r} must give vectors of rows that count once")
+    head, body = query.summed_rows(block)
+    complete = np.isfinite(head).all(axis=0)
+    head[0] = np.where(complete, 0.0, np.nan)
+    counted = int(np.count_nonzero(complete if used is None else complete & used))
+    return _summed_parts(query, head, body, used, counted=counted)
+
+
 def _summed_parts(
-    query: Query, head: Floats, body: Floats, used: NDArray[np.bool_] | None, *, left: bool = False
+    query: Query,
+    head: Floats,
+    body: Floats,
+    used: NDArray[np.bool_] | None,
+    *,
+    left: bool = False,
+    counted: int = 0,
 ) -> Parts:
     """Sums of one factor's records, ``head`` above ``body``, where the other one (the
     left, or the right) is 1.
 
     The grid's 1 is a power of two; its dither makes it one unit more in a few
-    records, which are multiplied.
+    records, which are multiplied. ``counted`` records add to the first entry of a "counted" query.
     """
     entries, norms = len(head) + len(body), (query.left_norm, query.right_norm)
     if entries != query.shape[not left] or query.shape[left] != 1:
@@ -189,11 +228,18 @@ def _summed_parts(
     halves = grid_bits(entries) > HALF_BITS
     head, body = np.ascontiguousarray(head), np.ascontiguousarray(body)
     sums, rest = placed_sums(head, body, grid, grid_of_one, used, HALF_BITS if halves else None)
+    for line, units in zip(sums, _halved(count_units(query), len(sums)), strict=True):
+        line[0] += counted * units
     nothing = np.zeros((1, entries), dtype=np.int64)
     high = [shifted(half, int(math.log2(scales[one])) - HALF_BITS) for half in (*sums, *nothing)]
     low = [shifted(half, 0) for half in (*nothing, *rest)]
     parts = np.concatenate([one + other for one, other in zip(high, low, strict=True)])
     return parts[:, :, np.newaxis] if left else parts[:, np.newaxis, :]
+
+
+def _halved(whole: int, halves: int) -> tuple[int, ...]:
+    """A whole number as its high and low half, or as it is."""
+    return divmod(whole, 2**HALF_BITS) if halves == 2 else (whole,)
 
 
 def _own(factor: Floats) -> Floats:

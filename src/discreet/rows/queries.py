@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +15,16 @@ from discreet.rows.query import Block, Floats, Geometry, SummedRows, encoded_x, 
 class PowerSums(SummedRows):
     """Sums of 1, y, y^2, x and |x|^2, enough to centre and scale; without x if public rows give it.
 
-    Squares are summed about the middle of their range. With t = |x|^2 / x_radius^2 in [0, 1],
-    the vector x together with x_radius (t - 1/2) has squared norm x_radius^2 (t +
+    Squares are summed about ``middle``, in general about 1/2. With t = |x|^2 / x_radius^2 in
+    [0, 1], the vector x together with x_radius (t - 1/2) has squared norm x_radius^2 (t +
     (t - 1/2)^2) = x_radius^2 (t^2 + 1/4), which is at most 5/4 x_radius^2. Likewise y with
     y^2 - 1/2 has at most 5/4.
+
+    Where the number of rows is public ("counted", rows/query.py), it hardly matters for a mean
+    about which point squares are summed: then about the top of their range, where t + (t - 1)^2 =
+    1 - t (1 - t) is at most 1. So x and y have 1 (x_radius^2) instead of 5/4, and the number of
+    complete rows costs nothing up to the weight sqrt(3) times the norm of the others
+    (docs/papers/moments.md).
     """
 
     width: int
@@ -29,24 +35,35 @@ class PowerSums(SummedRows):
     left_norm: float = 1.0
     count_weight: float = 0.5
 
+    @classmethod
+    def counting(cls, width: int, x_radius: float, *, with_x: bool = True) -> PowerSums:
+        """The query for a public number of rows, with the largest power of two as a free weight."""
+        free = cls(width, x_radius, with_x, geometry="counted")
+        return replace(free, count_weight=2.0 ** math.floor(math.log2(math.sqrt(3) * free.right_norm)))
+
+    @property
+    def middle(self) -> float:
+        return 1.0 if self.geometry == "counted" else 0.5
+
     @property
     def shape(self) -> tuple[int, int]:
         return 1, 3 + (self.width + 1) * self.with_x
 
     @property
     def right_norm(self) -> float:
-        return math.sqrt(self.count_weight**2 + 1.25 + 1.25 * self.x_radius**2 * self.with_x)
+        others = 1 + self.x_radius**2 * self.with_x
+        return math.sqrt(others if self.geometry == "counted" else self.count_weight**2 + 1.25 * others)
 
     def summed_rows(self, block: Block) -> tuple[Floats, Floats]:
         own = scratch("power sums", (3 + self.with_x, block.records))
         own[0] = self.count_weight
         own[1] = block.y
         np.multiply(block.y, block.y, out=own[2])
-        own[2] -= 0.5
+        own[2] -= self.middle
         x = np.empty((0, block.records))
         if self.with_x:
             x, norms = encoded_x(block, self.width)
-            own[3] = norms**2 / self.x_radius - self.x_radius / 2
+            own[3] = norms**2 / self.x_radius - self.x_radius * self.middle
         if not self.with_x or block.offset is not None:
             own[0] += silence(block, self.width)
         return own, x
@@ -63,8 +80,9 @@ class PowerSums(SummedRows):
             missing = max(public_rows - seen, 0.0)
             count = max(public_rows - missing**3 / (missing**2 + count_noise**2), 1.0)
         means = sums[0, 1:] / count
-        spread = self.x_radius * (float(means[2]) + self.x_radius / 2) if self.with_x else math.nan
-        return PowerMeans(count, noise_std / count, float(means[0]), float(means[1]) + 0.5, means[3:], spread, seen)
+        spread = self.x_radius * (float(means[2]) + self.x_radius * self.middle) if self.with_x else math.nan
+        y_square = float(means[1]) + self.middle
+        return PowerMeans(count, noise_std / count, float(means[0]), y_square, means[3:], spread, seen)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,11 @@ Floats = NDArray[np.float64]
 # its weight; only their product is bounded, and two may be opposite (rows/mapped.py) "signs"
 # left is an array of truth values, one per sign, so its norm is sqrt(entries) without a clip; two
 # people's signs may be opposite "cells"        left is the number of the cell that a row counts in
-# (-1: none), so a row adds a single 1 without a clip; right is 1 A "printed_square" is a square
-# with noise as the papers print it, at full variance in every entry.
-Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs", "cells"]
+# (-1: none), so a row adds a single 1 without a clip; right is 1 "counted"      left is 1, right a
+# vector; a complete row also adds the same constant to the first entry, which no exchange of two
+# complete rows moves. A "printed_square" is a square with noise as the papers print it, at full
+# variance in every entry.
+Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs", "cells", "counted"]
 
 
 class Block(Protocol):
@@ -171,7 +173,9 @@ class SummedRows(ABC):
         return ones(block.records), np.vstack(self.summed_rows(block))
 
 
-def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1) -> float:
+def reach(
+    geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1, count: float = 0.0
+) -> float:
     """The sensitivity of the sum in the Frobenius norm, if each row's
     contribution has at most this norm.
 
@@ -180,8 +184,16 @@ def reach(geometry: Geometry, neighbours: Neighbours, contribution: float, rows_
     |A|. Replacing moves it by |A - B|, where |A - B|^2 = |A|^2 + |B|^2 - 2 <A, B>. This is at most
     2 (k * contribution)^2 if <A, B> >= 0, as it is for sums of squares x x^T and of nonnegative
     matrices, and at most (2 k * contribution)^2 always.
+
+    "counted": a row adds (count, v) with |v| <= contribution, or nothing. Two such rows differ by
+    at most 2 contribution, as the counts cancel; a row and nothing by hypot(count, contribution).
+    A and B are sums of k terms, the missing ones 0, so |A - B| is at most k times the larger of
+    the two.
     """
     together = contribution * rows_per_person
+    if geometry == "counted":
+        alone = math.hypot(count, contribution) * rows_per_person
+        return alone if neighbours == "add_or_remove_one" else max(2 * together, alone)
     if neighbours == "add_or_remove_one":
         return together
     return together * (2.0 if geometry in ("free", "mapped", "signs") else math.sqrt(2.0))

@@ -5,6 +5,7 @@ far.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,9 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import ArrayBlock
 
-from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, column_norms, reach
+from discreet.rows import (
+    Labels,
+    LinearMap,
+    PowerSums,
+    SecondMoment,
+    column_norms,
+    count_units,
+    left_grid,
+    product_parts,
+    query_sum,
+    reach,
+    right_grid,
+)
 from discreet.rows.gradient import LabelProfile
 from discreet.rows.histograms import Look
+from discreet.rows.query import SummedRows
 
 WIDTH = 3
 
@@ -83,9 +97,9 @@ unit = st.floats(-1, 1)
 @given(st.lists(unit, min_size=4, max_size=4), unit, st.floats(0.1, 3), st.booleans())
 def test_no_row_of_the_domain_is_clipped_in_the_first_look(x, y, radius, with_x):
     x = np.array(x) * radius / 2  # |x| <= radius for every x in the cube
-    query = PowerSums(4, radius, with_x=with_x)
-    _, right = query.factors(ArrayBlock(x[:, np.newaxis], np.array([y])))
-    assert column_norms(right)[0] <= query.right_norm * (1 + 1e-14)
+    for query, first in ((PowerSums(4, radius, with_x), 0), (PowerSums.counting(4, radius, with_x=with_x), 1)):
+        _, right = query.factors(ArrayBlock(x[:, np.newaxis], np.array([y])))
+        assert column_norms(right[first:])[0] <= query.right_norm * (1 + 1e-14)
 
 
 def test_the_bound_of_the_first_look_is_reached():
@@ -94,10 +108,10 @@ def test_the_bound_of_the_first_look_is_reached():
     assert column_norms(right)[0] == pytest.approx(query.right_norm, rel=1e-14)
 
 
-def test_the_first_look_reads_back_means_when_there_is_no_noise():
+@pytest.mark.parametrize("query", [PowerSums(3, 1.0), PowerSums.counting(3, 1.0)])
+def test_the_first_look_reads_back_means_when_there_is_no_noise(query):
     rng = np.random.default_rng(0)
     x, y = rng.uniform(-0.5, 0.5, (3, 500)), rng.uniform(-1, 1, 500)
-    query = PowerSums(3, 1.0)
     left, right = query.factors(ArrayBlock(x, y))
     means = query.read(left @ right.T, 0.0)
     assert means.count == pytest.approx(500)
@@ -111,7 +125,8 @@ def test_the_first_look_reads_back_means_when_there_is_no_noise():
 def test_an_incomplete_row_adds_nothing_to_any_first_look(missing, with_x):
     x, y, offset = np.zeros((2, 3)), np.zeros(3), np.zeros(3)
     {"x": x[1], "y": y, "exposure": offset}[missing][1] = np.nan
-    for query in (PowerSums(2, 1.0, with_x=with_x), Look(Labels(0.0, 1.0), 2, np.array([0.5]), np.empty(0))):
+    looks = PowerSums(2, 1.0, with_x=with_x), PowerSums.counting(2, 1.0, with_x=with_x)
+    for query in (*looks, Look(Labels(0.0, 1.0), 2, np.array([0.5]), np.empty(0))):
         left, right = query.factors(ArrayBlock(x, y, offset))
         silenced = np.isnan(left).any(axis=0) | np.isnan(right).any(axis=0)
         assert silenced.tolist() == [False, True, False]
@@ -128,6 +143,94 @@ def test_where_the_number_of_rows_is_public_only_rows_that_stand_clear_of_the_no
     assert count(900, 100) == pytest.approx(1000 - 100 / 2)  # as many missing as the noise: half of them are believed
     assert count(900, 1e6) == pytest.approx(1000, rel=1e-3)
     assert count(-5000, 1.0) == 1.0
+
+
+def grid_reach(query, neighbours: str) -> float:
+    """The sensitivity of the exact sum in its grid's units, before the sum is rounded."""
+    (left_scale, left), (_, right) = left_grid(query), right_grid(query)
+    return reach(query.geometry, neighbours, left * right, 1, left_scale * count_units(query))
+
+
+def exact_rows(query, blocks) -> np.ndarray:
+    """The exact contribution of each one-row block, and of no row at all."""
+    exact = [query_sum(query, product_parts(query, block)).ravel() for block in blocks]
+    return np.array([*exact, 0 * exact[0]], dtype=object)
+
+
+def farthest(exact: np.ndarray, neighbours: str) -> float:
+    """How far exchanging two rows, or adding one, moves the sum; the last row is that of none."""
+    others = exact[-1:] if neighbours == "add_or_remove_one" else exact
+    return math.sqrt(max(int(((one - others) ** 2).sum(axis=1).max()) for one in exact))
+
+
+def rows_of_every_kind(rng: np.random.Generator, width: int, radius: float, rows: int) -> list[ArrayBlock]:
+    """Rows at the bounds, inside, outside, incomplete, infinite and zero."""
+    x = rng.standard_normal((width, rows))
+    x *= radius / np.linalg.norm(x, axis=0) * rng.choice([1.0, 1 + 2.0**-50, 0.7, 1e-9, 3.0, 1e200], rows)
+    y = rng.choice([-1.0, 1.0, 0.0, 0.3, -1.5, 1e200, np.nan, np.inf], rows)
+    x[0, rng.random(rows) < 0.1] = np.nan
+    x[-1, rng.random(rows) < 0.05] = -np.inf
+    end = np.full((width, 1), radius / math.sqrt(width))
+    ends = [ArrayBlock(sign * end, np.array([label])) for sign in (1, -1) for label in (1.0, -1.0)]
+    return ends + [ArrayBlock(x[:, i : i + 1], y[i : i + 1]) for i in range(rows)]
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize(("width", "radius"), [(1, 1.0), (4, 2.0), (30, math.sqrt(30))])
+@pytest.mark.parametrize("with_x", [True, False])
+def test_a_first_look_with_a_public_count_uses_its_reach_and_no_more(width, radius, with_x, neighbours):
+    """On the grid, for every pair of 154 rows and none."""
+    query = PowerSums.counting(width, radius, with_x=with_x)
+    exact = exact_rows(query, rows_of_every_kind(np.random.default_rng(width), width, radius, 150))
+    share = farthest(exact, neighbours) / grid_reach(query, neighbours)
+    assert 1 - 1e-5 <= share <= 1
+    complete = int(left_grid(query)[0]) * count_units(query)
+    assert set(exact[:, 0]) == {0, complete}  # the count is exact: no rounding tells rows apart
+
+
+@dataclass
+class Hostile(SummedRows):
+    """Claims the geometry of counted rows, and gives whatever it likes in every line."""
+
+    head: np.ndarray
+    body: np.ndarray
+    count_weight: float
+    label: str = "hostile"
+    geometry: str = "counted"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self):
+        return 1, len(self.head) + len(self.body)
+
+    def summed_rows(self, block):
+        return self.head.copy(), self.body
+
+
+@pytest.mark.parametrize("neighbours", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize("count_weight", [0.25, 1.7, 5.0])
+@pytest.mark.parametrize("lines", [1, 18])
+def test_no_author_moves_a_counted_sum_farther_than_its_reach(lines, count_weight, neighbours):
+    """Lines that are missing one by one, and values in the line of the count."""
+    rng = np.random.default_rng(lines)
+    exact, block = [], ArrayBlock(np.zeros((1, 1)), np.zeros(1))
+    for _ in range(150):
+        values = rng.standard_normal((2 + lines, 1)) * 10.0 ** rng.choice([-3, 0, 9, 200])
+        values[rng.integers(2 + lines)] *= rng.choice([1.0, np.nan, np.inf])
+        for sign in (1, -1):
+            query = Hostile(sign * values[:2], sign * values[2:], count_weight)
+            exact.append(query_sum(query, product_parts(query, block)).ravel())
+    moved = farthest(np.array([*exact, 0 * exact[0]], dtype=object), neighbours)
+    assert moved <= grid_reach(query, neighbours)
+    assert moved >= 0.9 * grid_reach(query, neighbours)
+
+
+def test_rows_that_count_by_a_weight_are_no_counted_rows():
+    block = ArrayBlock(np.zeros((2, 3)), np.zeros(3))
+    block.weight = np.ones(3)
+    with pytest.raises(TypeError, match="count once"):
+        product_parts(PowerSums.counting(2, 1.0), block)
 
 
 def second_moment(radius: float, y_bound: float) -> SecondMoment:

@@ -20,11 +20,11 @@ from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, resembles_public, start
-from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice
+from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice, power_sums
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
 from discreet.privacy import GDP
-from discreet.rows import Answer, ExposureSum, Floats, PowerSums, Query, RowsUsed, Source
+from discreet.rows import Answer, ExposureSum, Floats, Query, RowsUsed, Source
 from discreet.rows.gradient import LabelProfile
 
 Question = tuple[Query, GDP]
@@ -95,7 +95,7 @@ class Approach:
         the budget that it cost.
         """
         label, width, half_width = self.label, self.model.width, self.model.labels.half_width
-        query = PowerSums(width, x_radius, with_x=False)
+        query = power_sums(self.source, width, x_radius, with_x=False)
         noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
         # If noise hides a spread, the noisy one is too large.
         spread = min(label.scale, half_width / math.sqrt(3))

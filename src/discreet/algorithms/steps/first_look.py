@@ -17,9 +17,9 @@ _LEAST_VARIANCE = 0.003
 # The prior of a mean label: the middle of its range, with a standard deviation of
 # half of the half-width.
 _PRIOR_MEAN = 0.5
-# Where the number of rows is private: its weight relative to y's, and the smallest share of a
-# look for it and y alone.
-_COUNT_WEIGHT, _COUNT_SHARE = 1.5, 0.5
+# Where the number of rows is private: its weight relative to y's in a look, and the weight and the
+# smallest share of a look for it and y alone.
+_LIGHT_COUNT, _COUNT_WEIGHT, _COUNT_SHARE = 0.5, 1.5, 0.5
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,22 @@ class Scaling:
         return RowsUsed.seen(self.seen_count, self.count_noise_std, rows)
 
 
+def power_sums(
+    source: Source, width: int, x_radius: float, *, with_x: bool = True, count_weight: float = _LIGHT_COUNT
+) -> PowerSums:
+    """The query of a look; a private count has this weight, a public one is free."""
+    if source.public_rows is not None:
+        return PowerSums.counting(width, x_radius, with_x=with_x)
+    return PowerSums(width, x_radius, with_x, count_weight=count_weight)
+
+
 def first_look(source: Source, cost: GDP, width: int, x_radius: float, known: XScaling | None) -> Scaling:
     """Count, centres and one common scale of x, centre and scale of y; each
     shrunk according to its noise.
 
     Privacy: one sum, at ``cost``.
     """
-    query = PowerSums(width, x_radius, with_x=known is None)
+    query = power_sums(source, width, x_radius, with_x=known is None)
     return _read(source, source.sum(query, cost), query, known)
 
 
@@ -77,10 +86,10 @@ def look_twice(
 
     Privacy: two sums whose joint cost is ``cost``, and those of ``more``.
     """
-    query = PowerSums(width, x_radius)
-    of_y = PowerSums(width, x_radius, with_x=False)
+    query = power_sums(source, width, x_radius)
+    of_y = power_sums(source, width, x_radius, with_x=False, count_weight=_COUNT_WEIGHT)
     if source.public_rows is None:
-        of_y, label_share = replace(of_y, count_weight=_COUNT_WEIGHT), max(label_share, _COUNT_SHARE)
+        label_share = max(label_share, _COUNT_SHARE)
     costs = GDP(cost.mu * math.sqrt(label_share)), GDP(cost.mu * math.sqrt(1 - label_share))
     first, second, *rest = source.sums([(of_y, costs[0]), (query, costs[1]), *more])
     alone = _read(source, first, of_y, XScaling(np.zeros(width), 1.0))
@@ -92,9 +101,7 @@ def look_at_labels(source: Source, cost: GDP, width: int, x_radius: float, seen:
 
     Privacy: one sum, at ``cost``.
     """
-    query = PowerSums(width, x_radius, with_x=False)
-    if source.public_rows is None:
-        query = replace(query, count_weight=_COUNT_WEIGHT)
+    query = power_sums(source, width, x_radius, with_x=False, count_weight=_COUNT_WEIGHT)
     return _together(_read(source, source.sum(query, cost), query, XScaling(np.zeros(width), 1.0)), seen)
 
 
