@@ -77,8 +77,8 @@ def _halved(*arguments):
     return _REACH(*arguments) / 2
 
 
-def _other_relation(geometry, neighbours, contribution, rows_per_person=1):
-    return _REACH(geometry, _OTHER[neighbours], contribution, rows_per_person)
+def _other_relation(geometry, neighbours, *more):
+    return _REACH(geometry, _OTHER[neighbours], *more)
 
 
 @contextmanager
