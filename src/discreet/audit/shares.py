@@ -29,7 +29,23 @@ _NEAREST, _FARTHEST = 0.02, 3.0
 
 @dataclass(frozen=True)
 class ReleaseShare:
-    """The largest loss that was found for one release, over the release's own cost."""
+    """The largest loss that was found for one release, over the release's own cost.
+
+    Attributes
+    ----------
+    label : str
+        What the release was.
+    mu : float
+        Its cost.
+    share : float
+        The largest loss over the cost: above 1 is a leak.
+
+    Examples
+    --------
+    >>> from discreet.audit import ReleaseShare
+    >>> ReleaseShare(label="first look", mu=0.1, share=0.9).share
+    0.9
+    """
 
     label: str
     mu: float
