@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.domain import Column, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
 from discreet.errors import DomainError
 from discreet.estimators.doc_link import LinkedToDocs
+from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import (
     check_types,
     check_written,
@@ -102,13 +103,12 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
 
     data_norm = None
 
+    @described
     def fit(self, X: Any, y: Any = None) -> DomainEncoder:
         """Check names and types. No cell is read.
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
         y : ignored
             Ignored; for pipelines.
 
@@ -130,13 +130,9 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
             del self.feature_names_in_
         return self
 
+    @described
     def transform(self, X: Any) -> Any:
         """The features, as a frame of X's library or as an array.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
 
         Returns
         -------

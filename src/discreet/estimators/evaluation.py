@@ -11,6 +11,7 @@ from discreet.curator import Accountant, Curator
 from discreet.estimators.base import PrivateEstimator, open_ledger, seeded_bits
 from discreet.estimators.evaluation_questions import ask
 from discreet.estimators.formula import reduced
+from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import warn_of_none
 from discreet.parameters import check_alpha
@@ -21,6 +22,7 @@ from discreet.rows import RowsUsed
 class EvaluatedMethods(PrivateEstimator):
     """``evaluate`` and ``evaluate_table``."""
 
+    @described
     def evaluate(
         self,
         X: Any,
@@ -44,14 +46,10 @@ class EvaluatedMethods(PrivateEstimator):
             Rows, as for ``fit``; with a formula, y may be a column of X.
         epsilon, delta : float
             The cost of the evaluation, in addition to the fit's. These rows pay it.
-        ledger : Ledger or path, optional
-            The ledger that is charged, once, before a row is read.
         neighbours, rows_per_person : optional
             As for ``fit``; by default those of the model.
         alpha : float
             Intervals have level 1 - alpha.
-        random_state : int, optional
-            Seeds the noise. For tests only: the result is then not private.
 
         Returns
         -------
@@ -71,6 +69,7 @@ class EvaluatedMethods(PrivateEstimator):
         engine, encoder = opener._rows_engine(self._evaluated_columns(X), y, groups, exposure)
         return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
 
+    @described
     def evaluate_table(
         self,
         table: Any,
@@ -102,16 +101,10 @@ class EvaluatedMethods(PrivateEstimator):
             The column of person ids.
         exposure : str, optional
             The column of exposures.
-        ledger : Ledger or path, optional
-            The ledger that is charged, once, before a row is read.
         neighbours : str, optional
             As for ``fit``; by default that of the model.
         rows_per_person : int, optional
             As for ``fit``; by default that of the model.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        random_state : int, optional
-            Seeds the noise. For tests only: the result is then not private.
 
         Returns
         -------

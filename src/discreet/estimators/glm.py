@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 
@@ -157,21 +157,12 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
             return False
         return True
 
+    @described
     def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted mean labels; for an exposure of 1 if none is given.
 
         NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features
         are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        exposure : array, optional
-            The exposure of each row; 1 if not given.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -182,19 +173,16 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
         return self._family()[1].mean(eta)
 
+    @described
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
         """D^2: the explained share of the null model's deviance on these rows (not private).
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
         y : array
             Labels, one for each row of X.
         sample_weight : array, optional
             The weight of each row.
-        exposure : array, optional
-            The exposure of each row; 1 if not given.
 
         Returns
         -------

@@ -25,6 +25,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
+from discreet.estimators.shared_docs import described
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
@@ -139,6 +140,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         if self._family()[1].name != "log":
             super()._check_offset()
 
+    @described
     def fit(
         self,
         X: Any,
@@ -153,13 +155,6 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
-        y : array, optional
-            Labels, one for each row of X.
-        groups : optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
         exposure : optional
             The exposure of each row: how long or how much it was observed (log link). Its range is
             declared as bounds_exposure.
@@ -167,11 +162,6 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
             The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
             for a row of the largest declared weight. Standard errors treat weights as fixed
             (sandwich).
-        job : str, optional
-            A name for this fit in the ledger. The same fit under the same name, such as after a
-            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
-            their parameters, declarations, columns, types and (where public) numbers of rows are
-            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------

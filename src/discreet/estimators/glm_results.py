@@ -9,6 +9,7 @@ import numpy as np
 from discreet.domain import Encoder
 from discreet.estimators.formula import reduced
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
 from discreet.inference.predictive import predictive_interval
@@ -40,6 +41,7 @@ class GlmResultMethods(LinearResultMethods):
             raise ValueError("the formula has an offset, which is read from the rows: leave exposure out")
         return own
 
+    @described
     def mean_interval(
         self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
     ) -> np.ndarray:
@@ -47,18 +49,6 @@ class GlmResultMethods(LinearResultMethods):
         sampling and privacy noise.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        exposure : array, optional
-            The exposure of each row; 1 if not given.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -71,24 +61,13 @@ class GlmResultMethods(LinearResultMethods):
         link = self._family()[1]
         return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
 
+    @described
     def predict_interval(
         self, X: Any, alpha: float = 0.05, exposure: Any = None, *, extrapolate: bool = False
     ) -> np.ndarray:
         """Prediction intervals for new labels, one (low, high) per row.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        exposure : array, optional
-            The exposure of each row; 1 if not given.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.shared_docs import described
 from discreet.estimators.sparse_rows import check_wide
 from discreet.estimators.tables import feature_names
 from discreet.estimators.vectors import read_vector
@@ -50,6 +51,7 @@ class _Wide(BaseEstimator):  # type: ignore[misc]
         self.neighbours = neighbours
 
 
+@described
 def noisy_hard_threshold(
     X: Any,
     *,
@@ -89,10 +91,6 @@ def noisy_hard_threshold(
         rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for COST's printed noise (n must be public).
-    ledger : Ledger or path, optional
-        The ledger that is charged, once, before a row is read.
-    random_state : int, optional
-        Seeds the noise. For tests only: the result is then not private.
 
     Returns
     -------

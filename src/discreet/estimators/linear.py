@@ -26,7 +26,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
@@ -114,6 +114,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
+    @described
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, *, sample_weight: Any = None, job: str | None = None
     ) -> Self:
@@ -121,22 +122,10 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
-        y : array, optional
-            Labels, one for each row of X.
-        groups : optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
         sample_weight : optional
             The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
             for a row of the largest declared weight. Standard errors treat weights as fixed
             (sandwich).
-        job : str, optional
-            A name for this fit in the ledger. The same fit under the same name, such as after a
-            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
-            their parameters, declarations, columns, types and (where public) numbers of rows are
-            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -320,18 +309,11 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         self.intercept_ = float(at_centre - encoder.centre @ self.coef_)
         self.n_iter_ = 1
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
         Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
@@ -168,19 +168,12 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         self.intercept_ = rows[:, 0].copy() if with_intercept else np.zeros(len(rows))
         self.coef_ = rows[:, int(with_intercept) :].copy()
 
+    @described
     def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The log odds of the second class, or one linear predictor per class if there are more.
 
         NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features
         are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -190,18 +183,11 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         scores = self._design(X, extrapolate) @ self.coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    @described
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``.
 
         NaN for a row with a missing or undeclared value.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -214,16 +200,9 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         positive = expit(scores)
         return np.column_stack([1 - positive, positive])
 
+    @described
     def predict_log_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The logarithm of each class's probability, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -232,18 +211,11 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         """
         return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The most probable class.
 
         A missing or undeclared value raises an error that names the column.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

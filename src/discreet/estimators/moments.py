@@ -15,12 +15,14 @@ from discreet.engines import open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import open_ledger, seeded_bits
 from discreet.estimators.public_moment import encoded_moments
+from discreet.estimators.shared_docs import described
 from discreet.estimators.table_input import table_layout
 from discreet.estimators.tables import is_frame
 from discreet.inference import Moments
 from discreet.privacy import Budget, Guarantee
 
 
+@described
 def collect_moments(
     table: Any,
     *,
@@ -52,10 +54,6 @@ def collect_moments(
     neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
         The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
         rows is public; or one is added or removed, and the number is private.
-    ledger : Ledger or path, optional
-        The ledger that is charged, once, before a row is read.
-    random_state : int, optional
-        Seeds the noise. For tests only: the result is then not private.
 
     Returns
     -------

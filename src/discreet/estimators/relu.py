@@ -27,7 +27,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.glm import Gaussian, Link
@@ -65,23 +65,9 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def _link(self) -> Link:
         raise NotImplementedError
 
+    @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        y : array, optional
-            Labels, one for each row of X.
-        groups : optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
-        job : str, optional
-            A name for this fit in the ledger. The same fit under the same name, such as after a
-            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
-            their parameters, declarations, columns, types and (where public) numbers of rows are
-            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------
@@ -212,19 +198,12 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         self.path_ = np.array(fit.path) @ turn.T
         return linear_result(fit, encoder, source.guarantee, intercept)
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as
         ``fit`` leaves it out.
 
         Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -233,19 +212,10 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         """
         return np.asarray(self._link().mean(self._design(X, extrapolate) @ self.coef_ + self.intercept_))
 
+    @described
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Confidence intervals for the mean label of each row: those of its index, through the
         increasing link.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -254,19 +224,10 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         """
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
+    @described
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Prediction intervals for new labels: the residuals' spread, and the error of coefficients
         by the slope.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

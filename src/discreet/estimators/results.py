@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DiscreetError
+from discreet.estimators.shared_docs import described
 from discreet.parameters import normal_quantile
 from discreet.results import Results
 
@@ -44,14 +45,10 @@ class LinearResultMethods:
         """Two-sided p-values of the coefficients."""
         return self._result().p_values[self.results_.slopes]
 
+    @described
     def conf_int(self, alpha: float = 0.05) -> np.ndarray:
         """Confidence intervals of the coefficients, one (low, high) each,
         around the unshrunk estimates.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -60,13 +57,9 @@ class LinearResultMethods:
         """
         return self._result().intervals(alpha)[self.results_.slopes]
 
+    @described
     def noise_int(self, alpha: float = 0.05) -> np.ndarray:
         """Intervals for the coefficients of the same fit without privacy noise; no sampling error.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -85,21 +78,12 @@ class LinearResultMethods:
         variance = np.einsum("ij,jk,ik->i", design, result._known(), design)
         return design @ result.estimates, np.sqrt(variance)
 
+    @described
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Confidence intervals (low, high) for the mean label of each row, with
         sampling and privacy noise.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -110,21 +94,12 @@ class LinearResultMethods:
         reach = normal_quantile(alpha) * error
         return np.column_stack([eta - reach, eta + reach])
 
+    @described
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Prediction intervals for new labels, one (low, high) per row: coefficient
         error and residual spread.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        alpha : float, default 0.05
-            Intervals have level 1 - alpha.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

@@ -26,6 +26,7 @@ from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
+from discreet.estimators.shared_docs import described
 from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
@@ -140,18 +141,12 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         """The estimator's neighbour relation."""
         return str(self.estimator.neighbours)
 
+    @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, exposure: Any = None, job: str | None = None) -> Self:
         """Search and refit.
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
-        y : array, optional
-            Labels, one for each row of X.
-        groups : optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
         exposure : optional
             The exposure of each row, for models with a log link.
         job : str, optional
@@ -354,18 +349,9 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     def _spans(self) -> dict[str, float]:
         return dict(self.best_estimator_._spans())
 
+    @described
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
         """The predictions of the refitted model.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        exposure : array, optional
-            The exposure of each row; 1 if not given.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -428,13 +414,12 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         )
         return found
 
+    @described
     def score(self, X: Any, y: Any) -> float:
         """The score of the refitted model; not private on private rows.
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
         y : array
             Labels, one for each row of X.
 

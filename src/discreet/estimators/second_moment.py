@@ -16,6 +16,7 @@ from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
+from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
@@ -49,6 +50,7 @@ class SecondMomentResult:
         return self.matrix - np.outer(self.centre, self.centre)
 
 
+@described
 def private_second_moment(
     X: Any,
     *,
@@ -69,8 +71,6 @@ def private_second_moment(
 
     Parameters
     ----------
-    X : array or frame
-        Rows of features.
     epsilon : float
         The allowed privacy loss. Smaller means more privacy and more noise.
     delta : float
@@ -94,10 +94,6 @@ def private_second_moment(
         Tight noise, or the noise printed in the paper.
     eta : float, optional
         The probability (PMT) that a row is truncated, for ``calibration="paper"``; .05 if None.
-    ledger : Ledger or path, optional
-        The ledger that is charged, once, before a row is read.
-    random_state : int, optional
-        Seeds the noise. For tests only: the result is then not private.
 
     Returns
     -------

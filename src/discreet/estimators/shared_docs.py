@@ -1,7 +1,8 @@
 """Docstrings of estimators: shared entries are here once, and ``help`` shows all of them.
 
 A class's own docstring has what is specific to it, in numpydoc form. ``documented`` completes its
-sections Parameters and Attributes, in the order of the constructor.
+sections Parameters and Attributes, in the order of the constructor; ``described`` the parameters of
+a method.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PARAMETERS = {
     "epsilon": """float
@@ -60,6 +62,32 @@ _PARAMETERS = {
         grows with it.""",
     "random_state": """int, optional
         Seeds the noise. For tests only: the result is then not private.""",
+}
+
+# Parameters of methods and functions.
+_ARGUMENTS = {
+    "X": """array or frame
+        Rows of features.""",
+    "y": """array, optional
+        Labels, one for each row of X.""",
+    "extrapolate": """bool, default False
+        Extrapolate beyond the declared bounds. By default features are clipped to them, as in
+        ``fit``.""",
+    "alpha": """float, default 0.05
+        Intervals have level 1 - alpha.""",
+    "exposure": """array, optional
+        The exposure of each row; 1 if not given.""",
+    "groups": """optional
+        One person id per row. The guarantee is then about persons, of whom at most
+        ``rows_per_person`` rows are used.""",
+    "job": """str, optional
+        A name for this fit in the ledger. The same fit under the same name, such as after a
+        crash, gets the stored answers and is not charged again; it warns. Fits are the same if
+        their parameters, declarations, columns, types and (where public) numbers of rows are
+        equal. Cells are not compared, so use a new name for new data.""",
+    "ledger": """Ledger or path, optional
+        The ledger that is charged, once, before a row is read.""",
+    "random_state": _PARAMETERS["random_state"],
 }
 
 _ATTRIBUTES = {
@@ -115,6 +143,18 @@ def documented(*, like: type | None = None, but: str = "") -> Callable[[Class], 
         return cls
 
     return complete
+
+
+def described(function: Function) -> Function:
+    """Complete the docstring of a method or function: entries of its own, then the shared ones."""
+    if function.__doc__ is None:  # python -OO
+        return function
+    sections = _sections(inspect.cleandoc(function.__doc__))
+    said = {**_shared(_ARGUMENTS), **_entries(sections.get("Parameters", ""))}
+    sections["Parameters"] = _listed([said[name] for name in inspect.signature(function).parameters if name in said])
+    order = ["", "Parameters", *(name for name in sections if name not in _PLACED)]
+    function.__doc__ = "\n\n".join(_headed(name, sections[name]) for name in order) + "\n"
+    return function
 
 
 _PLACED = ("", "Parameters", "Attributes")

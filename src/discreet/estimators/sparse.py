@@ -12,7 +12,7 @@ from discreet.domain import Kind, Numeric, check_label_kind
 from discreet.errors import DomainError
 from discreet.estimators.classes import class_array, class_numbers, declared_classes
 from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
@@ -56,18 +56,11 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         self.rows_per_person = rows_per_person
         self.random_state = random_state
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
 
         Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -338,18 +331,11 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         self.coef_ = coef[np.newaxis]
         self.intercept_ = np.array([intercept])
 
+    @described
     def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The log odds of the second class; NaN for a row with a missing value in a chosen column.
 
         Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -358,18 +344,11 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         """
         return self._eta(X, extrapolate)
 
+    @described
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The probabilities of the two classes, in the order of ``classes_``.
 
         NaN for a row with a missing value in a chosen column.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -379,16 +358,9 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         second = expit(self._eta(X, extrapolate))
         return np.column_stack([1 - second, second])
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The more probable class. A missing value raises an error that names the column.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------

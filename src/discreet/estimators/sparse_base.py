@@ -27,6 +27,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
+from discreet.estimators.shared_docs import described
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
@@ -78,23 +79,9 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
 
+    @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows: an array, a frame of numbers or a sparse matrix.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        y : array, optional
-            Labels, one for each row of X.
-        groups : optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
-        job : str, optional
-            A name for this fit in the ledger. The same fit under the same name, such as after a
-            crash, gets the stored answers and is not charged again; it warns. Fits are the same if
-            their parameters, declarations, columns, types and (where public) numbers of rows are
-            equal. Cells are not compared, so use a new name for new data.
 
         Returns
         -------

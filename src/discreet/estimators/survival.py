@@ -19,7 +19,7 @@ from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm, Solver
-from discreet.estimators.shared_docs import documented
+from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
@@ -279,16 +279,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         check_types(table, rows.domain)
         return rows.design(table, extrapolate=extrapolate)
 
+    @described
     def predict_hazard(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The hazard of each row (lines) in each interval (columns).
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -301,18 +294,14 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         # Hazards are finite whatever noise has made of the coefficients.
         return np.asarray(np.exp(np.clip((design @ self.coef_[:width])[:, np.newaxis] + logs, -_MOST_LOG, _MOST_LOG)))
 
+    @described
     def predict_survival(self, X: Any, times: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The probability that each row (lines) has no event until each of these times.
 
         Parameters
         ----------
-        X : array or frame
-            Rows of features.
         times : array
             Times between 0 and the last break.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -327,16 +316,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         there = np.clip(moments[:, np.newaxis] - low, 0.0, breaks - low)
         return np.asarray(np.exp(-self.predict_hazard(X, extrapolate=extrapolate) @ there.T))
 
+    @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The mean time until the event or the last break, whichever comes first.
-
-        Parameters
-        ----------
-        X : array or frame
-            Rows of features.
-        extrapolate : bool, default False
-            Extrapolate beyond the declared bounds. By default features are clipped to them, as in
-            ``fit``.
 
         Returns
         -------
@@ -370,6 +352,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         names = list(self.coef_names_[: places.stop - 1])
         return frame(values, names, ["hazard ratio", f"{alpha / 2:g}", f"{1 - alpha / 2:g}"])
 
+    @described
     def evaluate(  # type: ignore[override]
         self,
         X: Any,
@@ -398,14 +381,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             Rows, as for ``fit``; ``event=None`` says that all events happened.
         epsilon, delta : float
             The cost of the evaluation, in addition to the fit's. These rows pay it.
-        ledger : Ledger or path, optional
-            The ledger that is charged, once, before a row is read.
         neighbours, rows_per_person : optional
             As for ``fit``; by default those of the model.
         alpha : float
             Intervals have level 1 - alpha.
-        random_state : int, optional
-            Seeds the noise. For tests only: the result is then not private.
 
         Returns
         -------

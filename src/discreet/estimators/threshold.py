@@ -13,6 +13,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric, as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.shared_docs import described
 from discreet.estimators.vectors import read_vector
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
 from discreet.rows import Labels, LinearMap
@@ -29,6 +30,7 @@ class Threshold:
     privacy: Guarantee
 
 
+@described
 def dp_threshold(
     values: Any,
     *,
@@ -67,10 +69,6 @@ def dp_threshold(
         rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
-    ledger : Ledger or path, optional
-        The ledger that is charged, once, before a row is read.
-    random_state : int, optional
-        Seeds the noise. For tests only: the result is then not private.
 
     Returns
     -------
