@@ -21,11 +21,12 @@ from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear
+from discreet.algorithms.parts.start import start
 from discreet.algorithms.parts.uncertain import Seen, Spread, fading, likely_inverses
 from discreet.algorithms.steps.coordinates import Coordinates, trusted
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.algorithms.steps.whitening import LabelScale, whiten_labels
+from discreet.algorithms.steps.whitening import LabelScale, LinearStart, Whitening, whiten_labels
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
 from discreet.domain.domain import Domain
@@ -470,3 +471,28 @@ def test_a_rehearsed_fit_spends_its_budget_and_no_more(epsilon):
     with pytest.warns(WeakGuaranteeWarning):
         model.fit(X, y)
     assert 1 - 1e-12 < model.privacy_.mu / Budget.of(epsilon, 1e-6).mu <= 1
+
+
+def test_a_stretch_is_undone_if_it_had_no_effect_beyond_the_noise():
+    """The first moment promised 1 after the stretch. Where its noise was small, a moment of .2 shows
+    that long rows were cut; where it was large, that there was only noise.
+    """
+    here, now = Coordinates.scaled(np.zeros(2), 1.0), np.diag([1.0, 1.0, 0.2])
+    for promised_noise, undone in ((0.02, True), (0.5, False)):
+        seen = here.whitened(now, 0.02, (np.eye(2), promised_noise * np.eye(2)))
+        assert seen.taken_back == undone
+        assert (seen.coordinates.matrix[2, 2] == 1.0) == undone
+
+
+def test_a_start_has_no_slopes_that_noise_could_have_made():
+    """Rare outcomes: of a start with slopes of noise, steps were long and most fits far off."""
+    model, label = model_of("bernoulli", "logit", 0, 1), LabelScale(Labels(0.5, 0.5), 0.02, 0.14)
+    here = Coordinates.scaled(np.zeros(3), 1.0)
+    white = Whitening(here, here, np.eye(5), 0.1, 1, np.eye(4), 0.1)
+
+    def slopes(size: float) -> np.ndarray:
+        linear = LinearStart(white, np.array([0.0, size, size, size]), 0.9, noise_std=0.1)
+        return start(None, model, label, linear, 0.0, 20_000.0)[1][1:]
+
+    assert not slopes(0.1).any()
+    assert (slopes(1.0) > 0).all()

@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
@@ -46,6 +47,9 @@ def start(
         middle = label.centre + label.scale * float(linear.phi[0]) if constant else 0.0
         phi = np.concatenate([[middle], slopes]) if constant else slopes
     else:
+        # Far from the optimum a curved loss is flat, and steps from there are long and noisy: a
+        # start with slopes of noise is worse than one without slopes.
+        slopes = slopes * clear(slopes, (label.scale * linear.noise_std) ** 2)
         phi = foresight.start(model.sensible_mean(label.centre), slopes, label.scale**2)
     dispersion = 1.0
     if not model.family.dispersion_known:

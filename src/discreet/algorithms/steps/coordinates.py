@@ -13,7 +13,7 @@ from discreet.rows import Floats, LinearMap
 # of it are not stretched.
 _FLOOR = 0.5
 # A stretch had no effect if a moment is below this part of its expectation, by this many
-# noise standard deviations.
+# standard deviations of the noise in both.
 _REACHED, _SURE = 0.35, 2.0
 
 
@@ -75,18 +75,18 @@ class Coordinates:
         """The predictor phi^T z, then z itself."""
         return LinearMap(np.vstack([self.coefficients(phi), self.matrix]))
 
-    def whitened(self, moment: Floats, noise_std: float, expected: Floats | None = None) -> Whitened:
+    def whitened(self, moment: Floats, noise_std: float, expected: tuple[Floats, Floats] | None = None) -> Whitened:
         """New coordinates in which this noisy, perhaps weighted, second moment of z
         is about a multiple of 1.
 
         The current coordinates are the best guess without the moment. The moment changes them as
         far as it is clear of its noise. ``expected``: the moment of slopes that the previous round
-        predicted here. Long rows are scaled down before they are added, so a column with a few
-        outliers seems to vary little, however far it is stretched. If stretching a direction did
-        not bring its moment to the expected value, the stretch is undone.
+        predicted here, and its noise. Long rows are scaled down before they are added, so a column
+        with a few outliers seems to vary little, however far it is stretched. If stretching a
+        direction did not bring its moment to the expected value, the stretch is undone.
         """
         if self.size == int(self.constant):
-            return Whitened(self, np.zeros((0, 0)), False)  # a constant alone is white
+            return Whitened(self, (np.zeros((0, 0)), np.zeros((0, 0))), False)  # a constant alone is white
         covariance, mass, shift = moment, 1.0, np.zeros(self.size)
         if self.constant:
             mass = max(float(moment[0, 0]), 1e-300)
@@ -95,18 +95,15 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        edge = math.sqrt(2 * len(values)) * noise
-        seen, values = values, np.maximum(values, max(_FLOOR * edge, 1e-12 * middle))
+        seen, values = values, np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
         stretch = 1 / np.sqrt(values)
         missed = np.zeros(len(values), dtype=bool)
         if expected is not None:
-            wanted = np.einsum("ji,jk,ki->i", vectors, expected, vectors)
-            missed = values + _SURE * noise < _REACHED * wanted
+            wanted, wanted_noise = (np.einsum("ji,jk,ki->i", vectors, one, vectors) for one in expected)
+            missed = values + _SURE * np.hypot(noise, _REACHED * wanted_noise) < _REACHED * wanted
             stretch[missed] = 1.0
         turn = (vectors * stretch) @ vectors.T
-        # Of the smallest noisy eigenvalues, most are noise: only what is beyond its edge is
-        # expected.
-        ahead = (vectors * (np.maximum(seen - edge, 0.0) / values)) @ vectors.T
+        ahead = (vectors * (seen / values)) @ vectors.T, (vectors * (noise / values)) @ vectors.T
         matrix = self.matrix.copy()
         if self.constant:
             matrix[1:] -= np.outer(shift, self.matrix[0])
@@ -118,10 +115,12 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """New coordinates, the expected moment of slopes in them, and whether a stretch was undone."""
+    """New coordinates, the expected moment of slopes in them with its noise, and whether a stretch
+    was undone.
+    """
 
     coordinates: Coordinates
-    expected: Floats
+    expected: tuple[Floats, Floats]
     taken_back: bool
 
 

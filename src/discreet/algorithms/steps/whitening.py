@@ -71,6 +71,8 @@ class LinearStart:
     white: Whitening
     phi: Floats
     residual_variance: float
+    # The noise in an entry of phi, if rows are white.
+    noise_std: float
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def whiten_labels(
 
     white = whiten(source, cost, rounds, start, question, count)
     phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
-    return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance)
+    noise_std = white.cross()[1] / y_weight
+    return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance, noise_std)
 
 
 def whiten_classes(
