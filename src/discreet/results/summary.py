@@ -135,7 +135,7 @@ class Summary:
                     "More rows, a larger epsilon or narrower declared bounds would help: `discreet plan` "
                     "forecasts by how much, without data."
                 )
-        return [*said, *results.notes]
+        return [*said, *map(_sentence, results.notes)]
 
     def __str__(self) -> str:
         table = self.table()
@@ -161,6 +161,11 @@ class Summary:
             f"<h4>{html.escape(self.title)}</h4><table>{facts}</table>"
             f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{notes}"
         )
+
+
+def _sentence(note: str) -> str:
+    """A note with a capital letter and a full stop."""
+    return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
 
 
 def _columns(rows: list[tuple[str, ...]], table: list[tuple[str, ...]]) -> list[str]:
