@@ -37,6 +37,16 @@ OTHERS: dict[str, tuple[list[str] | None, list[str]]] = {
 }
 
 
+PAGE = """# What of the papers' figures is done
+
+Made by `make reproduce-status`. Repeats: the least and the most of all cells and curves, on the
+scale of the paper's. Seconds: processor time of one repeat of all cells and curves, on the machine
+and under the load that they ran with. Commits: of the package that made the runs. A figure without
+repeats has a page from before runs had seeds, if it has one.
+
+"""
+
+
 def figures(paper: str) -> list[str]:
     """Modules of a paper that have a figure, in the order of their numbers."""
     names = [path.stem for path in (HERE / paper).glob("*[0-9].py")]
@@ -77,7 +87,10 @@ def main() -> None:
     asked = parser.parse_args()
     papers = asked.only or list(PAPERS)
     if asked.status:
-        print(status(found(papers), HERE))
+        text = status(found(papers), HERE)
+        print(text)
+        if not asked.only:
+            (HERE / "status.md").write_text(PAGE + text + "\n", encoding="utf-8")
     elif asked.check:
         check(papers)
     else:

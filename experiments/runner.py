@@ -83,7 +83,7 @@ class Figure:
 
     def spelt(self, cell: Cell) -> tuple[str, ...]:
         """The cell's values as the file has them."""
-        return tuple(f"{v:g}" if isinstance(v, (int, float)) else str(v) for v in cell.values())
+        return tuple(f"{value:g}" if isinstance(value, float) else str(value) for value in cell.values())
 
     def wanted(self, curve: str, cell: Cell, repeats: int) -> int:
         """How many repeats a curve has in this cell, where so many are asked for."""
