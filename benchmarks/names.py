@@ -28,6 +28,7 @@ _ENTRIES = {
     "lambda": "penalty (lambda)",
     "share": "share of the rows",
     "rows": "rows",
+    "size": "columns (p), public rows (m)",
 }
 
 

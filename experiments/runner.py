@@ -73,6 +73,11 @@ class Figure:
     after: Callable[[Mapping[str, Runs]], str] | None = None
     draw: Callable[[Figure, Mapping[str, Runs], Path], None] = plot
 
+    def __post_init__(self) -> None:
+        # Two columns of one name would be read as one.
+        if len(set(self.header)) < len(self.header):
+            raise ValueError(f"entries of a cell must differ from each other and from {self.header[-5:]}")
+
     @property
     def keys(self) -> list[str]:
         return [*self.cells[0], *self.points[0]]

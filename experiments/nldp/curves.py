@@ -52,13 +52,13 @@ def by_width_and_public(
     """Panels by epsilon: over p with m = n / p^2, and over m with p = 10."""
 
     def setting(cell: Cell) -> Setting:
-        p, m = (cell["value"], None) if cell["over"] == "p" else (10, cell["value"])
+        p, m = (cell["size"], None) if cell["over"] == "p" else (10, cell["size"])
         return Setting(rows, p, cell["epsilon"], design, model, public=m, covariance=covariance)
 
-    cells = [{"over": "p", "epsilon": e, "value": p} for e in epsilons for p in widths]
-    cells += [{"over": "m", "epsilon": e, "value": m} for e in epsilons for m in public]
-    quick = [{"over": "p", "epsilon": 10, "value": 5}, {"over": "m", "epsilon": 10, "value": 500}]
-    return _figure(number, f"{what}, by p and m", cells, quick, setting, "value")
+    cells = [{"over": "p", "epsilon": e, "size": p} for e in epsilons for p in widths]
+    cells += [{"over": "m", "epsilon": e, "size": m} for e in epsilons for m in public]
+    quick = [{"over": "p", "epsilon": 10, "size": 5}, {"over": "m", "epsilon": 10, "size": 500}]
+    return _figure(number, f"{what}, by p and m", cells, quick, setting, "size")
 
 
 def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], setting: Make, axis: str) -> Figure:

@@ -66,6 +66,11 @@ def test_seeds_are_those_of_the_cell_and_the_repeat():
     assert seed_of(one, {"n": 10, "set": "a"}, 0) == seed_of(one, {"set": "a", "n": 10}, 0)
 
 
+def test_an_entry_that_would_be_read_as_a_result_is_refused():
+    with pytest.raises(ValueError, match="must differ"):
+        figure(cells=[{"value": 1}], axis="value")
+
+
 def run_in(folder, one, *more):
     main(one, "experiments/x/figure0.py", ["--out", str(folder), "--workers", "1", *more])
 
