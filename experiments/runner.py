@@ -69,7 +69,9 @@ class Figure:
     printed: Mapping[str, str] = field(default_factory=dict)
     log: bool = True
     log_axis: bool = False
-    # What the page says after the table.
+    # What the runs show, in words: reproduced, not and why, improved by how much, where not better.
+    found: str = ""
+    # What else the page says after the table.
     after: Callable[[Mapping[str, Runs]], str] | None = None
     draw: Callable[[Figure, Mapping[str, Runs], Path], None] = plot
 
@@ -291,6 +293,8 @@ def table(figure: Figure, runs: dict[str, Runs], command: str) -> str:
         counts = sorted({len(one) for one in values})
         repeats = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         lines.append("| " + " | ".join([*cell, *texts, repeats]) + " |")
+    if figure.found:
+        lines += ["", f"**Found.** {figure.found}"]
     if figure.after is not None:
         lines += ["", figure.after(runs)]
     return "\n".join(lines) + "\n"

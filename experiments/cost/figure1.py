@@ -58,6 +58,11 @@ FIGURE = Figure(
         "`paper` and `tight` are `cost_gd` with ten steps, of length 1 and 8; `no noise` is the printed iteration\n"
         "with epsilon 10^6. `auto` has no such path and shows where it ends."
     ),
+    found=(
+        "Reproduced: the error of the printed method falls with the steps where n is large, d small or\n"
+        "epsilon large, and rises elsewhere. Tight noise with steps of length 8 has 25 to 45 times less\n"
+        "error after ten steps; without noise ten printed steps leave .2, so part of that is the step."
+    ),
 )
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ def by_rows(
     rows: Sequence[int] = (100_000, 200_000, 400_000, 700_000),
     epsilons: Sequence[float] = (4, 10, 20),
     covariance: str = "diagonal",
+    found: str,
 ) -> Figure:
     """Panels by p and epsilon, curves over n."""
 
@@ -34,7 +35,7 @@ def by_rows(
 
     cells = [{"p": p, "epsilon": e, "n": n} for p in widths for e in epsilons for n in rows]
     quick = [{"p": widths[0], "epsilon": 10, "n": n} for n in rows[:2]]
-    return _figure(number, f"{what}, by n", cells, quick, setting, "n")
+    return _figure(number, f"{what}, by n", cells, quick, setting, "n", found)
 
 
 def by_width_and_public(
@@ -48,6 +49,7 @@ def by_width_and_public(
     public: Sequence[int] = (200, 500, 1000, 3000, 10_000),
     epsilons: Sequence[float] = (4, 10),
     covariance: str = "diagonal",
+    found: str,
 ) -> Figure:
     """Panels by epsilon: over p with m = n / p^2, and over m with p = 10."""
 
@@ -58,10 +60,12 @@ def by_width_and_public(
     cells = [{"over": "p", "epsilon": e, "size": p} for e in epsilons for p in widths]
     cells += [{"over": "m", "epsilon": e, "size": m} for e in epsilons for m in public]
     quick = [{"over": "p", "epsilon": 10, "size": 5}, {"over": "m", "epsilon": 10, "size": 500}]
-    return _figure(number, f"{what}, by p and m", cells, quick, setting, "size")
+    return _figure(number, f"{what}, by p and m", cells, quick, setting, "size", found)
 
 
-def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], setting: Make, axis: str) -> Figure:
+def _figure(
+    number: int, title: str, cells: list[Cell], quick: list[Cell], setting: Make, axis: str, found: str
+) -> Figure:
     return Figure(
         name=f"figure{number}",
         title=f"NLDP, figure {number}: {title}",
@@ -75,4 +79,5 @@ def _figure(number: int, title: str, cells: list[Cell], quick: list[Cell], setti
         repeats=20,
         measure="squared relative error",
         notes=NOTES,
+        found=found,
     )

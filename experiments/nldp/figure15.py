@@ -30,6 +30,11 @@ FIGURE = Figure(
     measure="test accuracy",
     notes="The SUSY file here has 10,000 rows of the paper's 500,000.",
     log=False,
+    found=(
+        "On the small grid (skin, epsilon 1) tight noise has the accuracy of the plain logistic fit, or\n"
+        "slightly more; the printed noise gives about a coin's. Covertype's claim is reproduced in\n"
+        "`covertype.md`."
+    ),
 )
 
 if __name__ == "__main__":

@@ -29,6 +29,11 @@ FIGURE = Figure(
     axis="lambda",
     repeats=300,
     measure="relative error of the coefficients",
+    found=(
+        "Reproduced: PMT hardly depends on lambda. Not reproduced: DP-RR is below PMT as printed but on\n"
+        "wine without a penalty. The tight method has 7 to 44 times less error than the printed one, and\n"
+        "2 to 20 times less than DP-RR."
+    ),
 )
 
 if __name__ == "__main__":

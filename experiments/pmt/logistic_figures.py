@@ -24,6 +24,7 @@ def by_iteration(
     penalty: Callable[[Cell], float],
     eta: float,
     known_truth: bool,
+    found: str,
 ) -> Figure:
     """A panel for each entry of ``panels``; errors after 1, 2, 4 and all steps."""
 
@@ -42,6 +43,7 @@ def by_iteration(
         axis="iteration",
         points=[{"iteration": t} for t in ITERATIONS],
         repeats=100,
+        found=found,
         measure="relative error of the coefficients",
         notes=(
             f"Printed methods after these of their {ITERATIONS[-1]} steps; the others have no such path, and show\n"

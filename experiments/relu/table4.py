@@ -60,6 +60,11 @@ FIGURE = Figure(
         "The paper's numbers are on data of its own, and not on this scale: what can be compared is the order.\n"
         "The constant 0 has about .49."
     ),
+    found=(
+        "Reproduced: the order (mini-batches, tree, shuffled pass, SGD). Not reproduced: the numbers, on\n"
+        "data of the paper's own, and the printed methods, which stay at the constant model. `auto` has a\n"
+        "fourth to a tenth of the excess risk of `minibatch`."
+    ),
 )
 
 if __name__ == "__main__":
