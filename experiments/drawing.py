@@ -46,8 +46,9 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
     with styled():
         drawing = Drawing(figsize=(4.2 * width, 3.2 * shape[0] + 0.5), layout="constrained")
         axes = drawing.subplots(*shape, squeeze=False)
-        ticks = spaced({cell[axis] for cell in cells}, figure.log_axis)
         for place, panel in zip(axes.flat, panels, strict=False):
+            own = {cell[axis] for cell in cells if tuple(cell[i] for i in rest) == panel}
+            ticks = spaced(own, figure.log_axis)
             for curve in figure.curves:
                 here = [cell for cell in cells if tuple(cell[i] for i in rest) == panel and cell in runs[curve]]
                 points = [(_place(cell[axis], ticks), np.array(runs[curve][cell])) for cell in here]
