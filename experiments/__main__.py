@@ -41,8 +41,9 @@ PAGE = """# What of the papers' figures is done
 
 Made by `make reproduce-status`. Repeats: the least and the most of all cells and curves, on the
 scale of the paper's. Seconds: processor time of one repeat of all cells and curves, on the machine
-and under the load that they ran with. Commits: of the package that made the runs. A figure without
-repeats has a page from before runs had seeds, if it has one.
+and under the load that they ran with. A cell that was not run is taken to be as slow as the curve's
+others, so the hours are too few where only small cells were run (NLDP). Commits: of the package that
+made the runs. A figure without repeats has a page from before runs had seeds, if it has one.
 
 """
 
