@@ -126,3 +126,7 @@ def test_an_extra_that_is_missing_is_named_before_any_work(monkeypatch):
         assert told.exit_code == 1
         assert 'pip install "discreet[' in told.stderr
         assert told.stdout == ""
+
+
+def test_the_first_help_has_an_example():
+    assert "discreet demo --out demo" in CliRunner().invoke(main, ["--help"]).output

@@ -170,7 +170,21 @@ def test_a_long_name_stands_above_its_numbers_and_is_not_cut(fitted):
 
 @pytest.mark.parametrize(("signal", "word"), [("drowned", "drowned: "), ("faint", "faint: "), ("clear", "effects")])
 def test_the_verdict_repeats_the_signal(fitted, signal, word):
-    assert word in str(replace(fitted["linear"].results_, signal=signal).summary())
+    text = str(replace(fitted["linear"].results_, signal=signal).summary())
+    assert word in text
+    # No single effect is called clear if the signal is not, and the reader learns what would help.
+    assert ("clear despite the noise" in text) == (signal == "clear")
+    assert ("`discreet plan`" in " ".join(text.split())) == (signal != "clear")
+
+
+@pytest.mark.parametrize(("epsilon", "said"), [(1.0, "2.7"), (5.0, "148"), (20.0, "e^20"), (2000.0, "e^2000")])
+def test_the_factor_of_a_guarantee_is_never_understated(epsilon, said):
+    assert numbers.odds_factor(epsilon) == said
+
+
+def test_notes_are_sentences(fitted):
+    results = replace(fitted["linear"].results_, notes=("noise adds 3 %",))
+    assert str(results.summary()).endswith("Noise adds 3 %.")
 
 
 def test_without_pandas_arrays_come_in_the_same_order(fitted, monkeypatch):
