@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
+from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.index_look import Seen, look
 from discreet.algorithms.steps.index_model import IndexModel, gaussian_curvature, likely_middle, likely_spread
@@ -110,10 +111,8 @@ def averaged_noise(drawn_back: float, steps: int, first: int, stds: Floats) -> f
 
 
 def shrunk(theta: Floats, variance: float, intercept: bool) -> Floats:
-    """Slopes, shrunk by the squared length of the noise: its mean plus two standard deviations."""
+    """The part of the slopes that is clear of the noise."""
     result = theta.copy()
-    slopes = slice(int(intercept), None)
-    size, length = len(theta[slopes]), float(theta[slopes] @ theta[slopes])
-    noise = (size + 2 * math.sqrt(2 * size)) * variance
-    result[slopes] *= max(0.0, 1 - noise / max(length, 1e-300))
+    slopes = result[int(intercept) :]
+    slopes *= clear(slopes, variance)
     return result
