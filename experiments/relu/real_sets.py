@@ -54,7 +54,9 @@ def fitted(curve: str, X: np.ndarray, y: np.ndarray, seed: int, **declared: Any)
 
 
 def plain_fit(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Least squares of max(0, w.x) without privacy, by GLMtron's step with the Hessian of all rows."""
+    """GLMtron's steps without privacy, with the second moment of all rows: its point of least loss,
+    which is near the least-squares one where the model holds.
+    """
     coef = np.linalg.lstsq(X, y, rcond=None)[0]
     inverse = np.linalg.pinv(X.T @ X)
     best, least = coef, np.inf
