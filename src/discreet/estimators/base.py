@@ -358,6 +358,15 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         check_types(table, self._encoder.domain)
         return self._encoder.design(table, extrapolate=extrapolate)
 
+    def _within_labels(self, means: np.ndarray, extrapolate: bool) -> np.ndarray:
+        """Predicted means, clipped to the declared bounds of labels, as labels are in ``fit``.
+
+        No mean of such labels lies beyond them: for squared error and deviances, clipping brings
+        every prediction nearer to every label.
+        """
+        target = self._encoder.target
+        return means if extrapolate or target is None else np.clip(means, target.low, target.high)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # NaN is allowed, because an error would reveal that a private row has one; such

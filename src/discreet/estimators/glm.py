@@ -161,8 +161,9 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
     def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted mean labels; for an exposure of 1 if none is given.
 
-        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features
-        are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
+        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features,
+        and predictions without exposures, are clipped to their declared bounds, unless
+        ``extrapolate`` is set.
 
         Returns
         -------
@@ -171,7 +172,9 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         """
         design = self._design(X, extrapolate)
         eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
-        return self._family()[1].mean(eta)
+        # Bounds of labels are for declared exposures; a new row may have any.
+        exposed = exposure is not None or self._encoder.exposures is not None
+        return self._within_labels(self._family()[1].mean(eta), extrapolate or exposed)
 
     @described
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:

@@ -313,14 +313,14 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
-        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
+        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
 
         Returns
         -------
         array
             One prediction per row.
         """
-        return np.asarray(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
+        return self._within_labels(self._design(X, extrapolate) @ self.coef_ + self.intercept_, extrapolate)
 
 
 @documented()

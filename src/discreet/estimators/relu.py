@@ -203,14 +203,15 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as
         ``fit`` leaves it out.
 
-        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
+        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
 
         Returns
         -------
         array
             One prediction per row.
         """
-        return np.asarray(self._link().mean(self._design(X, extrapolate) @ self.coef_ + self.intercept_))
+        eta = self._design(X, extrapolate) @ self.coef_ + self.intercept_
+        return self._within_labels(self._link().mean(eta), extrapolate)
 
     @described
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:

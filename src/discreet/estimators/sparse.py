@@ -60,14 +60,14 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
 
-        Features are clipped to their declared bounds, as in ``fit``, unless ``extrapolate`` is set.
+        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
 
         Returns
         -------
         array
             One prediction per row.
         """
-        return np.asarray(self._family()[1].mean(self._eta(X, extrapolate)))
+        return self._within_labels(self._family()[1].mean(self._eta(X, extrapolate)), extrapolate)
 
 
 @documented()

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from discreet import (
     Categorical,
@@ -83,6 +84,17 @@ def test_a_model_predicts_the_same_after_it_was_stored(name):
 def test_an_extrapolation_is_the_plain_line():
     model = fitted("linear")
     assert model.predict(OUTSIDE[:2], extrapolate=True) == pytest.approx(OUTSIDE[:2] @ model.coef_ + model.intercept_)
+
+
+@pytest.mark.parametrize("name", ["linear", "ridge", "general", "sparse linear", "sparse poisson", "poisson", "relu"])
+def test_predictions_are_moved_into_the_bounds_of_labels_unless_asked_otherwise(name):
+    """Labels are at most 1, and the line goes beyond; no mean of labels does."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform([-1, 0], [2, 3], (400, 2))
+    model = clone(MODELS[name]).set_params(bounds_y=(0, 1)).fit(X, np.round(np.clip(2 * X[:, 0], 0, 1)))
+    line = model.predict(X, extrapolate=True)
+    assert line.max() > 1
+    assert np.array_equal(model.predict(X), np.clip(line, 0, 1))
 
 
 @pytest.mark.parametrize(
