@@ -15,7 +15,16 @@ from discreet.domain.columns import Column, Numeric, check_scalable
 from discreet.domain.dates import Date, days_of
 from discreet.domain.domain import Domain
 from discreet.domain.values import Floats, as_floats, objects
-from discreet.rows import Coded, Columns, WholeBlock, encode_columns, encode_table, whole_numbers
+from discreet.rows import (
+    CellsInMemory,
+    Coded,
+    Columns,
+    Scaling,
+    WholeBlock,
+    encode_columns,
+    encode_table,
+    whole_numbers,
+)
 
 
 @dataclass(frozen=True)
@@ -187,6 +196,20 @@ class Encoder:
         elif self.domain.missing == "centre":
             np.copyto(x, np.rint(self._encoded_centre * scale)[:, np.newaxis], where=np.isnan(x))
 
+    @cached_property
+    def _scaling_lines(self) -> Floats | None:
+        if self._all_bounds is None:
+            return None
+        missing = self._encoded_centre if self.domain.missing == "centre" else np.full(self.width, np.nan)
+        return Scaling(*self._all_bounds, self.centre, 1 / self.half_width, missing).lines
+
+    def cells(self, table: Any) -> CellsInMemory | None:
+        """Where the cells of a table lie, if all its columns are numbers of float64."""
+        lines = self._scaling_lines
+        if lines is not None and isinstance(table, Columns) and table.floats:
+            return CellsInMemory.of_columns(table.arrays, lines)
+        return CellsInMemory.of_table(table, lines) if lines is not None and isinstance(table, np.ndarray) else None
+
     def _write_numbers(self, table: Any, out: Floats, scale: float = 0.0) -> bool:
         """Encode a table all of whose columns are numbers, as ``encode_table`` says; False if it is
         not such a one.
@@ -266,6 +289,10 @@ class EncodedBlock(WholeBlock):
 
     def write_x(self, out: Floats) -> None:
         self._encoder.write(self._table, out, self.memory)
+
+    @cached_property
+    def cells(self) -> CellsInMemory | None:
+        return self._encoder.cells(self._table)
 
     def write_whole(self, out: Floats, scale: float) -> None:
         self._encoder.write_whole(self._table, out, scale, self.memory)

@@ -17,11 +17,11 @@ from discreet.engines.person_ids import person_codes
 from discreet.engines.persons import Choice, Mask, Persons, row_ranks
 from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
-from discreet.rows import Coded, Columns, row_hashes
+from discreet.rows import Coded, Columns, digest_of
 
 # A block of this many rows and a few dozen columns stays in a core's cache from the first step to
 # the last.
-BLOCK_ROWS = 16384
+BLOCK_ROWS = 32768
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,10 @@ class Cells:
                 None if self.persons is None else (self.persons[0][cut], self.persons[1]),
             )
 
-    def hashes(self) -> NDArray[np.uint64]:
+    def digest(self, used: Mask | None) -> int:
+        """A number that changes where the rows that are used change, but not with their order."""
         columns = [*self.columns.arrays, *([] if self.y is None else [self.y])]
-        return row_hashes([_words(column) for column in columns], len(self))
+        return digest_of((_words(column) for column in columns), len(self), used)
 
 
 @dataclass
@@ -133,8 +134,7 @@ def chunk(layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask
     block = layout.encode(cells.columns, cells.y)
     if choice is not None and cells.persons is not None:
         used = choice.used(*cells.persons, row_ranks(block, layout.width))
-    hashes = cells.hashes() if used is None else cells.hashes()[used]
-    return Chunk(block, used, Seen(len(cells), int(hashes.sum(dtype=np.uint64))))
+    return Chunk(block, used, Seen(len(cells), cells.digest(used)))
 
 
 def look_at_persons(layout: Layout, cells: Cells, persons: Persons) -> None:

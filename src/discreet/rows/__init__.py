@@ -2,6 +2,7 @@
 
 from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
+from discreet.rows.cells import CellsInMemory, Scaling
 from discreet.rows.columns import Coded, Columns
 from discreet.rows.grid import (
     count_units,
@@ -14,7 +15,7 @@ from discreet.rows.grid import (
     right_grid,
     several_parts,
 )
-from discreet.rows.hashing import row_hashes
+from discreet.rows.hashing import digest_of, row_hashes
 from discreet.rows.kernels import (
     column_norms,
     compile_kernels,
@@ -49,6 +50,7 @@ from discreet.rows.wide_queries import ResidualRanking, WideLook
 __all__ = [
     "Answer",
     "Block",
+    "CellsInMemory",
     "Coded",
     "Columns",
     "CrossMoment",
@@ -73,6 +75,7 @@ __all__ = [
     "ResidualRanking",
     "Residues",
     "RowsUsed",
+    "Scaling",
     "ScoreSum",
     "SecondMoment",
     "Source",
@@ -86,6 +89,7 @@ __all__ = [
     "column_norms",
     "compile_kernels",
     "count_units",
+    "digest_of",
     "encode_columns",
     "encode_table",
     "exact_sum",

@@ -113,8 +113,8 @@ class SizeHistogram:
         return len(self.edges) + 1, 1
 
     def factors(self, block: Block) -> tuple[Any, Floats]:
-        mapped, length = self.map.seen(block)
-        size = self.size(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
+        eta, length = self.map.predictor_and_length(block)
+        size = self.size(self.labels.of(block), eta, np.maximum(length, 1e-100))
         return cell_of(size, self.edges), ones(block.records)
 
 
@@ -176,7 +176,7 @@ class BoundedSum:
         return self.bound / 2
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.seen(block)
-        value = self.value(self.labels.of(block), with_offset(mapped[0], block), np.maximum(length, 1e-100))
+        eta, length = self.map.predictor_and_length(block)
+        value = self.value(self.labels.of(block), eta, np.maximum(length, 1e-100))
         middled = np.minimum(value, self.bound) - self.bound / 2
         return middled[np.newaxis], ones(block.records)

@@ -261,9 +261,15 @@ def parts_shape(query: Query) -> tuple[int, int, int]:
 
 
 def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | None = None) -> Parts:
-    """The parts of several queries about one block, concatenated."""
+    """The parts of several queries about one block, concatenated.
+
+    Those that need all outputs of a map come first: others find in them what they need.
+    """
+    found: dict[int, Parts] = {}
     with one_look(block):
-        return np.concatenate([product_parts(query, block, used).ravel() for query in queries])
+        for number in sorted(range(len(queries)), key=lambda number: not isinstance(queries[number], WeightedRows)):
+            found[number] = product_parts(queries[number], block, used).ravel()
+    return np.concatenate([found[number] for number in range(len(queries))])
 
 
 def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:

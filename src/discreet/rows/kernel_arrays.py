@@ -96,11 +96,16 @@ _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 
 def fold_floats(state: Any, words: Any) -> None:
     for line in words:
-        cells = line.view(np.float64)
-        with np.errstate(invalid="ignore"):  # a signalling NaN would cause a warning
-            folded = (cells + 0.0).view(np.uint64)  # -0 becomes 0
-        folded[np.isnan(cells)] = _NOT_A_NUMBER
-        fold_words(state, folded)
+        fold_words(state, _by_value(line))
+
+
+def _by_value(words: Any) -> Any:
+    """The bits of numbers, which are the same for all NaNs and for 0 and -0."""
+    cells = words.view(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN would cause a warning
+        bits = (cells + 0.0).view(np.uint64)  # -0 becomes 0
+    bits[np.isnan(cells)] = _NOT_A_NUMBER
+    return bits
 
 
 def fold_words(state: Any, words: Any) -> None:
@@ -109,6 +114,20 @@ def fold_words(state: Any, words: Any) -> None:
     state ^= state >> np.uint64(29)
     state *= _SECOND
     state ^= state >> np.uint64(32)
+
+
+_HALF = np.uint64(0xFFFFFFFF)
+
+
+def add_products(state: Any, words: Any, first_key: Any, second_key: Any, floats: bool) -> None:
+    words = _by_value(words) if floats else words
+    state += ((words + first_key) & _HALF) * (((words >> np.uint64(32)) + second_key) & _HALF)
+
+
+def mixed_sum(state: Any, used: Any) -> Any:
+    mixed = state.copy()
+    fold_words(mixed, np.uint64(0))
+    return mixed[used].sum(dtype=np.uint64)
 
 
 def place_weighted(rows: Any, weight: Any, last: Any, start: int, norm_bound: float, scale: float, out: Any) -> None:

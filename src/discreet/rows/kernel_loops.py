@@ -14,7 +14,7 @@ import numpy as np
 _TILE = 128  # records whose entries stay in the first-level cache through all steps
 # Loops that add whole numbers so small that every partial sum is exact: any order
 # of addition is allowed.
-IN_ANY_ORDER = ("digit_sums", "square_sums")
+IN_ANY_ORDER = ("digit_sums", "square_sums", "whole_sum")
 
 
 def encode_table(
@@ -145,6 +145,7 @@ def placed_sums(
     rest: Any,
 ) -> None:
     clip, dither, norms, more = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    high, low = np.empty(_TILE), np.empty(_TILE)
     one_clip = one_bound / (one_bound if one_bound > 1.0 else 1.0) * one_scale
     for start in range(0, len(used), _TILE):
         some = used[start : start + _TILE]
@@ -174,21 +175,27 @@ def placed_sums(
                 values = head[entry, start : start + _TILE]
             else:
                 values = body[entry - len(head), start : start + _TILE]
-            high = low = np.int64(0)
             for i in range(len(squares)):
                 value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
                 above = np.floor(value * (1 / half))
-                high += np.int64(above)
-                low += np.int64(value - above * half)
-            sums[0, entry] += high
+                high[i], low[i] = above, value - above * half
+            sums[0, entry] += np.int64(whole_sum(high[: len(squares)]))
             if len(sums) == 2:
-                sums[1, entry] += low
+                sums[1, entry] += np.int64(whole_sum(low[: len(squares)]))
             for i in range(len(squares) if odd else 0):
                 value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
                 above = np.floor(value * (1 / half))
                 rest[0, entry] += np.int64(above * beyond[i])
                 if len(sums) == 2:
                     rest[1, entry] += np.int64((value - above * half) * beyond[i])
+
+
+def whole_sum(values: Any) -> Any:
+    """Of at most a tile of whole numbers of 22 bits."""
+    total = 0.0
+    for i in range(len(values)):
+        total += values[i]
+    return total
 
 
 def count_cells(cells: Any, used: Any, counts: Any) -> None:
@@ -329,3 +336,23 @@ def fold_words(state: Any, words: Any) -> None:
         value = (state[i] ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
         value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
         state[i] = value ^ (value >> np.uint64(32))
+
+
+def add_products(state: Any, words: Any, first_key: Any, second_key: Any, floats: bool) -> None:
+    half = np.uint64(0xFFFFFFFF)
+    for i in range(len(state)):
+        word = words[i]
+        if floats:
+            word = np.uint64(0) if word == 0x8000000000000000 else word  # -0
+            number = (word & 0x7FFFFFFFFFFFFFFF) <= 0x7FF0000000000000
+            word = word if number else np.uint64(0x7FF8000000000000)
+        state[i] += ((word + first_key) & half) * (((word >> np.uint64(32)) + second_key) & half)
+
+
+def mixed_sum(state: Any, used: Any) -> Any:
+    total = np.uint64(0)
+    for i in range(len(state)):
+        value = state[i] * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+        total += (value ^ (value >> np.uint64(32))) * np.uint64(used[i])
+    return total

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows import kernel_arrays
+from discreet.rows.cells import CellsInMemory
 
 Floats = NDArray[np.float64]
 
@@ -137,6 +138,39 @@ def placed_sums(
     return sums, rest
 
 
+def map_cells(
+    cells: CellsInMemory,
+    scale: float,
+    matrix: Floats,
+    spans: NDArray[np.int64],
+    skipped: int,
+    out: Floats,
+    norms: Floats,
+) -> bool:
+    """See fused_loops.py; False where there is no such loop."""
+    if _kernels is _NUMPY:
+        return False
+    _kernels.map_cells(cells.addresses, cells.stride, cells.scaling, scale, matrix, spans, skipped, out, norms)
+    return True
+
+
+def sum_cells(
+    cells: CellsInMemory, scale: float, weight: Floats, length: Floats, grid: tuple[float, ...], exact_rows: int
+) -> NDArray[np.int64] | None:
+    """The sums of ``weighted_sum`` as pairs, from a block's cells; None where there is no such loop.
+
+    Sums of ``exact_rows`` rows are exact in float64.
+    """
+    if _kernels is _NUMPY:
+        return None
+    sums = np.zeros((2, 3, len(cells.addresses) + 1), dtype=np.int64)
+    weight, length = np.ascontiguousarray(weight), np.ascontiguousarray(length)
+    _kernels.sum_cells(
+        cells.addresses, cells.stride, cells.scaling, scale, weight, length, *grid, exact_rows, sums[0], sums[1]
+    )
+    return sums
+
+
 def square_sums(factor: Floats, sums: NDArray[np.int64]) -> bool:
     """Add factor @ factor.T of 22-bit whole numbers, as ``carried``; False where BLAS is faster."""
     if _kernels is _NUMPY or len(factor) < 4:
@@ -185,6 +219,19 @@ def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
         _kernels.fold_words(state, cells)
 
 
+def add_products(state: NDArray[np.uint64], cells: NDArray[Any], keys: tuple[np.uint64, np.uint64]) -> None:
+    """Add to each row's sum (low half + first key) * (high half + second key) of one more cell;
+    halves have 32 bits, sums are modulo 2^64. Cells are as in ``fold_cells``.
+    """
+    words = np.ascontiguousarray(cells).view(np.uint64)
+    _kernels.add_products(state, words, *keys, cells.dtype == np.float64)
+
+
+def mixed_sum(state: NDArray[np.uint64], used: NDArray[np.bool_] | None) -> int:
+    """The sum, modulo 2^64, of the mixed bits of each row that is used."""
+    return int(_kernels.mixed_sum(state, np.ones(len(state), dtype=np.bool_) if used is None else used))
+
+
 def scratch(role: str, shape: tuple[int, ...]) -> Floats:
     """An uninitialised array that this thread reuses for every block: allocation
     costs more than the sums.
@@ -229,22 +276,34 @@ _NAMES = (
     "count_cells",
     "fold_floats",
     "fold_words",
+    "add_products",
+    "mixed_sum",
 )
 _NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in _NAMES})
 _kernels = _NUMPY
 
 
 def _compiled(numba: Any) -> SimpleNamespace:
-    from discreet.rows import kernel_loops
+    import numba.extending
 
-    def jit(name: str) -> Any:
-        # Contraction and reordering would change bits, except in sums of whole numbers
-        # that are exact in float64.
-        loose = {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
-        options = {"nogil": True, "error_model": "numpy", "fastmath": loose}
+    from discreet.rows import fused_loops, kernel_loops
+
+    # Contraction and reordering would change bits, except in sums of whole numbers that are exact
+    # in float64.
+    def loose(name: str) -> set[str] | bool:
+        return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
+
+    def jit(module: Any, name: str) -> Any:
+        options = {"nogil": True, "error_model": "numpy", "fastmath": loose(name)}
         try:
-            return numba.njit(cache=True, **options)(getattr(kernel_loops, name))
+            return numba.njit(cache=True, **options)(getattr(module, name))
         except RuntimeError:  # no folder for the compiled code: compile again in each process
-            return numba.njit(**options)(getattr(kernel_loops, name))
+            return numba.njit(**options)(getattr(module, name))
 
-    return SimpleNamespace(**{name: jit(name) for name in (*_NAMES, "square_sums")})
+    fused_loops.pointers(numba)
+    called = {name: loose(name) for name in ("digit_sums", "weight_digits", "whole_sum")}
+    for name, freedom in {**called, **fused_loops.CALLED}.items():
+        callee = getattr(kernel_loops if name in called else fused_loops, name)
+        numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(callee)
+    own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums")}
+    return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in ("map_cells", "sum_cells")})

@@ -16,8 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import TILE_ROWS, norms_from, scratch, whole_numbers
-from discreet.rows.look import look
+from discreet.rows.cells import CellsInMemory
+from discreet.rows.kernels import TILE_ROWS, map_cells, norms_from, scratch, whole_numbers
+from discreet.rows.look import look, shared_of
 from discreet.rows.query import Block, Floats, WholeBlock
 
 _EXACT_BITS = 53
@@ -86,13 +87,30 @@ class LinearMap:
     def with_norms(self, block: Block, skipped: int = 0) -> tuple[Floats, Floats]:
         """The same, with the norm of each record's outputs without the first ``skipped`` ones."""
         look.mapped = None
-        lines = self._whole_lines(block)
         out, norms = scratch("mapped", (self.outputs, block.records)), np.zeros(block.records)
+        if self._from_cells(block, self.outputs, skipped, out, norms):
+            return out, norms
+        lines = self.whole_lines(block)
         for start in range(0, block.records, TILE_ROWS):
             some = slice(start, start + TILE_ROWS)
             np.matmul(self._scaled, lines[:, some], out=out[:, some])
             norms_from(out[skipped:], start, norms[some])
         return out, norms
+
+    def _from_cells(self, block: Block, outputs: int, skipped: int, out: Floats, norms: Floats) -> bool:
+        """The first outputs by a loop that reads a block's cells; False where there is none."""
+        cells = cells_of(block)
+        scale, spans = 2.0**self.row_bits, self._spans[:outputs]
+        return cells is not None and map_cells(cells, scale, self._scaled[:outputs], spans, skipped, out, norms)
+
+    @cached_property
+    def _spans(self) -> NDArray[np.int64]:
+        """Where each output has coefficients of features that are not 0: from, to."""
+        spans = np.ones((self.outputs, 2), dtype=np.int64)
+        for span, coefficients in zip(spans, self._scaled, strict=True):
+            there = np.flatnonzero(coefficients[1:])
+            span[:] = (there[0] + 1, there[-1] + 2) if len(there) else (1, 1)
+        return spans
 
     def seen(self, block: Block, skipped: int = 1) -> tuple[Floats, Floats]:
         """``with_norms`` without the first outputs, read-only.
@@ -113,21 +131,32 @@ class LinearMap:
         known = look.mapped if look.block is block else None
         return None if known is None or known[0] != (self.key, skipped) else known[1:]
 
-    def predictor_and_length(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """The records (1, x) in whole numbers (scratch memory), their first output with
-        offset, the others' norm.
+    def predictor_and_length(self, block: Block) -> tuple[Floats, Floats]:
+        """The first output with the offset, and the norm of the others; read-only.
 
         Norms do not change while only the first output changes, so they are stored with the rows.
         """
+        eta, length = shared_of(block, ("predictor", self.key), lambda: self._first_and_length(block))
+        return with_offset(eta, block), length
+
+    def _first_and_length(self, block: Block) -> tuple[Floats, Floats]:
+        already = self._mapped_already(block)
+        if already is not None:
+            return already[0][0].copy(), already[1]
         memory = block.memory if isinstance(block, WholeBlock) else {}
         known, length = memory.get("lengths", (None, None))
-        if known != self._length_key:
-            length = self.seen(block)[1]
-            memory["lengths"] = self._length_key, length
-        lines = self._whole_lines(block)
-        mapped = self._mapped_already(block)
-        eta = self._scaled[0] @ lines if mapped is None else mapped[0][0]
-        return lines, with_offset(eta, block), length
+        eta, norms = np.empty((1, block.records)), np.zeros(block.records)
+        if known == self._length_key:
+            if not self._from_cells(block, 1, 1, eta, norms):
+                np.matmul(self._scaled[:1], self.whole_lines(block), out=eta)
+        elif self._from_cells(block, self.outputs, 1, eta, norms):
+            length = norms
+        else:
+            mapped, length = self.seen(block)
+            eta = mapped[:1].copy()
+        memory["lengths"] = self._length_key, length
+        eta.flags.writeable = False
+        return eta[0], length
 
     @cached_property
     def key(self) -> bytes:
@@ -162,7 +191,7 @@ class LinearMap:
         """Whole records are in units of 2^-row_bits."""
         return self._bits[0]
 
-    def _whole_lines(self, block: Block) -> Floats:
+    def whole_lines(self, block: Block) -> Floats:
         """The records (1, x), one per column."""
         lines, scale = scratch("rows in whole numbers", (self.matrix.shape[1], block.records)), 2.0**self.row_bits
         if look.block is block and look.rows == scale:
@@ -176,6 +205,11 @@ class LinearMap:
             whole_numbers(lines[1:], scale)
         look.rows = scale if look.block is block else None
         return lines
+
+
+def cells_of(block: Block) -> CellsInMemory | None:
+    """Where a block's cells lie, if loops may read them themselves."""
+    return block.cells if isinstance(block, WholeBlock) else None
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:

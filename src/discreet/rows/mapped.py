@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows.carries import Parts, carried, exact_sum
-from discreet.rows.kernels import weighted_sum
-from discreet.rows.linear_map import ROW_BITS, LinearMap
+from discreet.rows.kernels import sum_cells, weighted_sum
+from discreet.rows.linear_map import ROW_BITS, LinearMap, cells_of
 from discreet.rows.query import Block, Floats, weight_of
 from discreet.rows.weighted import weigh_cut
 
@@ -65,17 +65,29 @@ def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | Non
     """The block's exact sum of whole rows times whole weights;
     ``mapped_sum`` applies the map to it.
     """
-    lines, eta, length = query.map.predictor_and_length(block)
+    eta, length = query.map.predictor_and_length(block)
     weight = query.weights(block, eta, length)
     if (row_weight := weight_of(block)) is not None:
         weight = weigh_cut(weight, length, query.left_norm, _shortest(query), row_weight)
     if used is not None:
         weight = np.where(used, weight, 0.0)
     grid = query.left_norm, _shortest(query), _weight_scale(query), 2.0**_DIGIT_BITS
-    runs = (slice(start, start + _EXACT_ROWS) for start in range(0, max(lines.shape[1], 1), _EXACT_ROWS))
-    sums = [weighted_sum(np.ascontiguousarray(lines[:, run]), weight[run], length[run], *grid) for run in runs]
-    digits, inputs = sums[0].shape
-    return carried(np.stack(sums)).swapaxes(0, 1).reshape(2 * digits, inputs, 1)
+    return _weighted_rows(query.map, block, weight, length, grid)
+
+
+def _weighted_rows(
+    linear: LinearMap, block: Block, weight: Floats, length: Floats, grid: tuple[float, float, float, float]
+) -> Parts:
+    """The sum of whole rows (1, x) times whole weights: a pair for each digit of a weight."""
+    cells = cells_of(block)
+    pairs = None if cells is None else sum_cells(cells, 2.0**linear.row_bits, weight, length, grid, _EXACT_ROWS)
+    if pairs is None:
+        lines = linear.whole_lines(block)
+        runs = (slice(start, start + _EXACT_ROWS) for start in range(0, max(lines.shape[1], 1), _EXACT_ROWS))
+        sums = [weighted_sum(np.ascontiguousarray(lines[:, run]), weight[run], length[run], *grid) for run in runs]
+        pairs = carried(np.stack(sums))
+    digits, inputs = pairs.shape[1:]
+    return pairs.swapaxes(0, 1).reshape(2 * digits, inputs, 1)
 
 
 def mapped_shape(query: MappedQuery) -> tuple[int, int, int]:

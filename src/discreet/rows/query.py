@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
+from discreet.rows.cells import CellsInMemory
 from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.look import shared_of
 
@@ -107,6 +108,11 @@ class WholeBlock(ABC):
 
     # What queries store for their next use of the same rows; the owner of the rows may provide it.
     memory: dict[str, Any]
+
+    @property
+    def cells(self) -> CellsInMemory | None:
+        """Where its cells lie, if they all are float64; then loops may read them themselves."""
+        return None
 
     @abstractmethod
     def write_whole(self, out: Floats, scale: float) -> None:

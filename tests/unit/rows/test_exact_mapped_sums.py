@@ -129,8 +129,8 @@ def test_a_map_gives_outputs_and_lengths_without_the_first():
         mapped, length = linear.with_norms(block, skipped=skipped)
         assert mapped.tolist() == expected.tolist()
         np.testing.assert_allclose(length, np.linalg.norm(expected[skipped:], axis=0), rtol=1e-15)
-    rows, eta, length = linear.predictor_and_length(block)
-    assert rows.tolist() == (np.vstack([np.ones(30), x]) * 2.0**linear.row_bits).tolist()
+    eta, length = linear.predictor_and_length(block)
+    assert linear.whole_lines(block).tolist() == (np.vstack([np.ones(30), x]) * 2.0**linear.row_bits).tolist()
     assert eta.tolist() == (expected[0] + block.offset).tolist()
     np.testing.assert_allclose(length, np.linalg.norm(expected[1:], axis=0), rtol=1e-15)
     first = expected[0]

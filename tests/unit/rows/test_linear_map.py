@@ -134,10 +134,12 @@ def test_queries_of_one_pass_share_a_look_and_no_other_block_is_taken_for_it():
         assert first.written == before
         with pytest.raises(ValueError, match="read-only"):
             mapped[0] = 0.0
-        other_rows, _, _ = linear.predictor_and_length(second)
-        assert np.array_equal(other_rows[1:], np.rint(second.x * 2.0**linear.row_bits))
-        rows_of, _, _ = linear.predictor_and_length(first)
-        assert np.array_equal(rows_of[1:], np.rint(first.x * 2.0**linear.row_bits))
+        eta, _ = linear.predictor_and_length(second)
+        assert np.array_equal(eta, LinearMap(linear.matrix).apply(ArrayBlock(second.x, second.y))[0])
+        assert np.array_equal(linear.whole_lines(second)[1:], np.rint(second.x * 2.0**linear.row_bits))
+        eta, _ = linear.predictor_and_length(first)
+        assert np.array_equal(eta, linear.apply(ArrayBlock(first.x, first.y))[0])
+        assert np.array_equal(linear.whole_lines(first)[1:], np.rint(first.x * 2.0**linear.row_bits))
     first.x *= 0.5  # nobody looks at it now, so it may change
     assert np.array_equal(linear.seen(first)[0], linear.apply(first))
 

@@ -183,6 +183,19 @@ def test_hashing_loops(records):
     assert found.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("records", RECORDS)
+def test_loops_of_the_digest(records):
+    x, used = values(records, (2, records), special=0.4), np.arange(records) % 3 != 1
+    found, expected = np.full(records, 7, dtype=np.uint64), np.full(records, 7, dtype=np.uint64)
+    keys = np.uint64(0xFFFFFFFF), np.uint64(12345)
+    with np.errstate(all="ignore"):
+        for floats, line in ((True, x[0]), (False, x[1])):
+            kernel_loops.add_products(found, line.view(np.uint64), *keys, floats)
+            NUMPY.add_products(expected, line.view(np.uint64), *keys, floats)
+        assert found.tolist() == expected.tolist()
+        assert kernel_loops.mixed_sum(found, used) == NUMPY.mixed_sum(expected, used)
+
+
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 32, 37])
 @pytest.mark.parametrize("centred", [True, False])
 @pytest.mark.parametrize("odd", [True, False])
