@@ -204,7 +204,10 @@ class Encoder:
         return Scaling(*self._all_bounds, self.centre, 1 / self.half_width, missing).lines
 
     def cells(self, table: Any) -> CellsInMemory | None:
-        """Where the cells of a table lie, if all its columns are numbers of float64."""
+        """Where the cells of a table lie, if all its columns are numbers of float64.
+
+        Loops then encode them as ``write_whole`` does; who overrides one overrides the other.
+        """
         lines = self._scaling_lines
         if lines is not None and isinstance(table, Columns) and table.floats:
             return CellsInMemory.of_columns(table.arrays, lines)

@@ -21,7 +21,7 @@ from discreet.rows import Coded, Columns, digest_of
 
 # A block of this many rows and a few dozen columns stays in a core's cache from the first step to
 # the last.
-BLOCK_ROWS = 32768
+BLOCK_ROWS = 16384
 
 
 @dataclass(frozen=True)

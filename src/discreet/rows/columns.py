@@ -70,9 +70,12 @@ class Columns:
 
     @cached_property
     def floats(self) -> bool:
-        """Whether each column is a contiguous array of float64."""
+        """Whether each column is a contiguous and aligned array of float64."""
         return all(
-            isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous
+            isinstance(array, np.ndarray)
+            and array.dtype == np.float64
+            and array.flags.c_contiguous
+            and array.flags.aligned
             for array in self.arrays
         )
 

@@ -91,7 +91,7 @@ def silent_line(tile: Any, size: int) -> None:
 
 
 def mapped_pair(one: Any, other: Any, start: int, stop: int, tile: Any, first: Any, second: Any) -> None:
-    """Two outputs of a tile; their coefficients besides the constants are 0 outside [start, stop)."""
+    """Two outputs of a tile; coefficients of features are 0 outside [start, stop)."""
     size = len(first)
     constant = tile[0, :size]
     a, b = one[0], other[0]
@@ -122,8 +122,9 @@ def add_squares(values: Any, squares: Any) -> None:
 def map_cells(
     addresses: Any, stride: int, scaling: Any, scale: float, matrix: Any, spans: Any, skipped: int, out: Any, norms: Any
 ) -> None:
-    """The matrix times (1, x): the first outputs into ``out``, as many as it has lines, and the norm
-    of all but the ``skipped`` first. ``spans``: where each output has coefficients other than 0.
+    """The matrix times (1, x): the first outputs into ``out``, as many as it has lines, and the
+    norm of all but the ``skipped`` first. ``spans``: where each output has coefficients that are
+    not 0.
     """
     outputs, inputs = matrix.shape
     tile, spare = np.empty((inputs, _TILE)), np.empty((2, _TILE))
@@ -173,7 +174,7 @@ def sum_cells(
     high: Any,
     low: Any,
 ) -> None:
-    """``weighted_sum`` of the rows (1, x), added to pairs of integers after every ``exact_rows``."""
+    """``weighted_sum`` of rows (1, x), added to pairs of integers after every ``exact_rows``."""
     tile, digits = np.zeros((len(addresses) + 1, _TILE)), np.zeros((3, _TILE))
     total = np.zeros((3, len(addresses) + 1))
     for start in range(0, len(weight), _TILE):

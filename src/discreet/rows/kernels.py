@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -157,7 +158,7 @@ def map_cells(
 def sum_cells(
     cells: CellsInMemory, scale: float, weight: Floats, length: Floats, grid: tuple[float, ...], exact_rows: int
 ) -> NDArray[np.int64] | None:
-    """The sums of ``weighted_sum`` as pairs, from a block's cells; None where there is no such loop.
+    """The sums of ``weighted_sum`` as pairs, from a block's cells; None where there is no loop.
 
     Sums of ``exact_rows`` rows are exact in float64.
     """
@@ -283,27 +284,39 @@ _NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in _NAME
 _kernels = _NUMPY
 
 
-def _compiled(numba: Any) -> SimpleNamespace:
+# Contraction and reordering would change bits, except in sums of whole numbers that are exact in
+# float64.
+def _freedom(name: str) -> set[str] | bool:
+    from discreet.rows import kernel_loops
+
+    return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
+
+
+@lru_cache(maxsize=1)
+def _register_callees() -> None:
+    """Tell numba about functions that loops call."""
+    import numba
     import numba.extending
 
     from discreet.rows import fused_loops, kernel_loops
 
-    # Contraction and reordering would change bits, except in sums of whole numbers that are exact
-    # in float64.
-    def loose(name: str) -> set[str] | bool:
-        return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
+    fused_loops.pointers(numba)
+    called = {name: _freedom(name) for name in ("digit_sums", "weight_digits", "whole_sum")}
+    for name, freedom in {**called, **fused_loops.CALLED}.items():
+        callee = getattr(kernel_loops if name in called else fused_loops, name)
+        numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(callee)
+
+
+def _compiled(numba: Any) -> SimpleNamespace:
+    from discreet.rows import fused_loops, kernel_loops
 
     def jit(module: Any, name: str) -> Any:
-        options = {"nogil": True, "error_model": "numpy", "fastmath": loose(name)}
+        options = {"nogil": True, "error_model": "numpy", "fastmath": _freedom(name)}
         try:
             return numba.njit(cache=True, **options)(getattr(module, name))
         except RuntimeError:  # no folder for the compiled code: compile again in each process
             return numba.njit(**options)(getattr(module, name))
 
-    fused_loops.pointers(numba)
-    called = {name: loose(name) for name in ("digit_sums", "weight_digits", "whole_sum")}
-    for name, freedom in {**called, **fused_loops.CALLED}.items():
-        callee = getattr(kernel_loops if name in called else fused_loops, name)
-        numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(callee)
+    _register_callees()
     own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums")}
     return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in ("map_cells", "sum_cells")})

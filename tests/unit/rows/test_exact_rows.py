@@ -22,7 +22,7 @@ from discreet.rows.grid import (
     query_sum,
     right_grid,
 )
-from discreet.rows.hashing import row_hashes
+from discreet.rows.hashing import digest_of, row_hashes
 from discreet.rows.kernels import column_norms, encode_table, fold_cells, scratch, shorten, whole_numbers
 from discreet.rows.weighted import weigh, weigh_cut
 from discreet.rows.weighted import whole_weights as whole_row_weights
@@ -135,6 +135,35 @@ def test_hashes_of_rows_are_fixed_numbers():
     fold_cells(state, words)
     assert state.tolist() == [folded(3, 1), folded(4, 2)]
     assert row_hashes([], 2).tolist() == [0x9E3779B97F4A7C15] * 2
+
+
+def test_a_digest_changes_with_any_cell_and_not_with_the_order_of_rows():
+    rng = np.random.default_rng(3)
+    numbers, words = rng.standard_normal((3, 50)), rng.integers(0, 2**63, 50).astype(np.uint64)
+    numbers[0, :2] = 0.0, np.nan
+    known = digest_of([*numbers, words], 50, None)
+    order = rng.permutation(50)
+    assert digest_of([*numbers[:, order], words[order]], 50, None) == known
+    halves = np.arange(50) < 20
+    some = [digest_of([*numbers, words], 50, used) for used in (halves, ~halves)]
+    assert sum(some) % 2**64 == known
+    assert digest_of([*numbers[:, :20], words[:20]], 20, None) == some[0]
+    alike = numbers.copy()
+    alike[0, :2] = -0.0, -np.abs(np.nan)
+    assert digest_of([*alike, words], 50, None) == known
+    found = {known, digest_of([numbers[1], numbers[0], numbers[2], words], 50, None)}
+    for row in range(50):
+        for column in range(4):
+            others, codes = numbers.copy(), words.copy()
+            if column < 3:
+                others[column, row] = np.nextafter(others[column, row], 9.0) if row != 1 or column else 1.0
+            else:
+                codes[row] ^= np.uint64(1 << row)
+            found.add(digest_of([*others, codes], 50, None))
+    swapped = numbers.copy()
+    swapped[1, [4, 5]] = numbers[1, [5, 4]]  # the same cells in other rows
+    found.add(digest_of([*swapped, words], 50, None))
+    assert len(found) == 3 + 200
 
 
 def test_encoding_clips_centres_and_scales():

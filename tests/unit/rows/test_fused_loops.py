@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
+from discreet.domain.formula.encoder import FormulaEncoder
 from discreet.rows import CellsInMemory, Columns, LinearMap, fused_loops, kernels
 from discreet.rows.gradient import GradientSum
 from discreet.rows.grid import product_parts, query_sum
@@ -66,11 +68,16 @@ def alike(first: list[list[object]], second: list[list[object]]) -> bool:
     return all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
 
 
+@lru_cache(maxsize=1)
+def _compiled() -> SimpleNamespace:
+    return kernels._compiled(pytest.importorskip("numba"))
+
+
 @pytest.fixture(params=["as written", "compiled"])
 def loops(request, monkeypatch):
     """Switches loops on."""
     if request.param == "compiled":
-        chosen = kernels._compiled(pytest.importorskip("numba"))
+        chosen = _compiled()
     else:
         chosen = SimpleNamespace(**{**vars(kernels._NUMPY), **vars(LOOPS)})
         monkeypatch.setattr(fused_loops, "_TILE", 16)
@@ -122,3 +129,11 @@ def test_queries_of_one_pass_share_predictors(loops):
         assert same is length
         with pytest.raises(ValueError, match="read-only"):
             eta[0] = 0.0
+
+
+def test_an_encoder_that_writes_otherwise_has_no_cells():
+    """Loops that read a formula's columns themselves would not see its terms."""
+    assert FormulaEncoder in Encoder.__subclasses__()
+    for kind in Encoder.__subclasses__():
+        own = [kind.__dict__.get(name) for name in ("write_whole", "cells")]
+        assert (own[0] is None) == (own[1] is None), kind

@@ -229,6 +229,14 @@ def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
         hashes.append(state)
     assert all(np.array_equal(hashes[0], state) for state in hashes[1:])
     assert len(np.unique(hashes[0])) == n  # the words differ, so the rows do
+    digests = []
+    for kernel, columns in ((NUMPY, x), (COMPILED, x), (NUMPY, other), (COMPILED, other)):
+        state = np.full(n, 7, dtype=np.uint64)
+        for key, line in enumerate(columns):
+            kernel.add_products(state, line.view(np.uint64), np.uint64(2**32 - 1 - key), np.uint64(key), True)
+        kernel.add_products(state, np.arange(n, dtype=np.uint64), np.uint64(5), np.uint64(6), False)
+        digests.append(int(kernel.mixed_sum(state, np.arange(n) % 5 > 0)))
+    assert len(set(digests)) == 1
 
 
 def test_compiled_loops_are_used_once_they_are_asked_for(monkeypatch):

@@ -101,6 +101,10 @@ class FormulaEncoder(Encoder):
         lines /= self.half_width[:, np.newaxis]
         np.clip(lines, -1.0, 1.0, out=out)
 
+    def cells(self, table: Any) -> None:
+        """Nothing that a loop could read itself: terms are functions of cells."""
+        return
+
     def write_whole(self, table: Any, out: Floats, scale: float, memory: dict[str, Any] | None = None) -> None:
         out[0] = scale
         self.write(table, out[1:], memory)
