@@ -55,6 +55,7 @@ from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
+from discreet.algorithms.steps.columns import hidden, unknown_slopes
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.kalman import Belief
 from discreet.privacy import GDP, Budget
@@ -99,6 +100,7 @@ def descend(source: Source, budget: Budget, model: GlmModel, *, x_radius: float,
         octaves=octaves(model) is not None or model.classes > 2,
         public=guess is not None,
         predictors=model.classes - 1,
+        rows=source.public_rows,
     )
     descent = kind(source, model, plan, guess)  # type: ignore[arg-type]
     with np.errstate(all="ignore"):  # noisy answers may be anything; results are bounded
@@ -170,7 +172,7 @@ class _Descent(Approach):
         seen: list[Measurement] = []
         self.rough = self.frame.rough(self.phi, self.bounds.clip, self.longest, plan.curvature, self.sizes)
         most, share, second = plan.last_steps(self.rough)
-        most -= self.more_rounds if plan.curved else 0  # no more passes than planned
+        most -= self.more_rounds  # about as many passes as planned
         first, left = share, 1.0
         while left > 0:
             last = share == left
@@ -280,7 +282,17 @@ class _Descent(Approach):
         The gradient has no information there, so the prior variance is that of all slopes.
         """
         slopes = self.estimate.phi[self.frame.constants :]
-        return np.asarray(float(np.mean(slopes**2)) * self.response.hidden if len(slopes) else 0 * self.response.hidden)
+        typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
+        return np.asarray(typical * self.response.hidden + self._hidden_columns())
+
+    def _hidden_columns(self) -> Floats:
+        """The covariance of slopes of columns too narrow within their bounds to be seen."""
+        frame, size, free = self.frame, self.frame.coordinates.size, self.frame.predictors
+        released = self.response.released()
+        rows = np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
+        self.hidden = hidden(frame.coordinates, rows, released.noise_std, self.spread_out)
+        effect = self.label.scale if self.model.link.is_identity else frame.farthest
+        return np.asarray(np.kron(unknown_slopes(frame.coordinates, self.hidden, effect), np.eye(free)))
 
     def _faded(self, step: Floats) -> Spread:
         """The covariances of the estimate, if the curvature may be smaller
@@ -377,6 +389,7 @@ class _Descent(Approach):
             dispersion=dispersion,
             used=used,
             signal=signal(estimate[first:], noise[first:, first:], used),
+            hidden=self.hidden,
             path=tuple(turn @ phi for phi in self.path),
         )
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.steps.columns import hidden, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates, blended
 from discreet.algorithms.steps.exposure import mean_offset
 from discreet.algorithms.steps.first_look import Scaling, first_look
@@ -44,6 +45,8 @@ _EASE = 200.0
 _BALL = 50.0
 # ... and a single step moves eta by at most this; only noise or separable data would need more.
 _LONGEST_STEP = 2.5
+# The largest contribution of a column that noise hides, in standard deviations of eta.
+_FARTHEST = 3.0
 
 
 def newton(
@@ -102,6 +105,8 @@ class _Seen:
 
     gradient: Floats
     hessian: Floats
+    # Without penalty, as released.
+    curvature: Floats
     gradient_noise: float
     hessian_noise: float
     meat: float
@@ -175,6 +180,7 @@ class _Search:
         return _Seen(
             gradient.value[:, 0] / self.count + penalty @ beta,
             definite(moment[:-1, :-1], noise_std) + penalty,
+            moment[:-1, :-1],
             gradient.noise_std / self.count,
             noise_std,
             spread / (mean_slope * size),
@@ -198,6 +204,11 @@ class _Search:
         inverse, step, size = np.linalg.inv(seen.hessian), seen.step, len(beta)
         from_hessian = seen.hessian_noise**2 / 2 * (float(step @ step) * np.eye(size) + np.outer(step, step))
         noise = inverse @ (seen.gradient_noise**2 * np.eye(size) + from_hessian) @ inverse
+        narrow = hidden(self.coordinates, seen.curvature, seen.hessian_noise)
+        effect = (
+            math.sqrt(self.dispersion) if self.model.link.is_identity else _FARTHEST * LabelUnits.of(self.model).unit
+        )
+        unknown = noise + unknown_slopes(self.coordinates, narrow, effect)
         information = seen.hessian - self._penalty()
         sampling = seen.meat / self.count * inverse @ information @ inverse
         turn = self.coordinates.matrix.T
@@ -206,9 +217,10 @@ class _Search:
             estimate=turn @ beta,
             count=self.count,
             iterations=rounds,
-            noise_covariance=turn @ noise @ turn.T,
+            noise_covariance=turn @ unknown @ turn.T,
             sampling_covariance=turn @ sampling @ turn.T,
             dispersion=1.0 if self.model.family.dispersion_known else seen.meat,
+            hidden=narrow,
         )
 
     def _shrunk(self, beta: Floats, noise: Floats, hessian: Floats) -> Floats:

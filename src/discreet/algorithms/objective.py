@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.steps.columns import hidden, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
@@ -53,6 +54,8 @@ _USUAL_SIZE = 100
 # Used only to choose a radius, if public rows make all looks unnecessary and the
 # number of rows is private.
 _UNKNOWN_COUNT = 10_000
+# The largest contribution of a column that noise hides, in standard deviations of the log-odds.
+_FARTHEST = 3.0
 
 
 def objective(
@@ -132,15 +135,18 @@ def _fit(
     back = np.eye(size) + ridge * inverse
     estimate = theta + ridge * inverse @ (theta - white.centre)
     noise = (query.bound / cost.gradient_mu) ** 2 * inverse @ inverse + answer.noise_std**2 * np.eye(size)
+    narrow = hidden(white.coordinates, seen.value, seen.noise_std)
+    unknown = unknown_slopes(white.coordinates, narrow, _FARTHEST)
     turn = white.coordinates.matrix.T
     return GlmFit(
         coef=turn @ theta,
         estimate=turn @ estimate,
         count=white.count,
         iterations=1,
-        noise_covariance=turn @ back @ noise @ back.T @ turn.T,
+        noise_covariance=turn @ (back @ noise @ back.T + unknown) @ turn.T,
         sampling_covariance=turn @ back @ inverse @ information @ inverse @ back.T @ turn.T,
         used=white.used,
+        hidden=narrow,
     )
 
 

@@ -248,7 +248,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
             family=family.name,
             link=link.name,
             facts=(("Family", f"{family.name}, {link.name} link{spread}"), ("Columns", columns)),
-            notes=(_SELECTED,) if released.covariance is not None else (),
+            notes=(*released.notes, _SELECTED) if released.covariance is not None else (),
         )
 
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:

@@ -14,6 +14,7 @@ from discreet.estimators.moments import require_target
 from discreet.estimators.weights import used_weight
 from discreet.privacy import Guarantee
 from discreet.results import Results
+from discreet.results.words import note_of_narrow
 from discreet.rows import Floats, RowsUsed
 
 
@@ -65,6 +66,7 @@ def linear_result(
         used=used,
         signal=fit.signal,
         privacy=privacy,
+        notes=note_of_narrow([encoder.names[column] for column in fit.hidden]),
     )
 
 

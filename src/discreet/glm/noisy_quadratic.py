@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.glm.elastic_net import elastic_net
+from discreet.glm.narrow import NARROWEST, SEEN
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +81,27 @@ class NoisyQuadratic:
         variance, variance_noise_std = self._residual_variance(ridge)
         sampling = variance * inverse @ gram @ inverse
         return Solution(coef, estimate, noise, sampling, variance, variance_noise_std, ridge)
+
+    def narrow(self) -> NDArray[np.bool_]:
+        """Which penalised features may be too narrow to be seen through the noise."""
+        gram, rows = self._gram_given_intercept(), self.features[self.penalised]
+        variances = np.diagonal(gram) - self.penalty[self.penalised]
+        return np.asarray(variances < SEEN * self.noise_std * np.sum(rows**2, axis=1))
+
+    def unknown(self) -> Floats:
+        """The covariance of coefficients if nothing is known of the slopes of narrow features.
+
+        An intercept follows such a slope, so that the prediction at the mean stays.
+        """
+        gram, free = self._gram(), np.flatnonzero(~self.penalised)
+        slopes = np.eye(len(gram))[self.penalised][self.narrow()]
+        moment = self.features @ self.moment @ self.target
+        variance = float(self.target @ self.moment @ self.target)
+        if len(free):
+            slopes[:, free] = -slopes @ gram[:, free] / max(float(gram[free[0], free[0]]), 1e-300)
+            variance -= float(moment[free[0]]) ** 2 / max(float(gram[free[0], free[0]]), 1e-300)
+        effect = max(variance, self.noise_std) / self.weight
+        return np.asarray(effect / NARROWEST**2 * slopes.T @ slopes)
 
     def _sparse(self, ridge: float, l1: Floats, basis: Floats | None) -> Floats:
         if not math.isfinite(ridge):

@@ -17,6 +17,7 @@ from discreet.glm import NoisyQuadratic
 from discreet.parameters import is_number
 from discreet.privacy import Guarantee
 from discreet.results import Results
+from discreet.results.words import note_of_narrow
 from discreet.rows import Answer
 from discreet.text import did_you_mean
 
@@ -122,7 +123,7 @@ class Moments:
             shift = np.concatenate([[self.offset[label]], np.zeros(len(columns))])
         else:
             units, shift = np.diag(slope_units), np.zeros(len(columns))
-        noise = units @ solution.noise_covariance @ units.T
+        noise = units @ (solution.noise_covariance + quadratic.unknown()) @ units.T
         return Results(
             target=target,
             names=(("const",) if fit_intercept else ()) + tuple(chosen),
@@ -136,6 +137,7 @@ class Moments:
             privacy=self.privacy,
             model="least squares from released moments",
             facts=residual_fact(solution.residual_variance / per_unit[label] ** 2),
+            notes=note_of_narrow([name for name, narrow in zip(chosen, quadratic.narrow(), strict=True) if narrow]),
         )
 
     def _position(self, name: str) -> int:

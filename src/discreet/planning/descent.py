@@ -41,7 +41,7 @@ def descent_errors(design: Design, n: int, budget: Budget, *, replaced: bool, pu
     length = np.sqrt(1 + np.sum(X**2, axis=1))
     score = ClippedScore(family, link, *design.label_bounds, design.dispersion)
     sizes = Sizes.of(score.size(y, eta) * length, family.label_free)
-    plan, moved = descent_plan(design, budget, public=public), 2.0 if replaced else 1.0
+    plan, moved = descent_plan(design, budget, n if replaced else None, public=public), 2.0 if replaced else 1.0
     weight = float(np.mean(family.weight(eta, link)))
     per_clip = moved / (_gradients(plan, sizes, moved, n, weight).mu * n)
     variance = design.dispersion * weight if family.label_free else sizes.mean_square() / design.size
@@ -56,8 +56,8 @@ def descent_errors(design: Design, n: int, budget: Budget, *, replaced: bool, pu
     return Errors((per_clip * clip / curvature) ** 2, clipped / n / curvature**2)
 
 
-def descent_plan(design: Design, budget: Budget, *, public: bool) -> Plan:
-    """The plan of a fit to these people."""
+def descent_plan(design: Design, budget: Budget, rows: int | None, *, public: bool) -> Plan:
+    """The plan of a fit to these people; ``rows``: their number, if it is public."""
     family, link = design.model
     return Plan(
         budget,
@@ -67,6 +67,7 @@ def descent_plan(design: Design, budget: Budget, *, public: bool) -> Plan:
         exposure=False,
         octaves=design.label_bounds[0] >= 0 and not family.label_free,
         public=public,
+        rows=rows,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,8 @@ from discreet.rows import RowsUsed
 if TYPE_CHECKING:
     from discreet.results.results import Results
 
+# How many columns a note names.
+_NAMED = 6
 _SIGNALS = {
     "clear": "",
     "faint": "faint: effects stand out of the privacy noise together, hardly one by one; ",
@@ -77,3 +80,16 @@ def verdict(results: Results) -> str:
     else:
         said = f"{clear or 'none'} of {all_} effects {'is' if clear == 1 else 'are'} clear despite the noise"
     return said
+
+
+def note_of_narrow(names: Sequence[str]) -> tuple[str, ...]:
+    """A note about columns that may be too narrow within their bounds to be seen, if any."""
+    if not names:
+        return ()
+    more = len(names) - _NAMED
+    listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"Noise hides how much these columns vary within their bounds, so nothing is known of their slopes: {listed}. "
+        "Other slopes are those of a model without them. Narrower bounds, from public knowledge, would help, as would "
+        "more rows or a larger epsilon.",
+    )

@@ -88,7 +88,7 @@ def left_grid(query: Query) -> tuple[float, float]:
     if query.geometry == "signs":
         return 1.0, math.sqrt(entries)
     if query.geometry == "cells":
-        return 1.0, 1.0
+        return 1.0, math.sqrt(_histograms(query))
     return grid_scale(query.left_norm, entries), grid_norm(query.left_norm, entries)
 
 
@@ -284,21 +284,35 @@ def _counted_parts(
 ) -> Parts:
     """The number of records in each cell, times the grid's 1, which has two halves.
 
-    A record is counted at most once, whatever the query returns: it has one cell number, and a
-    number out of range is in no cell. The grid's 1 is a power of two, so every product is exact.
+    A record is counted at most once in each histogram, whatever the query returns: it has one cell
+    number there, and a number out of range is in no cell. So its contribution has a norm of at most
+    the root of their number. The grid's 1 is a power of two, so every product is exact.
     """
-    cells, columns = query.shape
-    if cell.dtype != np.int64 or cell.shape != (1, records) or columns != 1 or query.right_norm != 1.0:
-        raise TypeError(f"query {query.label!r} must give one cell per record")
-    if weight is None:
-        counts = count_cells(cell[0], cells, used).astype(np.float64)
-    else:
-        counted = (cell[0] >= 0) & (cell[0] < cells) & (True if used is None else used)
-        # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
-        whole = np.bincount(cell[0][counted], whole_weights(weight)[counted], minlength=cells)
-        counts = np.asarray(whole * 2.0**-COUNT_BITS, dtype=np.float64)
+    histograms, (cells, columns) = _histograms(query), query.shape
+    if cell.dtype != np.int64 or cell.shape != (histograms, records) or columns != 1 or query.right_norm != 1.0:
+        raise TypeError(f"query {query.label!r} must give one cell per record and histogram")
+    each = cells // histograms
+    counts = np.concatenate([_counts(line, each, used, weight) for line in cell])
     high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
     return np.concatenate([carried((counts * half)[np.newaxis, :, np.newaxis]) for half in (high, low)])
+
+
+def _histograms(query: Query) -> int:
+    """The number of histograms of a query about cells, by its declared norm."""
+    number = round(query.left_norm**2)
+    if number < 1 or query.shape[0] % number:
+        raise TypeError(f"the cells of query {query.label!r} must be those of left_norm^2 histograms of equal size")
+    return number
+
+
+def _counts(cell: NDArray[Any], cells: int, used: NDArray[np.bool_] | None, weight: Floats | None) -> Floats:
+    """The number of records in each cell of one histogram, or the sum of their weights."""
+    if weight is None:
+        return count_cells(np.ascontiguousarray(cell), cells, used).astype(np.float64)
+    counted = (cell >= 0) & (cell < cells) & (True if used is None else used)
+    # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
+    whole = np.bincount(cell[counted], whole_weights(weight)[counted], minlength=cells)
+    return np.asarray(whole * 2.0**-COUNT_BITS, dtype=np.float64)
 
 
 def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:

@@ -85,6 +85,43 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnHistograms:
+    """For every encoded feature, the number of rows in each of equal cells of its declared range.
+
+    Privacy: a row adds a single 1 to each histogram, so it moves the counts by at most the root of
+    the number of features, and a replaced one by sqrt(2) times that.
+    """
+
+    width: int
+    cells: int
+    label: str = "where columns lie"
+    geometry: Geometry = "cells"
+    right_norm: float = 1.0
+
+    @property
+    def left_norm(self) -> float:
+        return math.sqrt(self.width)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.width * self.cells, 1
+
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        x, _ = encoded_x(block, self.width)
+        silent = np.isnan(silence(block, self.width))
+        cell = np.empty(x.shape, dtype=np.int64)
+        for line, found in zip(x, cell, strict=True):
+            place = (line + 1.0) * (self.cells / 2)
+            place[silent] = -1.0
+            found[:] = np.minimum(place, self.cells - 1.0)  # the upper bound is in the last cell
+        return cell, ones(block.records)
+
+    def read(self, counts: Floats) -> Floats:
+        """A released answer, one histogram per row."""
+        return counts[:, 0].reshape(self.width, self.cells)
+
+
+@dataclass(frozen=True, eq=False)
 class Residuals:
     """|y - mean(eta)| of each row, with eta the map's first output."""
 

@@ -22,17 +22,19 @@ from discreet.rows.look import shared_of
 
 Floats = NDArray[np.float64]
 
-# The relation between two rows' contributions, which decides how far replacing one can move the
-# sum: "square"       left is right, so contributions are x x^T and <xx^T, zz^T> = <x, z>^2 >= 0
-# "nonnegative"  every entry of both factors is >= 0, so inner products are >= 0 as well "free"
-# nothing is known, so they may be opposite "mapped"       left is a row after a linear map, right
-# its weight; only their product is bounded, and two may be opposite (rows/mapped.py) "signs"
-# left is an array of truth values, one per sign, so its norm is sqrt(entries) without a clip; two
-# people's signs may be opposite "cells"        left is the number of the cell that a row counts in
-# (-1: none), so a row adds a single 1 without a clip; right is 1 "counted"      left is 1, right a
-# vector; a complete row also adds the same constant to the first entry, which no exchange of two
-# complete rows moves. A "printed_square" is a square with noise as the papers print it, at full
-# variance in every entry.
+# The relation of two contributions, which decides how far replacing a row can move the sum:
+# "square": left is right, so contributions are x x^T, and <xx^T, zz^T> = <x, z>^2 >= 0.
+# "printed_square": a square with noise as the papers print it, at full variance in every entry.
+# "nonnegative": every entry of both factors is >= 0, so inner products are >= 0 as well.
+# "free": nothing is known, so they may be opposite.
+# "mapped": left is a row after a linear map, right its weight; only their product is bounded, and
+#     two may be opposite (rows/mapped.py).
+# "signs": left is an array of truth values, one per sign, so its norm is sqrt(entries) without a
+#     clip; two people's signs may be opposite.
+# "cells": left is the number of the cell that a row counts in (-1: none), one line for each of
+#     left_norm^2 histograms of equal size, so a row adds a single 1 to each; right is 1.
+# "counted": left is 1, right a vector; a complete row also adds the same constant to the first
+#     entry, which no exchange of two complete rows moves.
 Geometry = Literal["square", "printed_square", "nonnegative", "free", "mapped", "signs", "cells", "counted"]
 
 
@@ -146,7 +148,7 @@ class Query(Protocol):
         twice if the query is square.
 
         They are clipped in place, so they must be the query's own arrays. For "cells"
-        the left one is one line.
+        the left one is one line per histogram.
         """
         ...
 

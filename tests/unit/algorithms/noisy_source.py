@@ -38,7 +38,8 @@ class NoisySource:
         self.spent += cost.mu**2
         left, right = (np.array(factor, dtype=float) for factor in query.factors(self.block))
         if query.geometry == "cells":
-            left = (left == np.arange(query.shape[0])[:, np.newaxis]) * 1.0
+            each = query.shape[0] // len(left)
+            left = np.vstack([(line == np.arange(each)[:, np.newaxis]) * 1.0 for line in left])
         square = query.geometry == "square"
         if query.geometry == "mapped":
             norms = np.linalg.norm(left, axis=0) * np.abs(right[0])

@@ -68,7 +68,7 @@ def z_scores(kind, seed):
     model = GlmModel(family(name), link(link_name), Labels(middle, half), penalty=np.zeros(X.shape[1]))
     fit = descend(source, budget, model, x_radius=math.sqrt(X.shape[1]))
     assert source.spent == pytest.approx(budget.mu**2, rel=1e-9)
-    assert source.passes <= 8
+    assert source.passes <= 10  # 8, and two more rounds where noise hides a column
     return (fit.estimate - true) / np.sqrt(np.diag(fit.noise_covariance + fit.sampling_covariance))
 
 

@@ -20,6 +20,7 @@ from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, resembles_public, start
+from discreet.algorithms.steps.columns import column_histograms, spread_out
 from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice, power_sums
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
@@ -50,6 +51,8 @@ class Approach:
     white: Whitening | None = None
     # Rounds of whitening beyond the planned ones, because noise hid a direction.
     more_rounds: int = 0
+    # By how many standard deviations of the noise a histogram of each column shows that it is wide.
+    spread_out: Floats = None  # type: ignore[assignment]
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
 
@@ -71,7 +74,7 @@ class Approach:
     def look(self, x_radius: float) -> None:
         """Number of rows, location of x and y, mean exposure: one pass."""
         model = self.model
-        more: list[Question] = []
+        more: list[Question] = self._columns_question()
         histogram = octaves(model)
         if histogram is not None:
             more.append((histogram, self.plan.part(shares.OCTAVES)))
@@ -81,7 +84,7 @@ class Approach:
         self.scaling, rest = look_twice(
             self.source, cost, model.width, x_radius, label_share=shares.LABEL_SHARE, more=more
         )
-        answers = list(rest)
+        answers = self._columns_seen(rest)
         counts = None if histogram is None else answers.pop(0)
         self.label = label_scale(model, self.scaling, counts)
         self.saved = -self._look_at_labels(x_radius, counts)
@@ -89,6 +92,19 @@ class Approach:
             low, high = model.exposure
             mean = float(answers.pop(0).value[0, 0]) * high / self.scaling.count
             self.offset = math.log(min(max(mean, low), high))
+
+    def _columns_question(self) -> list[Question]:
+        """Where the rows of each column lie."""
+        width = self.model.width
+        return [(column_histograms(width), self.plan.part(self.plan.columns))] if width else []
+
+    def _columns_seen(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Reads the answer to ``_columns_question``; returns the others."""
+        width = self.model.width
+        self.spread_out = np.zeros(width)
+        if width:
+            self.spread_out = spread_out(column_histograms(width), answers[0], self.scaling.count)
+        return list(answers[1 if width else 0 :])
 
     def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
         """Look at labels again if their mean is too uncertain; returns the share of
@@ -118,7 +134,7 @@ class Approach:
         looked_twice = self.saved < 0  # the second look was a pass as well
         self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
         white = self._whitened(self.rounds, self.plan.row_length(count, self.moved))
-        self.saved += shares.WHITENING * (1 - white.rounds / self.rounds)
+        self.saved += shares.WHITENING * (1 - white.spent)
         self.planned_rounds, self.white = white.rounds, white
         self.more_rounds = max(white.rounds - self.rounds, 0)
         if np.any(model.penalty):  # the linear fit had no penalty
@@ -130,7 +146,7 @@ class Approach:
         """White coordinates, and a start that corresponds to the linear fit in them."""
         scaling, label = self.scaling, self.label
         cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
-        linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count)
+        linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count, self.spread_out)
         self.frame, self.phi = start(self.source, self.model, label, linear, self.offset, scaling.count)
         return linear.white
 

@@ -49,9 +49,9 @@ class ClassApproach(Approach):
             model.width,
             x_radius,
             label_share=shares.LABEL_SHARE,
-            more=[counts],
+            more=[*self._columns_question(), counts],
         )
-        self.shares = ClassShares.read(model.labels, rest[0])
+        self.shares = ClassShares.read(model.labels, self._columns_seen(rest)[0])
         self.label = label_scale(model, self.scaling, None)
         self.saved = 0.0
 
@@ -68,6 +68,7 @@ class ClassApproach(Approach):
             self.shares,
             length,
             scaling.count,
+            self.spread_out,
         )
         first, turn = int(white.coordinates.constant), contrasts(model.classes)
         foresight = ClassForesight(model, bool(first), classes=model.classes)

@@ -113,6 +113,7 @@ class IndexApproach(Approach):
         """Number of rows, place of y, lengths of rows: one pass over histograms."""
         public = self.guess is not None and self.guess.coordinates is not None
         self.saved, self.steps = 0.0, 0
+        self.spread_out = np.zeros(self.model.width)  # only curvatures tell
         cost, model = self.plan.part(shares.LOOK), self.model
         self.seen = look(self.source, cost, model.labels, model.width, x_radius, with_norms=not public)
         self.plan = self.plan.for_rows(self.seen.count, public=public)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,13 @@ class Seen:
         """With its noise increased to its difference from another one that is right up to noise."""
         off = float(np.mean(np.diagonal(self.curvature - other.curvature) ** 2)) - other.noise_std**2
         return replace(self, noise_std=max(self.noise_std, math.sqrt(max(off, 0.0))))
+
+
+def combined(seen: Sequence[Seen]) -> Seen:
+    """The mean of several releases of one curvature, weighted by their precision."""
+    trusts = np.array([max(one.noise_std, 1e-300) ** -2 for one in seen])
+    curvature = np.average([one.curvature for one in seen], axis=0, weights=trusts)
+    return Seen(np.asarray(curvature), float(trusts.sum()) ** -0.5)
 
 
 def corrected(answer: Answer, count: float, expected: Floats) -> Floats:

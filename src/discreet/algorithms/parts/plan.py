@@ -45,6 +45,10 @@ LABEL_SHARE = 0.25
 # again with at most this share: with labels measured from a wrong centre all scores are clipped,
 # and gradients are uninformative.
 _LABEL_NOISE, _LABELS = 0.25, 0.3
+# A histogram of each column shows whether it is narrow within its bounds: the noise of a count that
+# it needs, in all rows, and its smallest and largest share. The latter is that of an unknown number
+# of rows, too.
+_COLUMNS_NOISE, _COLUMNS = 0.06, (0.005, 0.05)
 # Rounds of whitening by their predicted noise, relative to the eigenvalues: more rounds reach
 # flatter directions, but each has less budget.
 _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
@@ -82,6 +86,8 @@ class Plan:
     public: bool
     # The number of linear predictors per row; there are as many times ``size`` coefficients.
     predictors: int = 1
+    # The number of rows, if it is public.
+    rows: int | None = None
 
     def part(self, share: float) -> GDP:
         return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
@@ -134,7 +140,7 @@ class Plan:
     def early(self) -> float:
         """The share of everything before the last gradients."""
         asked = (
-            (LOOK, True),
+            (LOOK + self.columns, True),
             (EXPOSURE, self.exposure),
             (OCTAVES, self.octaves),
             (PUBLIC, self.public),
@@ -147,6 +153,15 @@ class Plan:
             (MOMENT, True),
         )
         return sum(share for share, needed in asked if needed)
+
+    @property
+    def columns(self) -> float:
+        """The share of a histogram of each column."""
+        least, most = _COLUMNS
+        if self.rows is None:
+            return most
+        noise = math.sqrt(2 * self.size) / (self.budget.mu * max(self.rows, 1))
+        return min(max((noise / _COLUMNS_NOISE) ** 2, least), most)
 
     def labels(self, noise: float, relative_noise: float) -> float:
         """The share of a second look at labels; 0 if the first look's noise is small enough.

@@ -15,7 +15,14 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.algorithms.parts.measure import Measurement, secant
-from discreet.algorithms.parts.noisy_matrix import Seen, carried_over, no_flatter, positive, relative_directions
+from discreet.algorithms.parts.noisy_matrix import (
+    Seen,
+    carried_over,
+    combined,
+    no_flatter,
+    positive,
+    relative_directions,
+)
 from discreet.algorithms.parts.uncertain import likely_inverses
 from discreet.rows import Floats
 
@@ -83,6 +90,10 @@ class Response:
         """Add a released curvature, and its combination with the expected one."""
         self.below = below
         self.curvatures.append(seen)
+
+    def released(self) -> Seen:
+        """All released curvatures combined, weighted by their precision."""
+        return combined(self.curvatures)
 
     def steepest(self, foreseen: Floats) -> Floats:
         """A foreseen curvature, in every direction at least what earlier

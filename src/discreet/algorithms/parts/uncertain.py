@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_directions
+from discreet.algorithms.parts.noisy_matrix import Seen, combined, inverse, relative_directions
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
@@ -109,10 +109,8 @@ def likely_inverses(
     of them (empirical Bayes).
     """
     size = len(response)
-    trusts = np.array([max(one.noise_std, 1e-300) ** -2 for one in seen])
-    noise = float(trusts.sum()) ** -0.5
-    released = sum((trust * one.curvature for trust, one in zip(trusts, seen, strict=True)), 0 * below) / trusts.sum()
-    difference = (released + released.T) / 2 - below
+    released = combined(seen)
+    noise, difference = released.noise_std, (released.curvature + released.curvature.T) / 2 - below
     beside = ~np.eye(size, dtype=bool)
     # Off-diagonal noise has half the variance of diagonal noise.
     count, variance = size * (size - 1) / 2, noise**2 / 2

@@ -95,7 +95,7 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        seen, values = values, np.maximum(values, max(_FLOOR * math.sqrt(2 * len(values)) * noise, 1e-12 * middle))
+        seen, values = values, np.maximum(values, max(least_moment(len(values), noise), 1e-12 * middle))
         stretch = 1 / np.sqrt(values)
         missed = np.zeros(len(values), dtype=bool)
         if expected is not None:
@@ -122,6 +122,11 @@ class Whitened:
     coordinates: Coordinates
     expected: tuple[Floats, Floats]
     taken_back: bool
+
+
+def least_moment(size: int, noise_std: float) -> float:
+    """The smallest eigenvalue that is told from noise; flatter directions count as having it."""
+    return _FLOOR * math.sqrt(2 * size) * noise_std
 
 
 def trusted(covariance: Floats, noise_std: float) -> Floats:

@@ -86,6 +86,8 @@ class GlmFit:
     used: RowsUsed | None = None
     # Whether slopes are clear of the privacy noise: "clear", "faint" or "drowned".
     signal: str | None = None
+    # Columns that may be too narrow within their bounds to be seen through the noise.
+    hidden: tuple[int, ...] = ()
     # Coefficients after each step, for plain iterations of the papers.
     path: tuple[Floats, ...] = ()
 

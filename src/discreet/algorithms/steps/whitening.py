@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.algorithms.steps.coordinates import Coordinates, blended
+from discreet.algorithms.steps.columns import hidden
+from discreet.algorithms.steps.coordinates import Coordinates, blended, least_moment
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Labels, LinearMap, MappedMoment, Query, Source
@@ -33,6 +34,9 @@ _STRETCH = 0.25
 _MOST_ROUNDS = 3
 # The mean weight of rows that are scaled down to about their typical length.
 _TYPICAL_WEIGHT = 0.8
+# Rounds beyond the planned ones, while noise hides all of a column's variance. One pays if it
+# multiplies the moments of hidden directions by this.
+_MORE_ROUNDS, _WORTH = 2, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,9 @@ class Whitening:
     here: Coordinates
     joint: Floats
     joint_noise_std: float
-    # The number of rounds used.
+    # The number of rounds used, and their part of the planned cost.
     rounds: int
+    spent: float
     # The moment of z alone in the white coordinates, and the noise in its entries.
     moment: Floats
     noise_std: float
@@ -93,35 +98,46 @@ def whiten(
     start: Coordinates,
     question: Callable[[LinearMap], Query],
     count: float,
+    spread_out: Floats | None,
 ) -> Whitening:
     """About ``rounds`` noisy second moments, each in the coordinates found by the previous one.
 
     Rounds stop once all directions are far above the noise. A third one follows two if noise hid a
-    direction in the second. ``question``: the second moment of z and the labels, for a map to z.
+    direction in the second, and up to two more follow if a column may be so narrow within its
+    bounds that noise hides its variance. ``question``: the second moment of z and the labels, for a
+    map to z. ``spread_out``: for each column, the evidence of a histogram that it is not narrow;
+    without it there are no more rounds than planned.
 
-    Privacy: up to ``rounds`` sums, or three if two are planned, each at ``cost`` / rounds of mu^2.
+    Privacy: up to ``rounds`` + 2 sums, each at ``cost`` / rounds of mu^2, or half of the cost for
+    those beyond one round.
     """
-    here, expected = start, None
-    each, size = GDP(cost.mu / math.sqrt(rounds)), start.size
-    # With one round, noise hides most directions, and another would not help.
-    most = rounds if rounds == 1 else max(rounds, _MOST_ROUNDS)
-    for number in range(1, most + 1):
-        answer = source.sum(question(LinearMap(here.matrix)), each)
+    here, expected, spent, size = start, None, 0.0, start.size
+    for number in range(1, rounds + _MORE_ROUNDS + 1):
+        part = 1 / rounds if number <= rounds else 1 / max(rounds, 2)
+        answer = source.sum(question(LinearMap(here.matrix)), GDP(cost.mu * math.sqrt(part)))
+        spent += part
         joint, noise_std = answer.value / count, answer.noise_std / count
         if here.constant:
             joint[0, 0] = blended(float(joint[0, 0]), noise_std, _TYPICAL_WEIGHT)
         moment = joint[:size, :size]
         white = here.whitened(moment, noise_std, expected)
-        enough = number >= rounds and not _hides(moment, noise_std)
-        if number == most or enough or white.taken_back or _known(moment, noise_std):
+        most = _most_rounds(rounds, here, moment, noise_std, spread_out)
+        if number >= most or white.taken_back or _known(moment, noise_std):
             carried = _carried(moment, noise_std, here, white.coordinates)
-            return Whitening(white.coordinates, here, joint, noise_std, number, *carried)
+            return Whitening(white.coordinates, here, joint, noise_std, number, spent, *carried)
         here, expected = white.coordinates, white.expected
     raise AssertionError("the last round returns")
 
 
 def whiten_labels(
-    source: Source, cost: GDP, rounds: int, start: Coordinates, label: LabelScale, radius: float, count: float
+    source: Source,
+    cost: GDP,
+    rounds: int,
+    start: Coordinates,
+    label: LabelScale,
+    radius: float,
+    count: float,
+    spread_out: Floats | None = None,
 ) -> LinearStart:
     """White coordinates and a linear fit of labels in them.
 
@@ -140,14 +156,21 @@ def whiten_labels(
             radius=radius,
         )
 
-    white = whiten(source, cost, rounds, start, question, count)
+    white = whiten(source, cost, rounds, start, question, count, spread_out)
     phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
     noise_std = white.cross()[1] / y_weight
     return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance, noise_std)
 
 
 def whiten_classes(
-    source: Source, cost: GDP, rounds: int, start: Coordinates, shares: ClassShares, radius: float, count: float
+    source: Source,
+    cost: GDP,
+    rounds: int,
+    start: Coordinates,
+    shares: ClassShares,
+    radius: float,
+    count: float,
+    spread_out: Floats,
 ) -> tuple[Whitening, Floats, float]:
     """White coordinates, the mean of z (e_y - shares)^T in them (a column
     per class), and its noise.
@@ -155,9 +178,11 @@ def whiten_classes(
     Privacy: as ``whiten``.
     """
     weight = radius * math.sqrt(_LABEL_LENGTH) / farthest_class(shares.parts)
-    white = whiten(
-        source, cost, rounds, start, lambda map_: ClassMoment(map_, shares.labels, shares.parts, weight, radius), count
-    )
+
+    def question(linear_map: LinearMap) -> Query:
+        return ClassMoment(linear_map, shares.labels, shares.parts, weight, radius)
+
+    white = whiten(source, cost, rounds, start, question, count, spread_out)
     cross, noise_std = white.cross()
     return white, cross / weight, noise_std / weight
 
@@ -176,6 +201,16 @@ class ClassShares:
         """From the noisy numbers of rows in each class."""
         counts = np.maximum(answer.value[:, 0], max(answer.noise_std, 1.0))
         return cls(labels, counts / np.sum(counts), (answer.noise_std / float(np.min(counts))) ** 2)
+
+
+def _most_rounds(rounds: int, here: Coordinates, moment: Floats, noise_std: float, spread_out: Floats | None) -> int:
+    """How many rounds there may be, after one with this moment."""
+    if spread_out is None:
+        return rounds
+    if _WORTH * least_moment(len(moment), noise_std) < 1 and hidden(here, moment, noise_std, spread_out):
+        return rounds + _MORE_ROUNDS
+    # With one round, noise hides most directions, and another would not help.
+    return max(rounds, _MOST_ROUNDS) if rounds > 1 and _hides(moment, noise_std) else rounds
 
 
 def _known(moment: Floats, noise_std: float) -> bool:

@@ -1,0 +1,70 @@
+"""Columns whose variation noise hides: those far narrower than their declared bounds.
+
+Second moments show the variance of wide columns. Where noise hides it, a histogram of the column
+may still show that its rows do not all lie in one place. glm/narrow.py tells what follows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.glm.narrow import NARROWEST, SEEN
+from discreet.rows import Answer, Floats
+from discreet.rows.histograms import ColumnHistograms
+
+# Cells of a column's histogram. A column is narrow if two neighbouring cells hold this part of its
+# rows.
+_CELLS, _NARROW = 32, 0.95
+
+
+def column_histograms(width: int) -> ColumnHistograms:
+    return ColumnHistograms(width, _CELLS)
+
+
+def spread_out(query: ColumnHistograms, answer: Answer, count: float) -> Floats:
+    """For each column, by how many standard deviations of the noise its rows are not in one place.
+
+    0 if they may be.
+    """
+    counts = query.read(answer.value)
+    fullest = np.max(counts[:, 1:] + counts[:, :-1], axis=1)
+    return np.asarray(np.maximum((_NARROW * count - fullest) / (math.sqrt(2) * answer.noise_std), 0.0))
+
+
+def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: Floats | None = None) -> tuple[int, ...]:
+    """The columns that may be narrow: neither a second moment of z nor the histograms exclude it.
+
+    ``noise_std``: in an entry on the diagonal; entries beside it have half of that variance, so
+    b^T moment b has the noise |b|^2 noise_std for any b.
+    """
+    first = int(coordinates.constant)
+    covariance, noise = moment[first:, first:], noise_std
+    if first:
+        mass = max(float(moment[0, 0]), 1e-300)
+        shift = moment[0, 1:] / mass
+        covariance, noise = covariance / mass - np.outer(shift, shift), noise_std / mass
+    back = np.linalg.pinv(coordinates.matrix[first:, 1:])
+    variances = np.einsum("ji,ik,jk->j", back, covariance, back)
+    clear = variances / np.maximum(noise * np.sum(back**2, axis=1), 1e-300)
+    evidence = np.hypot(np.maximum(clear, 0.0), 0.0 if spread is None else spread)
+    return tuple(np.flatnonzero(evidence < SEEN).tolist())
+
+
+def unknown_slopes(coordinates: Coordinates, columns: Sequence[int], effect: float) -> Floats:
+    """The covariance of phi if the slopes of these columns are unknown: they contribute up to
+    ``effect``, a standard deviation of the predictor, and are as narrow as can be.
+
+    With an intercept, the predictor at the mean of the rows is known whatever the slope.
+    """
+    matrix = coordinates.matrix
+    columns = list(columns)
+    slopes = np.eye(matrix.shape[1])[1:][columns]
+    if coordinates.constant:
+        centre = -np.linalg.pinv(matrix[1:, 1:]) @ matrix[1:, 0]
+        slopes[:, 0] = -centre[columns]
+    phi = np.array([coordinates.phi(slope) for slope in slopes]).reshape(len(slopes), coordinates.size)
+    return np.asarray((effect / NARROWEST) ** 2 * phi.T @ phi)
