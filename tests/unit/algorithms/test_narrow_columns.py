@@ -12,13 +12,13 @@ from plain_source import without_rounding
 from discreet import LinearRegression
 from discreet.algorithms.descent import descend
 from discreet.algorithms.newton import newton
-from discreet.algorithms.steps.columns import hidden, unknown_slopes
+from discreet.algorithms.steps.columns import column_histograms, hidden, spread_out, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.errors import PrivacyLeakWarning
 from discreet.glm import family, link
 from discreet.privacy import Budget
-from discreet.rows import Labels
+from discreet.rows import Answer, Labels
 
 # Slopes per standard deviation of a column.
 SLOPES = {"linear": [0.5, -0.6, 0.5], "logistic": [0.5, -0.6, 0.5], "poisson": [0.25, -0.3, 0.25]}
@@ -82,6 +82,14 @@ def test_wide_columns_are_not_hidden_by_the_noise_of_small_budgets(monkeypatch):
         model = GlmModel(family("gaussian"), link("identity"), Labels(0.0, 8.0), penalty=np.zeros(20))
         fit = descend(source, Budget.of(1.5, 1e-6), model, x_radius=math.sqrt(20))
         assert len(fit.hidden) <= 2
+
+
+def test_missing_rows_are_no_evidence_that_a_column_is_wide():
+    counts = np.zeros((32, 1))
+    counts[7] = 500.0  # of 1,000 rows, half of which are incomplete
+    query, answer = column_histograms(1), Answer(counts, 10.0, False)
+    assert spread_out(query, answer, 500.0, 10.0) == [0.0]
+    assert spread_out(query, answer, 1_000.0, 10.0) > 4
 
 
 def test_only_the_prediction_at_the_mean_is_known_of_a_hidden_column():

@@ -100,10 +100,11 @@ class Approach:
 
     def _columns_seen(self, answers: Sequence[Answer]) -> list[Answer]:
         """Reads the answer to ``_columns_question``; returns the others."""
-        width = self.model.width
+        width, scaling = self.model.width, self.scaling
         self.spread_out = np.zeros(width)
         if width:
-            self.spread_out = spread_out(column_histograms(width), answers[0], self.scaling.count)
+            count, noise_std = scaling.seen_count, scaling.count_noise_std
+            self.spread_out = spread_out(column_histograms(width), answers[0], count, noise_std)
         return list(answers[1 if width else 0 :])
 
     def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:

@@ -25,14 +25,15 @@ def column_histograms(width: int) -> ColumnHistograms:
     return ColumnHistograms(width, _CELLS)
 
 
-def spread_out(query: ColumnHistograms, answer: Answer, count: float) -> Floats:
+def spread_out(query: ColumnHistograms, answer: Answer, count: float, count_noise_std: float) -> Floats:
     """For each column, by how many standard deviations of the noise its rows are not in one place.
 
-    0 if they may be.
+    0 if they may be. ``count``: the noisy number of complete rows, which alone are counted.
     """
     counts = query.read(answer.value)
     fullest = np.max(counts[:, 1:] + counts[:, :-1], axis=1)
-    return np.asarray(np.maximum((_NARROW * count - fullest) / (math.sqrt(2) * answer.noise_std), 0.0))
+    noise = math.hypot(math.sqrt(2) * answer.noise_std, _NARROW * count_noise_std)
+    return np.asarray(np.maximum((_NARROW * count - fullest) / noise, 0.0))
 
 
 def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: Floats | None = None) -> tuple[int, ...]:
