@@ -204,8 +204,9 @@ class _Question:
             return True
         if self.design.family == "poisson" and mu * n < 1000:
             return False
-        moved = 2.0 if self.neighbours == "replace_one" else 1.0
-        plan = descent_plan(self.design, Budget.from_mu(mu, self.delta), public=self.public > 0)
+        replaced = self.neighbours == "replace_one"
+        rows, moved = (n, 2.0) if replaced else (None, 1.0)
+        plan = descent_plan(self.design, Budget.from_mu(mu, self.delta), rows, public=self.public > 0)
         return mu * n / self.design.size >= 6 and plan.curvature_edge(n, moved) < _HIDDEN
 
     def standard_error(self, n: int, epsilon: float) -> float:
