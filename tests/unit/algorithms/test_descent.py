@@ -488,7 +488,7 @@ def test_a_start_has_no_slopes_that_noise_could_have_made():
     """Rare outcomes: of a start with slopes of noise, steps were long and most fits far off."""
     model, label = model_of("bernoulli", "logit", 0, 1), LabelScale(Labels(0.5, 0.5), 0.02, 0.14)
     here = Coordinates.scaled(np.zeros(3), 1.0)
-    white = Whitening(here, here, np.eye(5), 0.1, 1, np.eye(4), 0.1)
+    white = Whitening(here, here, np.eye(5), 0.1, 1, 1.0, np.eye(4), 0.1)
 
     def slopes(size: float) -> np.ndarray:
         linear = LinearStart(white, np.array([0.0, size, size, size]), 0.9, noise_std=0.1)

@@ -117,10 +117,10 @@ def test_a_summary_names_hidden_columns(solver):
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=2_000), rng.normal(size=2_000)])
     model = LinearRegression(
-        epsilon=1.0, delta=1e-6, bounds_X=([-4, -4e6], [4, 4e6]), bounds_y=(-6, 6), solver=solver, random_state=1
+        epsilon=1.0, delta=1e-6, bounds_X=([-4, -2e6], [4, 2e6]), bounds_y=(-6, 6), solver=solver, random_state=1
     )
     with pytest.warns(PrivacyLeakWarning):  # the seed
         model.fit(X, X @ [1.0, 1.0] + rng.normal(size=2_000))
     text = " ".join(str(model.summary()).split())
     assert "nothing is known of their slopes: x1." in text
-    assert model.results_.bse["x1"] > 0.5
+    assert model.results_.bse["x1"] > 0.2
