@@ -36,7 +36,7 @@ _ROUGHLY = 1.5
 _SURE = 2.0
 # Directions are surely not flat from this multiple of the least response on, which is half of how
 # far noise moves eigenvalues.
-_CLEARLY = 2.5
+_CLEARLY = 3.5
 
 
 @dataclass
