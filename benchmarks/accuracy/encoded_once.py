@@ -52,6 +52,10 @@ class KeptEncoder(Encoder):
     def write(self, table: KeptRows, out: np.ndarray, memory: dict[str, Any] | None = None) -> None:
         np.copyto(out, table.x)
 
+    def cells(self, table: KeptRows) -> None:
+        """Nothing for loops to encode."""
+        return
+
     def write_whole(self, table: KeptRows, out: np.ndarray, scale: float, memory: dict[str, Any] | None = None) -> None:
         if table.sliced is None:
             super().write_whole(table, out, scale)

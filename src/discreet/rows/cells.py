@@ -44,7 +44,9 @@ class CellsInMemory:
 
     @classmethod
     def of_columns(cls, columns: Sequence[Floats], scaling: Floats) -> CellsInMemory:
-        """Contiguous columns."""
+        """Contiguous columns of float64."""
+        if not all(one.dtype == np.float64 and one.dtype.isnative and one.flags.c_contiguous for one in columns):
+            raise TypeError("loops read contiguous columns of float64 only")
         addresses = np.array([column.ctypes.data for column in columns], dtype=np.uint64)
         return cls(addresses, 1, scaling, columns)
 

@@ -45,7 +45,7 @@ def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: F
     first = int(coordinates.constant)
     covariance, noise = moment[first:, first:], noise_std
     if first:
-        mass = max(float(moment[0, 0]), 1e-300)
+        mass = max(float(moment[0, 0]), noise_std, 1e-300)  # noise may make it negative
         shift = moment[0, 1:] / mass
         covariance, noise = covariance / mass - np.outer(shift, shift), noise_std / mass
     back = np.linalg.pinv(coordinates.matrix[first:, 1:])

@@ -88,4 +88,5 @@ def kept_columns(fit: GlmFit, keep: Indices) -> GlmFit:
         sampling_covariance=turn @ fit.sampling_covariance @ turn.T,
         model_covariance=turn @ inverse @ turn.T,
         signal=signal(estimate[1:], noise[1:, 1:], fit.used),
+        hidden=tuple(np.flatnonzero(np.isin(keep, fit.hidden)).tolist()),
     )
