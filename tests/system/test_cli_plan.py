@@ -67,7 +67,7 @@ def test_a_wrong_question_is_one_line():
         ("--n 0 --epsilon 1", "n must be between"),
         ("--n 20000 --epsilon 1 --plot no-such-folder/plan.svg", "there is no folder"),
         ("--trust parties --family logistic --n 20000 --epsilon 1", "family='linear' only"),
-        ("--trust local --n 20000 --epsilon 1", "public rows for a forecast"),
+        ("--trust local --n 20000 --epsilon 1", "a forecast for devices needs more than"),
     ],
 )
 def test_bad_input_is_named(asked, said):
