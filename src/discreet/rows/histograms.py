@@ -109,11 +109,14 @@ class ColumnHistograms:
     def factors(self, block: Block) -> tuple[Any, Floats]:
         x, _ = encoded_x(block, self.width)
         silent = np.isnan(silence(block, self.width))
-        cell = np.empty(x.shape, dtype=np.int64)
+        cell, place, half = np.empty(x.shape, dtype=np.int64), np.empty(block.records), self.cells / 2
         for line, found in zip(x, cell, strict=True):
-            place = (line + 1.0) * (self.cells / 2)
-            place[silent] = -1.0
-            found[:] = np.minimum(place, self.cells - 1.0)  # the upper bound is in the last cell
+            np.multiply(line, half, out=place)
+            place += half
+            np.minimum(place, self.cells - 1.0, out=place)  # the upper bound is in the last cell
+            found[:] = place
+        if silent.any():
+            cell[:, silent] = -1
         return cell, ones(block.records)
 
     def read(self, counts: Floats) -> Floats:
