@@ -16,6 +16,7 @@ Two facts are used, with Q = (G M G^T + ridge)^-1 and K = G^T Q G:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,9 +73,10 @@ class NoisyQuadratic:
         of squares, in the coordinates basis^T c.
         """
         ladder = self._ridges()
-        losses = [self._cautious_loss(ridge, _CAUTION) for ridge in ladder]
-        ridge = ladder[int(np.argmin(losses))]
-        if self._cautious_loss(ridge, _PROOF) > losses[-1]:
+        losses, spreads = self._losses(ladder)
+        best = int(np.argmin(losses + _CAUTION * spreads))
+        ridge = ladder[best]
+        if losses[best] + _PROOF * spreads[best] > losses[-1]:
             ridge = math.inf
         coef = self._restricted(ridge)[0] if l1 is None else self._sparse(ridge, l1, basis)
         estimate, noise, gram, inverse = self._unbiased(ladder[0])
@@ -170,11 +172,31 @@ class NoisyQuadratic:
         loss = residual @ self.moment @ residual + self.noise_std**2 * correction + user_penalty
         return float(loss), residual
 
-    def _cautious_loss(self, ridge: float, caution: float) -> float:
-        loss, residual = self._loss(ridge)
-        _, constant = self._loss(math.inf)
-        spread = np.linalg.norm(np.outer(residual, residual) - np.outer(constant, constant))
-        return loss + caution * self.noise_std * float(spread)
+    def _losses(self, ridges: Sequence[float]) -> tuple[Floats, Floats]:
+        """``_loss`` for every ridge, and the noise in its difference from the constant model's.
+
+        One decomposition serves all of them. With the penalised features' moment given the
+        others, V diag(s) V^T, and W = V^T (their rows given the others): K(ridge) = K(inf) + W^T
+        (s + ridge)^-1 W.
+        """
+        constant, kernel = self._restricted(math.inf)
+        end = self._residual(constant)
+        values, vectors = np.linalg.eigh(self._gram_given_intercept())
+        rows = vectors.T @ self.features[self.penalised] @ (np.eye(len(kernel)) - self.moment @ kernel)
+        sums = values + np.array(ridges)[:, np.newaxis]
+        inverses = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
+        slopes = inverses * (rows @ self.moment @ self.target)
+        moved = slopes @ rows
+        residuals = end + moved
+        traces = np.trace(kernel) + inverses @ np.sum(rows**2, axis=1)
+        correction = _dots(residuals @ kernel, residuals) + _dots(inverses, (residuals @ rows.T) ** 2)
+        correction += traces * _dots(residuals, residuals)
+        user_penalties = (slopes @ vectors.T) ** 2 @ self.penalty[self.penalised]
+        losses = _dots(residuals @ self.moment, residuals) + self.noise_std**2 * correction + user_penalties
+        # The norm of rr^T - ee^T, for r = e + moved.
+        both = residuals + end
+        spreads = np.sqrt((_dots(moved, moved) * _dots(both, both) + _dots(moved, both) ** 2) / 2)
+        return losses, self.noise_std * spreads
 
     def _residual_variance(self, ridge: float) -> tuple[float, float]:
         """The variance of a residual, and the standard deviation of the noise in it."""
@@ -204,6 +226,11 @@ class NoisyQuadratic:
         # The ridge's bias is known only roughly: it is counted as noise.
         noise = noise + np.outer(shrunk_by, shrunk_by)
         return estimate, noise, _positive_part(self._gram()), inverse
+
+
+def _dots(left: Floats, right: Floats) -> Floats:
+    """Inner products, row by row."""
+    return np.asarray(np.einsum("ij,ij->i", left, right))
 
 
 def _positive_part(matrix: Floats) -> Floats:

@@ -34,7 +34,8 @@ class GaussianLaw:
 
     def exponent(self, magnitude: int) -> Fraction:
         """Return f(magnitude), exactly."""
-        return (magnitude / Fraction(self.scale)) ** 2 / 2
+        numerator, denominator = self.scale.as_integer_ratio()
+        return Fraction((magnitude * denominator) ** 2, 2 * numerator**2)
 
     def excess(self, start: Floats, offset: Floats) -> Floats:
         """Return f(start + offset) - f(start), factored so that there is no cancellation."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import erfcx, ndtr
@@ -75,6 +76,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu whose releases are (epsilon, delta)-private, rounded down."""
     check_epsilon(epsilon)
     check_delta(delta)
+    return _largest_mu(float(epsilon), float(delta))
+
+
+@lru_cache(maxsize=256)  # a fit asks several times for the same budget
+def _largest_mu(epsilon: float, delta: float) -> float:
     if delta == 0:
         raise ValueError("delta must be > 0 for Gaussian noise, got 0")
     if delta >= 1 or math.isinf(epsilon):

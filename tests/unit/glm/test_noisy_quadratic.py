@@ -38,6 +38,20 @@ def isotropic(rng: np.random.Generator, noise_std: float) -> np.ndarray:
     return (draw + draw.T) / math.sqrt(2)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_decomposition_gives_the_loss_of_every_ridge(intercept):
+    rows = table()
+    moment = rows.T @ rows + isotropic(np.random.default_rng(2), 8.0)
+    noisy, ridges = quadratic(moment, 8.0, alpha=5.0, intercept=intercept), [0.0, 0.5, 30.0, 1e4, math.inf]
+    losses, spreads = noisy._losses(ridges)
+    constant = np.outer(noisy._loss(math.inf)[1], noisy._loss(math.inf)[1])
+    for ridge, loss, spread in zip(ridges, losses, spreads, strict=True):
+        expected, residual = noisy._loss(ridge)
+        assert loss == pytest.approx(expected, rel=1e-10)
+        between = 8.0 * np.linalg.norm(np.outer(residual, residual) - constant)
+        assert spread == pytest.approx(between, rel=1e-8, abs=1e-9)
+
+
 @pytest.mark.parametrize("ridge", [0.0, 30.0, 1000.0, math.inf])
 def test_the_loss_estimate_is_unbiased(ridge):
     """Stein's identity: over the noise, the estimated loss of a fitted model averages to its true

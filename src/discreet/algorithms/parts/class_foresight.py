@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import ndtri, softmax
+from scipy.special import ndtri
 
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.rows import Floats
@@ -119,7 +119,7 @@ class ClassForesight(Foresight):
         slopes[0] = 0.0
         predictors = _Typical.of(slopes, True).eta
         for _ in range(_STEPS):
-            mean = np.mean(softmax((predictors + constants) @ turn.T, axis=1), axis=0)
+            mean = np.mean(_probabilities(predictors + constants), axis=0)
             step = np.log(shares / np.maximum(mean, 1e-12)) @ turn
             constants = np.clip(constants + step, -_FARTHEST, _FARTHEST)
             if float(np.max(np.abs(step))) < _NEAR:
@@ -158,7 +158,7 @@ class _Typical:
     @cached_property
     def p(self) -> Floats:
         """Probabilities of the classes."""
-        return np.asarray(softmax(self.eta @ contrasts(self.eta.shape[1] + 1).T, axis=1))
+        return _probabilities(self.eta)
 
     @property
     def largest(self) -> Floats:
@@ -173,8 +173,8 @@ class _Typical:
     def _covariances(self) -> Floats:
         turn = contrasts(self.p.shape[1])
         means = self.p @ turn
-        spread = np.einsum("nk,ka,kb->nab", self.p, turn, turn, optimize=True)
-        return np.asarray(spread - means[:, :, np.newaxis] * means[:, np.newaxis, :])
+        spread = self.p @ _squares(turn)
+        return np.asarray((spread - _squares(means)).reshape(-1, turn.shape[1], turn.shape[1]))
 
     def across(self) -> Floats:
         """The curvature of every direction orthogonal to the slopes."""
@@ -184,13 +184,27 @@ class _Typical:
     def along(self) -> Floats:
         """The curvature in the basis."""
         covariances, count = self._covariances, len(self.rows)
-        matrix = np.einsum("ni,nj,nab->iajb", self.rows, self.rows, covariances, optimize=True) / count
-        inner = self.rows.shape[1] * covariances.shape[1]
+        width, free = self.rows.shape[1], covariances.shape[1]
+        matrix = _squares(self.rows).T @ covariances.reshape(count, -1) / count
+        matrix = matrix.reshape(width, width, free, free).transpose(0, 2, 1, 3)
+        inner = width * free
         return np.asarray(matrix.reshape(inner, inner) + self._floor(np.mean(covariances, axis=0)) * np.eye(inner))
 
     @staticmethod
     def _floor(mean: Floats) -> float:
         return max(1e-6 * float(np.trace(mean)) / len(mean), _LEAST_CURVATURE)
+
+
+def _probabilities(eta: Floats) -> Floats:
+    """Probabilities of the classes at these predictors in contrasts."""
+    predictors = contrasts(eta.shape[1] + 1) @ eta.T  # one class after the other: faster for few of them
+    sizes = np.exp(predictors - np.max(predictors, axis=0))
+    return np.asarray((sizes / np.sum(sizes, axis=0)).T)
+
+
+def _squares(rows: Floats) -> Floats:
+    """The entries of rr^T for each row r, as a row."""
+    return np.asarray((rows[:, :, np.newaxis] * rows[:, np.newaxis, :]).reshape(len(rows), -1))
 
 
 @lru_cache(maxsize=8)

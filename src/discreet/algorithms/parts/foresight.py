@@ -21,7 +21,8 @@ _MASSES = _MASSES / _MASSES.sum()
 # longer slopes labels are almost certain, and scores hardly determine the length. A line
 # search can go farther.
 _LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 3.0, 80)])
-_HALVINGS = 60
+# The most steps of a search for a constant, and where it ends: this part of the mean label.
+_STEPS, _EXACT = 60, 1e-14
 _FARTHEST_ETA = 50.0
 
 
@@ -150,12 +151,19 @@ class Foresight:
     def _middles(self, mean: float, lengths: Floats) -> Floats:
         link = self.model.link
         low, high = np.full(len(lengths), -_FARTHEST_ETA), np.full(len(lengths), _FARTHEST_ETA)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
+        middle, last = np.zeros(len(lengths)), np.full(len(lengths), math.inf)
+        for _ in range(_STEPS):
             eta = middle[:, np.newaxis] + self.offset + lengths[:, np.newaxis] * _NODES
-            below = link.mean(eta) @ _MASSES < mean
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.asarray((low + high) / 2)
+            off = link.mean(eta) @ _MASSES - mean
+            found = np.abs(off) <= _EXACT * abs(mean)
+            if np.all(found):
+                break
+            low, high = np.where(off < 0, middle, low), np.where(off < 0, high, middle)
+            newton = middle - off / np.maximum(link.slope(eta) @ _MASSES, 1e-300)
+            # A Newton step; half of the interval where it leaves it, or where the last did little.
+            good = (low < newton) & (newton < high) & (np.abs(off) <= last / 2)
+            middle, last = np.where(found, middle, np.where(good, newton, (low + high) / 2)), np.abs(off)
+        return middle
 
     def _weight(self, eta: Floats) -> Floats:
         return np.clip(self.model.family.weight(eta, self.model.link), 1e-12, 1e12)

@@ -96,6 +96,14 @@ def inverse(matrix: Floats) -> Floats:
         return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)
 
 
+def inverses(matrices: Floats) -> list[Floats]:
+    """The inverse of each of these matrices."""
+    try:
+        return list(np.linalg.inv(matrices))
+    except np.linalg.LinAlgError:
+        return [inverse(one) for one in matrices]
+
+
 def damped_inverse(matrix: Floats, noise: float) -> tuple[Floats, Floats]:
     """B = (M^2 + noise^2)^-1 M, and 1 - B M, which is almost 0 where M is far above the noise."""
     if noise == 0:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import Seen, combined, inverse, relative_directions
+from discreet.algorithms.parts.noisy_matrix import Seen, combined, inverses, relative_directions
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
@@ -58,11 +58,11 @@ def spread(
     variance = sum((weight * noise_std) ** 2 for weight, _, (_, noise_std) in both)
     point = sum((weight * one.phi for weight, one, _ in both), np.zeros(size))
     slope = sum((weight * (value + frame.penalty @ one.phi) for weight, one, (value, _) in both), np.zeros(size))
-    noise, sampling = np.zeros((size, size)), np.zeros((size, size))
-    for back in inverses:
-        off = point - back @ slope - estimate.phi
-        noise += (np.outer(off, off) + variance * back @ back) / len(inverses)
-        sampling += back @ scores @ back / (frame.count * len(inverses))
+    draws = len(inverses)
+    stacked = np.vstack(inverses)  # they are symmetric, so the sum of B S B is stacked^T (S B, stacked)
+    off = point - (stacked @ slope).reshape(draws, size) - estimate.phi
+    noise = (off.T @ off + variance * stacked.T @ stacked) / draws
+    sampling = stacked.T @ np.vstack([scores @ back for back in inverses]) / (frame.count * draws)
     return Spread(noise + estimate.unsure + hidden, sampling)
 
 
@@ -131,11 +131,12 @@ def likely_inverses(
     flattest = min(_FLATTEST * typical, max(noise, _FLATTEST_SEEN * typical))
     random = np.random.default_rng(size)  # not noise for privacy: any fixed draws are fine
     draws = max(_LEAST_DRAWS, min(_DRAWS, _DRAWS_SIZE // size))
-    result = []
-    for _ in range(draws):
-        upper = np.triu(random.standard_normal((size, size)))
-        noisy = upper + upper.T - np.diag(np.diagonal(upper))
+    result: list[Floats] = []
+    while len(result) < draws:  # all at once if they are small
+        some = min(max(_DRAWS_SIZE // size, 1), draws - len(result))
+        upper = np.triu(random.standard_normal((some, size, size)))
+        noisy = upper + np.swapaxes(np.triu(upper, 1), 1, 2)
         values, vectors = np.linalg.eigh(response + centre + width * noisy)
         values = np.clip(values, flattest, max(_STEEPEST * typical, steepest))
-        result.append(inverse((vectors * values) @ vectors.T + penalty))
+        result += inverses((vectors * values[:, np.newaxis]) @ np.swapaxes(vectors, 1, 2) + penalty)
     return result
