@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.contracts.sklearn_contract import name_of, run_check
 
 from discreet import (
     GammaRegressor,
@@ -16,8 +17,9 @@ from discreet import (
 
 
 def estimators():
-    """Every estimator with every solver, under both relations; but ``pmt``, whose public rows have
-    a fixed width.
+    """Every estimator, every solver of each file of estimators (but ``pmt``, whose public rows have
+    a fixed width), and the private number of rows once a file: what scikit-learn asks for hardly
+    depends on them.
     """
     declared = {
         "epsilon": 1000.0,
@@ -28,22 +30,24 @@ def estimators():
     }
     counts, positive = declared | {"bounds_y": (0, 50)}, declared | {"bounds_y": (1e-3, 50)}
     classes = {name: value for name, value in declared.items() if name != "bounds_y"}
+    unknown_count = {"solver": "gd", "neighbours": "add_or_remove_one"}
     glm_solvers = ("gd", "newton", "cost_gd")
     return [
-        kind(**parameters, solver=solver, neighbours=neighbours)
-        for kind, parameters, solvers in (
-            (LinearRegression, declared, ("gd", "moments", "cost_gd")),
-            (Ridge, declared, ("gd", "moments")),
-            (LogisticRegression, classes, (*glm_solvers, "objective")),
-            (PoissonRegressor, counts, glm_solvers),
-            (GammaRegressor, positive, glm_solvers),
-            (GeneralizedLinearRegressor, declared, glm_solvers),
+        kind(**parameters, **options)
+        for kind, parameters, choices in (
+            (LinearRegression, declared, (*solvers("gd", "moments", "cost_gd"), unknown_count)),
+            (Ridge, declared, solvers("gd", "moments")),
+            (LogisticRegression, classes, (*solvers(*glm_solvers, "objective"), unknown_count)),
+            (PoissonRegressor, counts, (*solvers(*glm_solvers), unknown_count)),
+            (GammaRegressor, positive, solvers("gd", "newton")),
+            (GeneralizedLinearRegressor, declared, solvers("gd", "cost_gd")),
         )
-        for solver in solvers
-        # What scikit-learn asks for hardly depends on the relation: the private number of rows is
-        # tried once a kind.
-        for neighbours in (("replace_one", "add_or_remove_one") if solver == solvers[0] else ("replace_one",))
+        for options in choices
     ]
+
+
+def solvers(*names: str) -> list[dict[str, str]]:
+    return [{"solver": name} for name in names]
 
 
 WITH_WEIGHTS = (
@@ -94,7 +98,7 @@ def expected_failures(estimator) -> dict[str, str]:
 @parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     # Those that are about weights alone, and refused as they should be, need not run.
-    name = getattr(check, "func", check).__name__
-    if name in WITH_WEIGHTS and name in expected_failures(estimator):
-        pytest.skip(expected_failures(estimator)[name])
-    check(estimator)
+    expected = expected_failures(estimator)
+    if name_of(check) in WITH_WEIGHTS and name_of(check) in expected:
+        pytest.skip(expected[name_of(check)])
+    run_check(estimator, check, expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.contracts.sklearn_contract import run_check
 
 from discreet import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
 
@@ -38,4 +39,4 @@ def expected_failures(estimator) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
 @parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    run_check(estimator, check, expected_failures(estimator))

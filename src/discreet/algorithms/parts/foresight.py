@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from discreet.algorithms.parts.constants import constants
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.rows import Floats
 
@@ -21,9 +23,6 @@ _MASSES = _MASSES / _MASSES.sum()
 # longer slopes labels are almost certain, and scores hardly determine the length. A line
 # search can go farther.
 _LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 3.0, 80)])
-# The most steps of a search for a constant, and where it ends: this part of the mean label.
-_STEPS, _EXACT = 60, 1e-14
-_FARTHEST_ETA = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +51,9 @@ class Foresight:
         """The expected second derivative of a row's loss, which differs
         along and across the slopes.
         """
+        return _curvature(self, phi.tobytes())
+
+    def _curvature(self, phi: Floats) -> Floats:
         weight = self._weight(self._eta(phi))
         flat, tilt, along = (float(_MASSES @ (weight * _NODES**power)) for power in range(3))
         _, slopes = self._split(phi)
@@ -149,21 +151,15 @@ class Foresight:
         return self._middles(mean, _LENGTHS)
 
     def _middles(self, mean: float, lengths: Floats) -> Floats:
-        link = self.model.link
-        low, high = np.full(len(lengths), -_FARTHEST_ETA), np.full(len(lengths), _FARTHEST_ETA)
-        middle, last = np.zeros(len(lengths)), np.full(len(lengths), math.inf)
-        for _ in range(_STEPS):
-            eta = middle[:, np.newaxis] + self.offset + lengths[:, np.newaxis] * _NODES
-            off = link.mean(eta) @ _MASSES - mean
-            found = np.abs(off) <= _EXACT * abs(mean)
-            if np.all(found):
-                break
-            low, high = np.where(off < 0, middle, low), np.where(off < 0, high, middle)
-            newton = middle - off / np.maximum(link.slope(eta) @ _MASSES, 1e-300)
-            # A Newton step; half of the interval where it leaves it, or where the last did little.
-            good = (low < newton) & (newton < high) & (np.abs(off) <= last / 2)
-            middle, last = np.where(found, middle, np.where(good, newton, (low + high) / 2)), np.abs(off)
-        return middle
+        predictors = self.offset + lengths[:, np.newaxis] * _NODES
+        return constants(self.model.link, predictors, _MASSES, mean)
 
     def _weight(self, eta: Floats) -> Floats:
         return np.clip(self.model.family.weight(eta, self.model.link), 1e-12, 1e12)
+
+
+@lru_cache(maxsize=8)  # a descent uses the same point many times
+def _curvature(foresight: Foresight, phi: bytes) -> Floats:
+    matrix = foresight._curvature(np.frombuffer(phi))
+    matrix.flags.writeable = False
+    return matrix

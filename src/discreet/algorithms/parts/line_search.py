@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from discreet.algorithms.parts.constants import constants
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.steps.whitening import LabelScale
 from discreet.rows import Answer, Floats, LinearMap
@@ -24,7 +25,7 @@ _MIDDLES = np.concatenate([[-20.0], (_EDGES[1:] + _EDGES[:-1]) / 2, [20.0]])
 _BELOW, _ABOVE = 4.0, 6.0
 # The slope of labels is known up to this many standard deviations of noise and chance.
 _MARGIN = 1.0
-_LONGEST, _FARTHEST_ETA, _HALVINGS = 10.0, 50.0, 50
+_LONGEST, _HALVINGS = 10.0, 50
 
 
 def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
@@ -66,15 +67,11 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
     family, margin = frame.model.family, _MARGIN if frame.model.family.label_free else 0.0
 
     def excess(length: float) -> tuple[float, float]:
-        """The constant for the mean label at this length, and the unexplained slope
-        of labels beyond noise and
-        chance.
+        """The constant for the mean label at this length, and the unexplained slope of
+        labels beyond noise and chance.
         """
-        low, high = -_FARTHEST_ETA, _FARTHEST_ETA if first else -_FARTHEST_ETA
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2 if first else 0.0
-            below = float(exposures @ link.mean(middle + length * places)) < float(np.sum(sums))
-            low, high = (middle, high) if below else (low, middle)
+        total, predictors = float(np.sum(sums)), length * places[np.newaxis]
+        middle = float(constants(link, predictors, exposures, total)[0]) if first else 0.0
         means = link.mean(middle + length * places)
         chance = float(places**2 @ (exposures * family.variance(means)))
         return middle, float(places @ (exposures * means - sums)) + margin * math.sqrt(noise**2 + chance)
