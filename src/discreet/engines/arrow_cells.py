@@ -38,15 +38,16 @@ def batch_cells(layout: Layout, batch: Any, decimal: str | None = None) -> Cells
     decimal point.
     """
 
-    def read(name: str) -> Any:
-        column = batch.column(name)
-        return plain(column) if decimal is None or name in layout.texts else parsed(column, decimal)
+    given = dict(zip(batch.schema.names, batch.columns, strict=True))
 
-    columns = [*(read(name) for name in layout.columns), *(_as_written(batch.column(name)) for name in layout.keys)]
+    def read(name: str) -> Any:
+        return plain(given[name]) if decimal is None or name in layout.texts else parsed(given[name], decimal)
+
+    columns = [*(read(name) for name in layout.columns), *(_as_written(given[name]) for name in layout.keys)]
     return Cells(
         Columns(columns, batch.num_rows),
         None if layout.target is None else read(layout.target),
-        None if layout.groups is None else codes_of(_as_written(batch.column(layout.groups))),
+        None if layout.groups is None else codes_of(_as_written(given[layout.groups])),
     )
 
 
@@ -61,12 +62,12 @@ def plain(column: Any) -> Any:
     """The column as a float64 array with NaN for what is missing (of dates, days since 1970), or as
     coded texts.
     """
+    if pa.types.is_float64(column.type):
+        return column.to_numpy(zero_copy_only=False)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if _is_number(column.type):
-        if not pa.types.is_float64(column.type):
-            column = column.cast(pa.float64(), safe=False)
-        return column.to_numpy(zero_copy_only=False)
+        return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if _is_date(column.type):
         stamps = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
         return stamps.to_numpy(zero_copy_only=False) / 86400e6

@@ -117,7 +117,7 @@ class Cells:
     def digest(self, used: Mask | None) -> int:
         """A number that changes where the rows that are used change, but not with their order."""
         columns = [*self.columns.arrays, *([] if self.y is None else [self.y])]
-        return digest_of((_words(column) for column in columns), len(self), used)
+        return digest_of([_words(column) for column in columns], len(self), used)
 
 
 @dataclass

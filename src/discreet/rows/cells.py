@@ -47,8 +47,7 @@ class CellsInMemory:
         """Contiguous columns of float64."""
         if not all(one.dtype == np.float64 and one.dtype.isnative and one.flags.c_contiguous for one in columns):
             raise TypeError("loops read contiguous columns of float64 only")
-        addresses = np.array([column.ctypes.data for column in columns], dtype=np.uint64)
-        return cls(addresses, 1, scaling, columns)
+        return cls(addresses_of(columns), 1, scaling, columns)
 
     @classmethod
     def of_table(cls, table: NDArray[Any], scaling: Floats) -> CellsInMemory | None:
@@ -59,3 +58,8 @@ class CellsInMemory:
             return None
         first, steps = table.ctypes.data, between_columns * np.arange(table.shape[1], dtype=np.int64)
         return cls((first + steps).astype(np.uint64), between_rows // table.itemsize, scaling, table)
+
+
+def addresses_of(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
+    """Where each array begins."""
+    return np.array([column.ctypes.data for column in columns], dtype=np.uint64)

@@ -12,20 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.kernel_loops import digit_sums, weight_digits
+from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
 
+NAMES = ("encode_cells", "map_cells", "sum_cells", "digest_cells")
 _TILE = 512
 # Rows of a table that is stored row by row, read at a time: their cells stay in the first-level
 # cache until all columns are read.
 _FEW_ROWS = 32
+_NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 # Callees, and the liberties of the compiler in each: sums of whole numbers that are exact may be
 # fused and added in any order, and nothing else may.
 CALLED = {
     "encode_tile": False,
-    "mapped_pair": {"contract"},
+    "mapped_four": {"contract"},
+    "mapped_one": {"contract"},
     "silent_line": False,
     "add_squares": False,
     "add_carried": False,
+    "by_value": False,
 }
 
 
@@ -52,14 +56,18 @@ def pointers(numba: Any) -> None:
 
 
 def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any, scale: float, tile: Any) -> None:
-    """``size`` rows from ``start`` on as (1, x) in whole numbers, one line for each number."""
-    tile[0, :size] = scale
+    """``size`` rows from ``start`` on as (1, x) in whole numbers, one line for each number; for a
+    scale of 0, in numbers as they are.
+    """
+    whole, worth_of_one = scale > 0.0, scale if scale > 0.0 else 1.0
+    tile[0, :size] = worth_of_one
     few = size if stride == 1 else _FEW_ROWS
     for begin in range(0, size, few):
         rows = min(few, size - begin)
         for column in range(len(addresses)):
             low, high, centre = scaling[0, column], scaling[1, column], scaling[2, column]
-            worth, missing = scaling[3, column], np.rint(scaling[4, column] * scale)
+            worth, missing = scaling[3, column], scaling[4, column] * worth_of_one
+            missing = np.rint(missing) if whole else missing
             first = addresses[column] + np.uint64(8 * stride * (start + begin))
             cells, target = cells_at(first, (rows - 1) * stride + 1), tile[column + 1, begin : begin + rows]
             if stride == 1:
@@ -67,16 +75,33 @@ def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any
                     value = cells[i]
                     value = low if value < low else value
                     value = high if value > high else value
-                    target[i] = np.rint((value - centre) * worth * scale)
+                    value = (value - centre) * worth * worth_of_one
+                    target[i] = np.rint(value) if whole else value
             else:
                 for i in range(rows):
                     value = cells[i * stride]
                     value = low if value < low else value
                     value = high if value > high else value
-                    target[i] = np.rint((value - centre) * worth * scale)
+                    value = (value - centre) * worth * worth_of_one
+                    target[i] = np.rint(value) if whole else value
             if missing == missing:
                 for i in range(rows):
                     target[i] = target[i] if target[i] == target[i] else missing
+
+
+def encode_cells(addresses: Any, stride: int, scaling: Any, out: Any, norms: Any) -> None:
+    """Encoded rows, and the norm of each."""
+    tile, sums = aligned(len(addresses) + 1, _TILE), aligned(1, _TILE)
+    for start in range(0, len(norms), _TILE):
+        squares = sums[0, : min(_TILE, len(norms) - start)]
+        squares[:] = 0.0
+        encode_tile(addresses, stride, start, len(squares), scaling, 0.0, tile)
+        for column in range(len(out)):
+            values = tile[column + 1, : len(squares)]
+            out[column, start : start + _TILE] = values
+            add_squares(values, squares)
+        for i in range(len(squares)):
+            norms[start + i] = np.sqrt(squares[i])
 
 
 def silent_line(tile: Any, size: int) -> None:
@@ -90,28 +115,52 @@ def silent_line(tile: Any, size: int) -> None:
             first[i] += 0.0 * values[i]
 
 
-def mapped_pair(one: Any, other: Any, start: int, stop: int, tile: Any, first: Any, second: Any) -> None:
-    """Two outputs of a tile; coefficients of features are 0 outside [start, stop)."""
-    size = len(first)
-    constant = tile[0, :size]
-    a, b = one[0], other[0]
-    for i in range(len(first)):
-        first[i] = a * constant[i]
-        second[i] = b * constant[i]
+def mapped_four(matrix: Any, output: int, start: int, stop: int, tile: Any, size: int, lines: Any) -> None:
+    """Four outputs of a tile; coefficients of features are 0 outside [start, stop)."""
+    one, two, three, four = matrix[output], matrix[output + 1], matrix[output + 2], matrix[output + 3]
+    first, second, third, fourth = lines[0, :size], lines[1, :size], lines[2, :size], lines[3, :size]
+    a, b, c, d = one[0], two[0], three[0], four[0]
+    x = tile[0, :size]
+    for i in range(len(x)):
+        first[i], second[i], third[i], fourth[i] = a * x[i], b * x[i], c * x[i], d * x[i]
     fours = (stop - start) // 4 * 4 + start
     for j in range(start, fours, 4):
         x0, x1, x2, x3 = tile[j, :size], tile[j + 1, :size], tile[j + 2, :size], tile[j + 3, :size]
         a0, a1, a2, a3 = one[j], one[j + 1], one[j + 2], one[j + 3]
-        b0, b1, b2, b3 = other[j], other[j + 1], other[j + 2], other[j + 3]
-        for i in range(len(first)):
+        b0, b1, b2, b3 = two[j], two[j + 1], two[j + 2], two[j + 3]
+        c0, c1, c2, c3 = three[j], three[j + 1], three[j + 2], three[j + 3]
+        d0, d1, d2, d3 = four[j], four[j + 1], four[j + 2], four[j + 3]
+        for i in range(len(x)):
             u0, u1, u2, u3 = x0[i], x1[i], x2[i], x3[i]
             first[i] += a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3
             second[i] += b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3
+            third[i] += c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+            fourth[i] += d0 * u0 + d1 * u1 + d2 * u2 + d3 * u3
     for j in range(fours, stop):
-        x, a, b = tile[j, :size], one[j], other[j]
-        for i in range(len(first)):
+        x, a, b, c, d = tile[j, :size], one[j], two[j], three[j], four[j]
+        for i in range(len(x)):
             first[i] += a * x[i]
             second[i] += b * x[i]
+            third[i] += c * x[i]
+            fourth[i] += d * x[i]
+
+
+def mapped_one(coefficients: Any, start: int, stop: int, tile: Any, line: Any) -> None:
+    """One output of a tile."""
+    size = len(line)
+    x, a = tile[0, :size], coefficients[0]
+    for i in range(len(line)):
+        line[i] = a * x[i]
+    fours = (stop - start) // 4 * 4 + start
+    for j in range(start, fours, 4):
+        x0, x1, x2, x3 = tile[j, :size], tile[j + 1, :size], tile[j + 2, :size], tile[j + 3, :size]
+        a0, a1, a2, a3 = coefficients[j], coefficients[j + 1], coefficients[j + 2], coefficients[j + 3]
+        for i in range(len(line)):
+            line[i] += a0 * x0[i] + a1 * x1[i] + a2 * x2[i] + a3 * x3[i]
+    for j in range(fours, stop):
+        x, a = tile[j, :size], coefficients[j]
+        for i in range(len(line)):
+            line[i] += a * x[i]
 
 
 def add_squares(values: Any, squares: Any) -> None:
@@ -127,26 +176,31 @@ def map_cells(
     not 0.
     """
     outputs, inputs = matrix.shape
-    tile, spare = np.empty((inputs, _TILE)), np.empty((2, _TILE))
+    tile, lines = aligned(inputs, _TILE), aligned(5, _TILE)
     whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
     for start in range(0, len(norms), _TILE):
-        squares = norms[start : start + _TILE]
-        size = len(squares)
+        size = min(_TILE, len(norms) - start)
         encode_tile(addresses, stride, start, size, scaling, scale, tile)
         if not whole:
             silent_line(tile, size)
-        for output in range(0, outputs, 2):
-            other = min(output + 1, outputs - 1)
-            first = out[output, start : start + size] if output < len(out) else spare[0, :size]
-            second = out[other, start : start + size] if output < other < len(out) else spare[1, :size]
-            begin, end = min(spans[output, 0], spans[other, 0]), max(spans[output, 1], spans[other, 1])
-            mapped_pair(matrix[output], matrix[other], begin, end, tile, first, second)
-            if output >= skipped:
-                add_squares(first, squares)
-            if other > output and other >= skipped:
-                add_squares(second, squares)
+        squares = lines[4, :size]
+        squares[:] = 0.0
+        output = 0
+        while output < outputs:
+            number = 4 if output + 4 <= outputs else 1
+            begin, end = spans[output : output + number, 0].min(), spans[output : output + number, 1].max()
+            if number == 4:
+                mapped_four(matrix, output, begin, end, tile, size, lines)
+            else:
+                mapped_one(matrix[output], begin, end, tile, lines[0, :size])
+            for line in range(number):
+                if output + line < len(out):
+                    out[output + line, start : start + size] = lines[line, :size]
+                if output + line >= skipped:
+                    add_squares(lines[line, :size], squares)
+            output += number
         for i in range(size):
-            squares[i] = np.sqrt(squares[i])
+            norms[start + i] = np.sqrt(squares[i])
 
 
 def add_carried(total: Any, high: Any, low: Any) -> None:
@@ -175,7 +229,8 @@ def sum_cells(
     low: Any,
 ) -> None:
     """``weighted_sum`` of rows (1, x), added to pairs of integers after every ``exact_rows``."""
-    tile, digits = np.zeros((len(addresses) + 1, _TILE)), np.zeros((3, _TILE))
+    tile, digits = aligned(len(addresses) + 1, _TILE), aligned(3, _TILE)
+    tile[:] = 0.0
     total = np.zeros((3, len(addresses) + 1))
     for start in range(0, len(weight), _TILE):
         if start % exact_rows == 0:
@@ -186,3 +241,31 @@ def sum_cells(
         digits[:, len(weights) :] = 0.0
         digit_sums(tile, digits, total)
     add_carried(total, high, low)
+
+
+def by_value(word: Any, number: bool) -> Any:
+    """The bits of a cell, which are the same for all NaNs and for 0 and -0 if it is a number."""
+    if number:
+        word = np.uint64(0) if word == np.uint64(0x8000000000000000) else word
+        word = word if (word & np.uint64(0x7FFFFFFFFFFFFFFF)) <= np.uint64(0x7FF0000000000000) else _NOT_A_NUMBER
+    return word
+
+
+def digest_cells(addresses: Any, floats: Any, keys: Any, used: Any) -> Any:
+    """``product_digest`` of columns of 64-bit words."""
+    half, total, hashes = np.uint64(0xFFFFFFFF), np.uint64(0), aligned(1, _TILE)[0].view(np.uint64)
+    for start in range(0, len(used), _TILE):
+        some = used[start : start + _TILE]
+        state = hashes[: len(some)]
+        state[:] = 0
+        for column in range(len(addresses)):
+            words = cells_at(addresses[column] + np.uint64(8 * start), len(some)).view(np.uint64)
+            number, first, second = floats[column], keys[column, 0], keys[column, 1]
+            for i in range(len(state)):
+                word = by_value(words[i], number)
+                state[i] += ((word + first) & half) * (((word >> np.uint64(32)) + second) & half)
+        for i in range(len(state)):
+            value = state[i] * np.uint64(0xBF58476D1CE4E5B9)
+            value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+            total += (value ^ (value >> np.uint64(32))) * np.uint64(some[i])
+    return total

@@ -291,8 +291,7 @@ def _counted_parts(
     histograms, (cells, columns) = _histograms(query), query.shape
     if cell.dtype != np.int64 or cell.shape != (histograms, records) or columns != 1 or query.right_norm != 1.0:
         raise TypeError(f"query {query.label!r} must give one cell per record and histogram")
-    each = cells // histograms
-    counts = np.concatenate([_counts(line, each, used, weight) for line in cell])
+    counts = _counts(np.ascontiguousarray(cell), cells // histograms, used, weight).ravel()
     high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
     return np.concatenate([carried((counts * half)[np.newaxis, :, np.newaxis]) for half in (high, low)])
 
@@ -306,13 +305,14 @@ def _histograms(query: Query) -> int:
 
 
 def _counts(cell: NDArray[Any], cells: int, used: NDArray[np.bool_] | None, weight: Floats | None) -> Floats:
-    """The number of records in each cell of one histogram, or the sum of their weights."""
+    """The number of records in each cell of each histogram, or the sum of their weights."""
     if weight is None:
-        return count_cells(np.ascontiguousarray(cell), cells, used).astype(np.float64)
+        return count_cells(cell, cells, used).astype(np.float64)
     counted = (cell >= 0) & (cell < cells) & (True if used is None else used)
     # whole numbers, so exact in any order; the grid's 1 has more bits than a weight
-    whole = np.bincount(cell[counted], whole_weights(weight)[counted], minlength=cells)
-    return np.asarray(whole * 2.0**-COUNT_BITS, dtype=np.float64)
+    worth = whole_weights(weight)
+    whole = [np.bincount(line[some], worth[some], minlength=cells) for line, some in zip(cell, counted, strict=True)]
+    return np.asarray(np.array(whole) * 2.0**-COUNT_BITS, dtype=np.float64)
 
 
 def _signed_parts(query: Query, plus: Floats, right: Floats, used: NDArray[np.bool_] | None) -> Parts:

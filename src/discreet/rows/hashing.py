@@ -6,13 +6,13 @@ ran. All NaNs have the same hash, and so do 0 and -0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import add_products, fold_cells, mixed_sum
+from discreet.rows.kernels import fold_cells, product_digest
 
 Words = NDArray[np.uint64]
 
@@ -27,7 +27,7 @@ def row_hashes(columns: Iterable[NDArray[np.float64] | Words], records: int) -> 
     return state
 
 
-def digest_of(columns: Iterable[NDArray[np.float64] | Words], records: int, used: NDArray[np.bool_] | None) -> int:
+def digest_of(columns: Sequence[NDArray[np.float64] | Words], records: int, used: NDArray[np.bool_] | None) -> int:
     """The sum, modulo 2^64, of another hash of each row that is used: quick to compute, to notice
     that rows have changed.
 
@@ -35,14 +35,11 @@ def digest_of(columns: Iterable[NDArray[np.float64] | Words], records: int, used
     of words, two rows having the same one by a chance of 2^-32. Its bits are then mixed, so that
     the sums of different rows do not cancel.
     """
-    state = np.zeros(records, dtype=np.uint64)
-    for position, column in enumerate(columns):
-        add_products(state, column, _keys(position))
-    return mixed_sum(state, used)
+    return product_digest(columns, _keys(len(columns)), np.ones(records, dtype=np.bool_) if used is None else used)
 
 
-@lru_cache(maxsize=4096)
-def _keys(position: int) -> tuple[np.uint64, np.uint64]:
-    """Two words of 32 bits for the cells of the column at this position."""
-    key = int(row_hashes([np.array([position], dtype=np.uint64)], 1)[0])
-    return np.uint64(key & 0xFFFFFFFF), np.uint64(key >> 32)
+@lru_cache(maxsize=64)
+def _keys(columns: int) -> Words:
+    """Two words of 32 bits for the cells of each column."""
+    keys = row_hashes([np.arange(columns, dtype=np.uint64)], columns)
+    return np.stack([keys & np.uint64(0xFFFFFFFF), keys >> np.uint64(32)], axis=1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.kernels import cells_between
+from discreet.rows.kernels import cells_between, even_cells
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry, encoded_x, ones, silence
 from discreet.rows.scores import Labels
@@ -108,16 +108,7 @@ class ColumnHistograms:
 
     def factors(self, block: Block) -> tuple[Any, Floats]:
         x, _ = encoded_x(block, self.width)
-        silent = np.isnan(silence(block, self.width))
-        cell, place, half = np.empty(x.shape, dtype=np.int64), np.empty(block.records), self.cells / 2
-        for line, found in zip(x, cell, strict=True):
-            np.multiply(line, half, out=place)
-            place += half
-            np.minimum(place, self.cells - 1.0, out=place)  # the upper bound is in the last cell
-            found[:] = place
-        if silent.any():
-            cell[:, silent] = -1
-        return cell, ones(block.records)
+        return even_cells(x, silence(block, self.width), self.cells), ones(block.records)
 
     def read(self, counts: Floats) -> Floats:
         """A released answer, one histogram per row."""

@@ -119,15 +119,13 @@ def fold_words(state: Any, words: Any) -> None:
 _HALF = np.uint64(0xFFFFFFFF)
 
 
-def add_products(state: Any, words: Any, first_key: Any, second_key: Any, floats: bool) -> None:
-    words = _by_value(words) if floats else words
-    state += ((words + first_key) & _HALF) * (((words >> np.uint64(32)) + second_key) & _HALF)
-
-
-def mixed_sum(state: Any, used: Any) -> Any:
-    mixed = state.copy()
-    fold_words(mixed, np.uint64(0))
-    return mixed[used].sum(dtype=np.uint64)
+def product_digest(columns: Any, floats: Any, keys: Any, used: Any) -> Any:
+    state = np.zeros(len(used), dtype=np.uint64)
+    for words, numbers, (first_key, second_key) in zip(columns, floats, keys, strict=True):
+        cells = _by_value(words) if numbers else words
+        state += ((cells + first_key) & _HALF) * (((cells >> np.uint64(32)) + second_key) & _HALF)
+    fold_words(state, np.uint64(0))
+    return state[used].sum(dtype=np.uint64)
 
 
 def place_weighted(rows: Any, weight: Any, last: Any, start: int, norm_bound: float, scale: float, out: Any) -> None:
@@ -168,5 +166,16 @@ def placed_sums(
 
 
 def count_cells(cells: Any, used: Any, counts: Any) -> None:
-    counted = cells[(cells >= 0) & (cells < len(counts)) & used]
-    counts += np.bincount(counted, minlength=len(counts))
+    for line, total in zip(cells, counts, strict=True):
+        counted = line[(line >= 0) & (line < len(total)) & used]
+        total += np.bincount(counted, minlength=len(total))
+
+
+def even_cells(x: Any, silent: Any, number: int, cells: Any) -> None:
+    half = number / 2
+    for line, found in zip(x, cells, strict=True):
+        place = line * half
+        place += half
+        np.clip(place, 0.0, number - 1.0, out=place)  # the upper bound is in the last cell
+        place += silent
+        found[:] = np.where(np.isnan(place), -1.0, place)

@@ -15,6 +15,17 @@ _TILE = 128  # records whose entries stay in the first-level cache through all s
 # Loops that add whole numbers so small that every partial sum is exact: any order
 # of addition is allowed.
 IN_ANY_ORDER = ("digit_sums", "square_sums", "whole_sum")
+# What other loops call.
+CALLED = ("aligned", "digit_sums", "weight_digits", "whole_sum", "whole_products")
+
+
+def aligned(lines: int, size: int) -> Any:
+    """Uninitialised lines of float64 that begin where a cache line does, if their size is a
+    multiple of 8: a vector that crosses two takes twice as long.
+    """
+    room = np.empty(lines * size + 8)
+    skipped = (64 - room.ctypes.data % 64) // 8
+    return room[skipped : skipped + lines * size].reshape((lines, size))
 
 
 def encode_table(
@@ -176,18 +187,26 @@ def placed_sums(
             else:
                 values = body[entry - len(head), start : start + _TILE]
             for i in range(len(squares)):
-                value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
-                above = np.floor(value * (1 / half))
-                high[i], low[i] = above, value - above * half
-            sums[0, entry] += np.int64(whole_sum(high[: len(squares)]))
+                value = np.floor(values[i] * clip[i] + dither[i])
+                high[i] = value if squares[i] > 0.0 else 0.0
             if len(sums) == 2:
+                for i in range(len(squares)):
+                    value = high[i]
+                    above = np.floor(value * (1 / half))
+                    high[i], low[i] = above, value - above * half
                 sums[1, entry] += np.int64(whole_sum(low[: len(squares)]))
-            for i in range(len(squares) if odd else 0):
-                value = np.floor(values[i] * clip[i] + dither[i]) if squares[i] > 0.0 else 0.0
-                above = np.floor(value * (1 / half))
-                rest[0, entry] += np.int64(above * beyond[i])
-                if len(sums) == 2:
-                    rest[1, entry] += np.int64((value - above * half) * beyond[i])
+                if odd:
+                    rest[1, entry] += whole_products(low[: len(squares)], beyond)
+            sums[0, entry] += np.int64(whole_sum(high[: len(squares)]))
+            if odd:
+                rest[0, entry] += whole_products(high[: len(squares)], beyond)
+
+
+def whole_products(values: Any, others: Any) -> Any:
+    total = np.int64(0)
+    for i in range(len(values)):
+        total += np.int64(values[i] * others[i])
+    return total
 
 
 def whole_sum(values: Any) -> Any:
@@ -199,9 +218,39 @@ def whole_sum(values: Any) -> Any:
 
 
 def count_cells(cells: Any, used: Any, counts: Any) -> None:
-    for i in range(len(cells)):
-        if used[i] and 0 <= cells[i] < len(counts):
-            counts[cells[i]] += 1
+    number = counts.shape[1]
+    valid, found = np.empty(8 * _TILE, dtype=np.int64), np.empty((4, number + 1), dtype=np.int64)
+    # Four counts in turns: an addition need not wait for the one before it.
+    first, second, third, fourth = found[0], found[1], found[2], found[3]
+    for line in range(len(cells)):
+        found[:] = 0
+        for start in range(0, len(used), len(valid)):
+            given, some = cells[line, start : start + len(valid)], used[start : start + len(valid)]
+            for i in range(len(some)):
+                valid[i] = given[i] if (given[i] >= 0) & (given[i] < number) & some[i] else number
+            fours = len(some) // 4 * 4
+            for i in range(0, fours, 4):
+                first[valid[i]] += 1
+                second[valid[i + 1]] += 1
+                third[valid[i + 2]] += 1
+                fourth[valid[i + 3]] += 1
+            for i in range(fours, len(some)):
+                first[valid[i]] += 1
+        for cell in range(number):
+            counts[line, cell] += first[cell] + second[cell] + third[cell] + fourth[cell]
+
+
+def even_cells(x: Any, silent: Any, number: int, cells: Any) -> None:
+    half, last = number / 2, number - 1.0
+    for line in range(len(x)):
+        for start in range(0, len(silent), 8 * _TILE):
+            values, quiet = x[line, start : start + 8 * _TILE], silent[start : start + 8 * _TILE]
+            found = cells[line, start : start + 8 * _TILE]
+            for i in range(len(quiet)):
+                place = values[i] * half + half
+                place = 0.0 if place < 0.0 else place
+                place = (last if place > last else place) + quiet[i]
+                found[i] = np.int64(place if place == place else -1.0)
 
 
 def weight_digits(
@@ -336,23 +385,3 @@ def fold_words(state: Any, words: Any) -> None:
         value = (state[i] ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
         value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
         state[i] = value ^ (value >> np.uint64(32))
-
-
-def add_products(state: Any, words: Any, first_key: Any, second_key: Any, floats: bool) -> None:
-    half = np.uint64(0xFFFFFFFF)
-    for i in range(len(state)):
-        word = words[i]
-        if floats:
-            word = np.uint64(0) if word == 0x8000000000000000 else word  # -0
-            number = (word & 0x7FFFFFFFFFFFFFFF) <= 0x7FF0000000000000
-            word = word if number else np.uint64(0x7FF8000000000000)
-        state[i] += ((word + first_key) & half) * (((word >> np.uint64(32)) + second_key) & half)
-
-
-def mixed_sum(state: Any, used: Any) -> Any:
-    total = np.uint64(0)
-    for i in range(len(state)):
-        value = state[i] * np.uint64(0xBF58476D1CE4E5B9)
-        value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-        total += (value ^ (value >> np.uint64(32))) * np.uint64(used[i])
-    return total

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows import kernel_arrays
-from discreet.rows.cells import CellsInMemory
+from discreet.rows import kernel_arrays, kernel_loops
+from discreet.rows.cells import CellsInMemory, addresses_of
 
 Floats = NDArray[np.float64]
 
@@ -139,6 +139,15 @@ def placed_sums(
     return sums, rest
 
 
+def encode_cells(cells: CellsInMemory, out: Floats) -> Floats | None:
+    """A block's encoded rows into ``out``, and their norms; None where there is no such loop."""
+    if _kernels is _NUMPY:
+        return None
+    norms = np.zeros(out.shape[1])
+    _kernels.encode_cells(cells.addresses, cells.stride, cells.scaling, out, norms)
+    return norms
+
+
 def map_cells(
     cells: CellsInMemory,
     scale: float,
@@ -181,10 +190,21 @@ def square_sums(factor: Floats, sums: NDArray[np.int64]) -> bool:
 
 
 def count_cells(cells: NDArray[np.int64], number: int, used: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """How many of the records that are used are in each cell; one out of range is in none."""
-    counts = np.zeros(number, dtype=np.int64)
-    _kernels.count_cells(cells, np.ones(len(cells), dtype=np.bool_) if used is None else used, counts)
+    """How many of the records that are used are in each cell, for each line of cells; one out of
+    range is in none.
+    """
+    counts = np.zeros((len(cells), number), dtype=np.int64)
+    _kernels.count_cells(cells, np.ones(cells.shape[1], dtype=np.bool_) if used is None else used, counts)
     return counts
+
+
+def even_cells(x: Floats, silent: Floats, number: int) -> NDArray[np.int64]:
+    """The cell of each entry among so many equal ones of [-1, 1]; -1 in records whose ``silent`` is
+    NaN and not 0.
+    """
+    cells = np.empty(x.shape, dtype=np.int64)
+    _kernels.even_cells(x, silent, number, cells)
+    return cells
 
 
 def cells_between(values: Floats, edges: Floats) -> NDArray[np.int64]:
@@ -220,17 +240,17 @@ def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
         _kernels.fold_words(state, cells)
 
 
-def add_products(state: NDArray[np.uint64], cells: NDArray[Any], keys: tuple[np.uint64, np.uint64]) -> None:
-    """Add to each row's sum (low half + first key) * (high half + second key) of one more cell;
-    halves have 32 bits, sums are modulo 2^64. Cells are as in ``fold_cells``.
+def product_digest(columns: Sequence[NDArray[Any]], keys: NDArray[np.uint64], used: NDArray[np.bool_]) -> int:
+    """The sum, modulo 2^64, of the mixed bits of each row that is used.
+
+    A row's bits are a sum over its cells, modulo 2^64, of (low half + first key) * (high half +
+    second key); halves have 32 bits. Cells are as in ``fold_cells``.
     """
-    words = np.ascontiguousarray(cells).view(np.uint64)
-    _kernels.add_products(state, words, *keys, cells.dtype == np.float64)
-
-
-def mixed_sum(state: NDArray[np.uint64], used: NDArray[np.bool_] | None) -> int:
-    """The sum, modulo 2^64, of the mixed bits of each row that is used."""
-    return int(_kernels.mixed_sum(state, np.ones(len(state), dtype=np.bool_) if used is None else used))
+    words = [np.ascontiguousarray(column) for column in columns]
+    floats = np.array([column.dtype == np.float64 for column in words], dtype=np.bool_)
+    if _kernels is _NUMPY:
+        return int(kernel_arrays.product_digest([column.view(np.uint64) for column in words], floats, keys, used))
+    return int(_kernels.digest_cells(addresses_of(words), floats, keys, used))
 
 
 def scratch(role: str, shape: tuple[int, ...]) -> Floats:
@@ -243,7 +263,7 @@ def scratch(role: str, shape: tuple[int, ...]) -> Floats:
     held: dict[str, Floats] = _of_thread.__dict__
     size = math.prod(shape)
     if role not in held or held[role].size < size:
-        held[role] = np.empty(size)
+        held[role] = kernel_loops.aligned(1, size)[0]
     return held[role][:size].reshape(shape)
 
 
@@ -275,10 +295,9 @@ _NAMES = (
     "column_norms",
     "cells_between",
     "count_cells",
+    "even_cells",
     "fold_floats",
     "fold_words",
-    "add_products",
-    "mixed_sum",
 )
 _NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in _NAMES})
 _kernels = _NUMPY
@@ -287,8 +306,6 @@ _kernels = _NUMPY
 # Contraction and reordering would change bits, except in sums of whole numbers that are exact in
 # float64.
 def _freedom(name: str) -> set[str] | bool:
-    from discreet.rows import kernel_loops
-
     return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
 
 
@@ -298,17 +315,17 @@ def _register_callees() -> None:
     import numba
     import numba.extending
 
-    from discreet.rows import fused_loops, kernel_loops
+    from discreet.rows import fused_loops
 
     fused_loops.pointers(numba)
-    called = {name: _freedom(name) for name in ("digit_sums", "weight_digits", "whole_sum")}
+    called = {name: _freedom(name) for name in kernel_loops.CALLED}
     for name, freedom in {**called, **fused_loops.CALLED}.items():
         callee = getattr(kernel_loops if name in called else fused_loops, name)
         numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(callee)
 
 
 def _compiled(numba: Any) -> SimpleNamespace:
-    from discreet.rows import fused_loops, kernel_loops
+    from discreet.rows import fused_loops
 
     def jit(module: Any, name: str) -> Any:
         options = {"nogil": True, "error_model": "numpy", "fastmath": _freedom(name)}
@@ -319,4 +336,4 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     _register_callees()
     own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums")}
-    return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in ("map_cells", "sum_cells")})
+    return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in fused_loops.NAMES})

@@ -16,10 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.rows.cells import CellsInMemory
 from discreet.rows.kernels import TILE_ROWS, map_cells, norms_from, scratch, whole_numbers
 from discreet.rows.look import look, shared_of
-from discreet.rows.query import Block, Floats, WholeBlock
+from discreet.rows.query import Block, Floats, WholeBlock, cells_of
 
 _EXACT_BITS = 53
 # Encoded numbers lie in [-1, 1]. A grid of this many bits is finer than any noise on a sum of them.
@@ -205,11 +204,6 @@ class LinearMap:
             whole_numbers(lines[1:], scale)
         look.rows = scale if look.block is block else None
         return lines
-
-
-def cells_of(block: Block) -> CellsInMemory | None:
-    """Where a block's cells lie, if loops may read them themselves."""
-    return block.cells if isinstance(block, WholeBlock) else None
 
 
 def with_offset(eta: Floats, block: Block) -> Floats:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from discreet.rows.carries import Parts, carried, exact_sum
 from discreet.rows.kernels import sum_cells, weighted_sum
-from discreet.rows.linear_map import ROW_BITS, LinearMap, cells_of
-from discreet.rows.query import Block, Floats, weight_of
+from discreet.rows.linear_map import ROW_BITS, LinearMap
+from discreet.rows.query import Block, Floats, cells_of, weight_of
 from discreet.rows.weighted import weigh_cut
 
 # A weight has three digits of 16 bits. With 23 bits of an entry and 2^14 rows, float64 adds

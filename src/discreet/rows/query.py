@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.privacy import Neighbours
 from discreet.rows.cells import CellsInMemory
-from discreet.rows.kernels import column_norms, scratch
+from discreet.rows.kernels import column_norms, encode_cells, scratch
 from discreet.rows.look import shared_of
 
 Floats = NDArray[np.float64]
@@ -68,9 +68,12 @@ def encoded_x(block: Block, width: int) -> tuple[Floats, Floats]:
     """The features and each record's norm, only to be read; queries of one pass share them."""
 
     def compute() -> tuple[Floats, Floats]:
-        x = scratch("encoded x", (width, block.records))
-        block.write_x(x)
-        return x, column_norms(x)
+        x, cells = scratch("encoded x", (width, block.records)), cells_of(block)
+        norms = None if cells is None else encode_cells(cells, x)
+        if norms is None:
+            block.write_x(x)
+            norms = column_norms(x)
+        return x, norms
 
     found: tuple[Floats, Floats] = shared_of(block, ("encoded x", width), compute)
     return found
@@ -121,6 +124,11 @@ class WholeBlock(ABC):
         """Write each record's (1, x) times the scale, a power of two, rounded to
         nearest: one record per column.
         """
+
+
+def cells_of(block: Block) -> CellsInMemory | None:
+    """Where a block's cells lie, if loops may read them themselves."""
+    return block.cells if isinstance(block, WholeBlock) else None
 
 
 class Query(Protocol):

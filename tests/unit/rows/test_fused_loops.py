@@ -11,14 +11,15 @@ import pytest
 from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
 from discreet.domain.formula.encoder import FormulaEncoder
-from discreet.rows import CellsInMemory, Columns, LinearMap, fused_loops, kernels
+from discreet.rows import CellsInMemory, Columns, LinearMap, digest_of, fused_loops, kernels
 from discreet.rows.gradient import GradientSum
 from discreet.rows.grid import product_parts, query_sum
 from discreet.rows.look import one_look
+from discreet.rows.query import encoded_x
 from discreet.rows.scores import Labels
 
 WIDTH = 5
-LOOPS = SimpleNamespace(map_cells=fused_loops.map_cells, sum_cells=fused_loops.sum_cells)
+LOOPS = {name: getattr(fused_loops, name) for name in fused_loops.NAMES}
 
 
 def maps() -> list[LinearMap]:
@@ -51,7 +52,7 @@ def in_memory(x: np.ndarray) -> list[object]:
 
 
 def outcomes(block: object) -> list[list[object]]:
-    found = []
+    found = [[part.copy() for part in encoded_x(block, WIDTH)]]
     for linear in maps():
         mapped, length = linear.with_norms(block, skipped=1)
         found.append([mapped.copy(), length.copy()])
@@ -79,7 +80,7 @@ def loops(request, monkeypatch):
     if request.param == "compiled":
         chosen = _compiled()
     else:
-        chosen = SimpleNamespace(**{**vars(kernels._NUMPY), **vars(LOOPS)})
+        chosen = SimpleNamespace(**{**vars(kernels._NUMPY), **LOOPS})
         monkeypatch.setattr(fused_loops, "_TILE", 16)
     return lambda: monkeypatch.setattr(kernels, "_kernels", chosen)
 
@@ -108,6 +109,21 @@ def test_sums_are_moved_to_integers_before_they_are_too_large(loops, monkeypatch
     found = kernels.sum_cells(block.cells, 2.0**linear.row_bits, weight, length, grid, 16)
     assert (found[0] * 2.0**26 + found[1]).tolist() == lines.tolist()
     assert found[1].max() < 48 * 2**26
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("records", [0, 1, 40])
+def test_the_digest_of_columns_is_that_of_their_steps(loops, records, monkeypatch):
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    x, words = table(records)[0], np.arange(records, dtype=np.uint64) << np.uint64(40)
+    columns, used = [*x.T, words], np.arange(records) % 3 > 0
+    expected = digest_of(columns, records, used), digest_of(columns, records, None)
+    zeros_and_nans = np.where(np.isnan(x), -np.nan, np.where(x == 0, 0.0, x))
+    changed = [*x[::-1].T, words]
+    loops()
+    assert (digest_of(columns, records, used), digest_of(columns, records, None)) == expected
+    assert digest_of([*zeros_and_nans.T, words], records, used) == expected[0]
+    assert records < 2 or digest_of(changed, records, used) != expected[0]
 
 
 def test_what_loops_cannot_read_has_no_cells():

@@ -66,8 +66,8 @@ def test_both_kernels_place_weighted_rows_and_sum_them_alike(seed, width, n, bou
             sums = np.zeros((2, 1 + halves, width + 1), dtype=np.int64)
             half = 2.0**22 if halves else 1.0
             kernel.placed_sums(last[np.newaxis], rows, bound, 2.0**10, 0.2, 1.0, 2.0**43, 0.7, used, half, *sums)
-        counts = np.zeros(5, dtype=np.int64)
-        kernel.count_cells(np.arange(n) % 9 - 2, used, counts)
+        counts = np.zeros((2, 5), dtype=np.int64)
+        kernel.count_cells((np.arange(2 * n) % 9 - 2).reshape(2, n), used, counts)
         results.append((tile + 0.0, sums.tolist(), counts.tolist()))
     assert same_bits(results[0][0], results[1][0])
     assert results[0][1:] == results[1][1:]
@@ -229,14 +229,28 @@ def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
         hashes.append(state)
     assert all(np.array_equal(hashes[0], state) for state in hashes[1:])
     assert len(np.unique(hashes[0])) == n  # the words differ, so the rows do
-    digests = []
-    for kernel, columns in ((NUMPY, x), (COMPILED, x), (NUMPY, other), (COMPILED, other)):
-        state = np.full(n, 7, dtype=np.uint64)
-        for key, line in enumerate(columns):
-            kernel.add_products(state, line.view(np.uint64), np.uint64(2**32 - 1 - key), np.uint64(key), True)
-        kernel.add_products(state, np.arange(n, dtype=np.uint64), np.uint64(5), np.uint64(6), False)
-        digests.append(int(kernel.mixed_sum(state, np.arange(n) % 5 > 0)))
-    assert len(set(digests)) == 1
+    words, used = np.arange(n, dtype=np.uint64), np.arange(n) % 5 > 0
+    keys = np.array([[2**32 - 1 - key, key] for key in range(width + 1)], dtype=np.uint64)
+    digests = set()
+    for kernel in (NUMPY, COMPILED):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kernels, "_kernels", kernel)
+            digests |= {kernels.product_digest([*columns, words], keys, used) for columns in (x, other)}
+    assert len(digests) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, widths, records, st.integers(1, 9))
+def test_both_kernels_find_the_same_even_cells(seed, width, n, number):
+    x, silent = np.clip(values(seed, (width, n)), -1 - 1e-15, 1), np.where(np.arange(n) % 4 == 3, np.nan, 0.0)
+    cells = [np.empty((width, n), dtype=np.int64) for _ in range(2)]
+    for kernel, found in zip((NUMPY, COMPILED), cells, strict=True):
+        kernel.even_cells(x, silent, number, found)
+    assert np.array_equal(*cells)
+    lost = np.isnan(x + silent)
+    assert np.array_equal(lost, cells[0] == -1)
+    assert cells[0].max(initial=-1) < number
+    assert (cells[0] >= 0).sum() == (~lost).sum()
 
 
 def test_compiled_loops_are_used_once_they_are_asked_for(monkeypatch):

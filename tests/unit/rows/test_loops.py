@@ -71,12 +71,26 @@ def test_loop_that_sums_placed_records(records, lines, half, one_bound):
 
 
 def test_loop_that_counts_cells():
-    cells = np.array([0, 2, 2, -1, 3, 1, 2], dtype=np.int64)
+    cells = np.array([[0, 2, 2, -1, 3, 1, 2], [1, 1, 1, 1, 1, 1, 0]], dtype=np.int64)
     used = np.array([True, True, False, True, True, True, True])
     for kernel in (kernel_loops, NUMPY):
-        counts = np.zeros(3, dtype=np.int64)
+        counts = np.ones((2, 3), dtype=np.int64)
         kernel.count_cells(cells, used, counts)
-        assert counts.tolist() == [1, 1, 2]
+        assert counts.tolist() == [[2, 2, 3], [2, 6, 1]]
+
+
+def test_loop_over_even_cells():
+    x, silent = np.array([[-1.0 - 1e-16, -0.5, -0.4, 1.0, np.nan, 0.3]]), np.array([0.0, 0.0, 0.0, 0.0, 0.0, np.nan])
+    for kernel in (kernel_loops, NUMPY):
+        cells = np.empty((1, 6), dtype=np.int64)
+        kernel.even_cells(x, silent, 4, cells)
+        assert cells.tolist() == [[0, 1, 1, 3, -1, -1]]
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+def test_aligned_lines_begin_where_cache_lines_do(lines):
+    assert {kernel_loops.aligned(lines, 16)[line].ctypes.data % 64 for line in range(lines) for _ in range(20)} == {0}
+    assert kernel_loops.aligned(lines, 3).shape == (lines, 3)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -181,19 +195,6 @@ def test_hashing_loops(records):
         kernel_loops.fold_words(found, np.arange(records, dtype=np.uint64))
         NUMPY.fold_words(expected, np.arange(records, dtype=np.uint64))
     assert found.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("records", RECORDS)
-def test_loops_of_the_digest(records):
-    x, used = values(records, (2, records), special=0.4), np.arange(records) % 3 != 1
-    found, expected = np.full(records, 7, dtype=np.uint64), np.full(records, 7, dtype=np.uint64)
-    keys = np.uint64(0xFFFFFFFF), np.uint64(12345)
-    with np.errstate(all="ignore"):
-        for floats, line in ((True, x[0]), (False, x[1])):
-            kernel_loops.add_products(found, line.view(np.uint64), *keys, floats)
-            NUMPY.add_products(expected, line.view(np.uint64), *keys, floats)
-        assert found.tolist() == expected.tolist()
-        assert kernel_loops.mixed_sum(found, used) == NUMPY.mixed_sum(expected, used)
 
 
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 32, 37])
