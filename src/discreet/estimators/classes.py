@@ -20,9 +20,9 @@ def declared_classes(
     classes: Any, domain: Domain | None, name: str | None, wanted: str = "at least two different labels"
 ) -> tuple[Any, ...]:
     """The classes, checked against the domain's target; by default the domain's values."""
-    if isinstance(classes, np.ndarray):
-        classes = classes.tolist()
-    if not isinstance(classes, (list, tuple)):
+    # Arrays, and the columns and indices of frames.
+    classes = classes.tolist() if hasattr(classes, "tolist") else classes
+    if not isinstance(classes, Sequence) or isinstance(classes, (str, bytes)):
         raise DomainError(f"classes must be a list of labels, got {classes!r}")
     values = tuple(classes)
     column = domain[name] if domain is not None and isinstance(name, str) and name in domain else None

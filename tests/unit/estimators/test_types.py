@@ -262,6 +262,18 @@ def test_classes_that_contradict_the_domain_are_refused(column, classes, message
         model.fit(pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(np.zeros(N), name="y"))
 
 
+@pytest.mark.parametrize("classes", [range(3), np.arange(3), pd.Index([0, 1, 2]), [0, 1, 2]])
+def test_classes_are_any_ordered_sequence(classes):
+    model = LogisticRegression(**PRIVATE, bounds_X=(-1, 1), classes=classes).fit(X, np.arange(N) % 3)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("classes", [{0, 1}, 2, np.int64(2), b"01", (c for c in (0, 1))])
+def test_classes_without_an_order_are_refused(classes, refused, ledger):
+    with refused("classes must be a list of labels"):
+        LogisticRegression(**PRIVATE, bounds_X=(-1, 1), classes=classes, ledger=ledger).fit(X, np.zeros(N))
+
+
 @pytest.mark.parametrize(
     ("column", "classes"),
     [(Numeric("y", 0, 1), (0, 1)), (Categorical("y", (0, 1, 2)), (0, 2)), (Categorical("y", (0, 1)), (0, 1))],
