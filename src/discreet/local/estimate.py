@@ -218,6 +218,10 @@ def _regression(values: Floats, moments: Floats) -> Floats:
     """Least-squares coefficients of values on moments, both centred; 0 in directions without
     variance.
     """
+    if len(moments) < moments.shape[1]:
+        # Fewer rows than moments: the same from the smaller square.
+        square = moments @ moments.T
+        return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ values).T @ moments)
     square = moments.T @ moments
     return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (moments.T @ values)).T)
 

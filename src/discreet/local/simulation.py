@@ -17,6 +17,7 @@ from discreet.local.collection import Collection
 from discreet.local.columns import Floats, encoded_columns
 from discreet.local.gaussian import Gaussian
 from discreet.local.task import Task
+from discreet.local.unit import Unit
 
 # Small enough for a processor's cache.
 _CHUNK = 4096
@@ -75,15 +76,14 @@ def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Ge
     if task.statistic.kind == "predictor":
         return _one_by_one(task, rows, labels, rng)
     total, noise = np.zeros(size), np.zeros((size, size))
-    # Gaussian noise has one covariance, whatever the records are.
-    fixed = isinstance(task.randomizer, Gaussian)
     for start in range(0, n, _CHUNK):
         chunk = slice(start, start + _CHUNK)
         vectors = task.statistic.vectors(rows[chunk], task.target.scaled(labels[chunk]))
         total += vectors.sum(axis=0)
-        if not fixed:
-            noise += _noise_of(task, vectors)
-    if fixed:
+        if isinstance(task.randomizer, Unit):
+            noise += _noise_of(task.randomizer, vectors)
+    if isinstance(task.randomizer, Gaussian):
+        # It has one covariance, whatever the records are.
         noise = n * task.randomizer.second_moment(noise, noise)
     values, axes = np.linalg.eigh((noise + noise.T) / 2)
     total += axes @ (np.sqrt(np.maximum(values, 0.0)) * rng.normal(size=size))
@@ -92,12 +92,25 @@ def simulate_encoded(task: Task, rows: Floats, labels: Floats, rng: np.random.Ge
     return collection
 
 
-def _noise_of(task: Task, vectors: Floats) -> Floats:
-    """The covariance of these records' reports, added up: of each E[Z Z^T] - v v^T."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.where(lengths > 0, vectors / np.maximum(lengths, 1e-300), np.eye(1, vectors.shape[1]))
-    inputs, n = vectors.T @ vectors, len(vectors)
-    return n * task.randomizer.second_moment(inputs / n, unit.T @ unit / n) - inputs
+def _noise_of(randomizer: Unit, vectors: Floats) -> Floats:
+    """The covariance of these records' reports, added up: of each E[Z Z^T] - v v^T.
+
+    E[Z Z^T] is a multiple of I and one of v v^T / |v|^2 (of the first axis, where v is 0). So one
+    product of the vectors suffices, weighted, and one for weights of each sign.
+    """
+    empty, first = np.zeros((1, 1)), np.ones((1, 1))
+    across = float(randomizer.second_moment(empty, empty)[0, 0])
+    extra = float(randomizer.second_moment(empty, first)[0, 0]) - across
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    weights = extra / np.where(squares > 0, squares, 1.0) - 1
+    noise = len(vectors) * across * np.eye(vectors.shape[1])
+    for sign in (1.0, -1.0):
+        rows = sign * weights > 0
+        if rows.any():
+            part = (vectors if rows.all() else vectors[rows]) * np.sqrt(np.abs(weights[rows]))[:, np.newaxis]
+            noise += sign * (part.T @ part)
+    noise[0, 0] += extra * np.count_nonzero(squares == 0)
+    return noise
 
 
 def _one_by_one(task: Task, rows: Floats, labels: Floats, rng: np.random.Generator) -> Collection:

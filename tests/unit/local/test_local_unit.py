@@ -19,6 +19,7 @@ from discreet.errors import DomainError
 from discreet.local.chacha import key_stream, stream_blocks
 from discreet.local.client import encoded_record, reports
 from discreet.local.codebook import candidate_bytes, candidates, chosen, cosines
+from discreet.local.simulation import _noise_of
 from discreet.local.unit import GRID, Unit, below
 from discreet.local.unit_law import best_size, top_share, unit_law
 from discreet.noise import SeededBits
@@ -234,3 +235,17 @@ def test_decoded_coordinates_are_whole_and_short():
     assert values.dtype == np.int64
     assert abs(int(values @ values) - GRID**2) < 4 * GRID
     assert made.decode(bytes(32), bytes(16), made.candidates.to_bytes(2, "little")) is None
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 12.0])
+def test_noise_of_a_sum_is_that_of_its_reports(epsilon):
+    """At small epsilon weights have both signs; a missing answer has no direction."""
+    randomizer = Unit.best(6, epsilon)
+    vectors = np.random.default_rng(0).normal(size=(40, 6))
+    vectors *= np.linspace(0, 1, 40)[:, np.newaxis] / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = np.zeros((6, 6))
+    for vector in vectors:
+        direction = vector / np.linalg.norm(vector) if vector.any() else np.eye(6)[0]
+        outer = np.outer(vector, vector)
+        expected += randomizer.second_moment(outer, np.outer(direction, direction)) - outer
+    np.testing.assert_allclose(_noise_of(randomizer, vectors), expected, rtol=1e-10, atol=1e-10 * np.trace(expected))
