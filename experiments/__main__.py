@@ -2,8 +2,8 @@
 papers' sizes and repeats.
 
 Every module goes on where it stopped. ``--minutes`` is the time for each, ``--only pmt`` names a
-paper. ``--status`` says what there is, and how many hours are missing. ``--check`` repeats a stored
-run of every curve, and forgets the curves of which today's code gives another value.
+paper. ``--status`` says what there is, and how many hours are missing. ``--check`` repeats stored
+runs of every curve, and forgets the curves of which today's code gives another value.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from experiments import runner
+from experiments.checking import changed, forget
 from experiments.runner import Figure
 from experiments.status import status
 
@@ -70,10 +71,10 @@ def check(papers: list[str]) -> None:
     """Forget what today's code no longer gives."""
     for module, figure in found(papers).items():
         store = HERE / module.split(".")[0] / "results" / f"{figure.name}.csv"
-        gone = runner.changed(figure, store)
+        gone = changed(figure, store)
         print(f"{module}: {', '.join(gone) + ': forgotten' if gone else 'as stored'}", flush=True)
         if gone:
-            runner.forget(figure, store, gone)
+            forget(figure, store, gone)
 
 
 def main() -> None:

@@ -234,34 +234,6 @@ def read(figure: Figure, store: Path) -> dict[str, Runs]:
     return runs
 
 
-def changed(figure: Figure, store: Path) -> list[str]:
-    """Curves of which today's code no longer gives a stored value: their cheapest run, again."""
-    cells = {figure.spelt(cell): cell for cell in [*figure.cells, *figure.quick]}
-    width, found = len(figure.cells[0]), []
-    for curve in figure.curves:
-        lines = [line for line in stored(figure, store) if line["curve"] == curve]
-        lines = [line for line in lines if tuple(line[key] for key in figure.keys[:width]) in cells]
-        if not lines:
-            continue
-        first = min(lines, key=lambda line: (float(line["seconds"]), int(line["repeat"])))
-        cell = cells[tuple(first[key] for key in figure.keys[:width])]
-        again = one_run(figure, Job(cell, int(first["repeat"]), (curve,)))
-        spelt = [first[key] for key in figure.keys]
-        (now,) = [float(line[-2]) for line in again if [str(word) for word in line[: len(spelt)]] == spelt]
-        if not np.isclose(now, float(first["value"]), rtol=1e-3, equal_nan=True):
-            found.append(curve)
-    return found
-
-
-def forget(figure: Figure, store: Path, curves: Sequence[str]) -> None:
-    """Remove these curves' lines from the file."""
-    kept = [line for line in stored(figure, store) if line["curve"] not in curves]
-    with store.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, figure.header, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept)
-
-
 def _cell_text(values: Sequence[float]) -> str:
     """The mean and the standard deviation; where one run outweighs all others, the median says
     more.
@@ -272,13 +244,16 @@ def _cell_text(values: Sequence[float]) -> str:
     numbers = numbers[~np.isnan(numbers)]
     if not np.isfinite(numbers).all():
         return f"infinite ({np.median(numbers):.3g})"
-    return f"{np.mean(numbers):.3g} ± {np.std(numbers):.2g} ({np.median(numbers):.3g})"
+    if len(numbers) == 1:
+        return f"{numbers[0]:.3g}"
+    return f"{np.mean(numbers):.3g} ± {np.std(numbers, ddof=1):.2g} ({np.median(numbers):.3g})"
 
 
 def table(figure: Figure, runs: dict[str, Runs], command: str) -> str:
     measure = figure.measure[0].upper() + figure.measure[1:]
     lines = [f"# {figure.title}", "", f"Made by `{command}`.", f"{measure}: mean ± standard deviation (median)"]
-    lines += [f"over the repeats that the last column counts (the paper's: {figure.repeats}).", ""]
+    lines += [f"over the repeats that the last column counts (the paper's: {figure.repeats}). The standard error of"]
+    lines += ["a mean is its standard deviation divided by the root of that number.", ""]
     lines += [f"The paper: {figure.says}", ""]
     if figure.notes:
         lines += [figure.notes, ""]

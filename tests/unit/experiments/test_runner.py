@@ -9,8 +9,9 @@ import importlib
 
 import pytest
 from experiments.__main__ import OTHERS, PAPERS, figures, page_is_made
+from experiments.checking import changed, forget
 from experiments.drawing import plot
-from experiments.runner import Figure, Job, changed, forget, main, one_run, read, seed_of, table
+from experiments.runner import Figure, Job, main, one_run, read, seed_of, table
 from experiments.status import line
 
 CELLS = [{"set": name, "n": n} for name in ("a", "b") for n in (10, 20)]
@@ -112,6 +113,9 @@ def test_a_curve_whose_code_has_changed_is_noticed_and_forgotten(tmp_path):
     assert changed(figure(), store) == []
     other = figure(lambda curve, data, cell, seed: 2 * fit(curve, data, cell, seed))
     assert changed(other, store) == ["ours"]
+    # In one cell only, and not the cheapest.
+    last = figure(lambda curve, data, cell, seed: fit(curve, data, cell, seed) + (cell == CELLS[-1]))
+    assert changed(last, store) == ["ours"]
     forget(other, store, ["ours"])
     assert {line["curve"] for line in lines(tmp_path)} == {"theirs"}
 
