@@ -29,9 +29,10 @@ FIGURE = Figure(
     repeats=300,
     measure="relative error of the coefficients",
     found=(
-        "Reproduced where noise decides (small n and mu): PMT as printed is below DP-RR. With lambda =\n"
-        ".01 the penalty's bias decides elsewhere, and all methods are alike; nothing can be gained\n"
-        "there."
+        "Reproduced where noise decides (small n and mu): PMT as printed is below DP-RR. At n = 2,000 and\n"
+        "mu 1 the medians are 1.8 (DP-RR), .86 (PMT as printed), .52 (tight), .45 (`auto`) and .44 (no\n"
+        "privacy). With lambda = .01 the penalty's bias decides elsewhere, and all methods are alike;\n"
+        "nothing can be gained there."
     ),
 )
 
