@@ -24,13 +24,16 @@ def on_grid(x):
 
 
 class Mechanism:
-    """A mean with Gaussian noise for a claimed mu; ``factor`` takes noise away."""
+    """A mean with Gaussian noise for a claimed mu; ``factor`` takes noise away.
 
-    def __init__(self, mu=3.0, factor=1.0, seed=None, numbers=5):
-        self.mu, self.factor, self.seed, self.numbers = mu, factor, seed, numbers
+    ``seed``: of each call. ``stream``: all calls draw from it, so that the test is reproducible.
+    """
+
+    def __init__(self, mu=3.0, factor=1.0, seed=None, numbers=5, stream=None):
+        self.mu, self.factor, self.seed, self.numbers, self.stream = mu, factor, seed, numbers, stream
 
     def __call__(self, data):
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.seed) if self.stream is None else self.stream
         noise = on_grid(rng.normal(size=self.numbers) / self.mu / self.factor)
         return {"sum": data + noise, "constant": 3.0, "name": "released"}
 
@@ -47,9 +50,9 @@ def run(fit, claim, runs=1000, **more):
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
 def test_exact_noise_stands_and_most_of_it_is_found(mu):
-    found = run(Mechanism(mu), GDP(mu), runs=4000)
+    found = run(Mechanism(mu, stream=np.random.default_rng(0)), GDP(mu), runs=4000)
     assert not found.caught, str(found)
-    # 1,000 of 4,000 fits choose the guess: bounds came out .2 to .5 below, at mu 3 up to .73.
+    # 2,000 of 4,000 fits choose the guess: bounds are mostly .2 to .5 below, at mu 3 up to .73.
     assert found.mu > mu - max(0.65, mu / 2), str(found)
     assert found.epsilon <= found.gaussian_epsilon
 
