@@ -62,6 +62,15 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
     fit_intercept: bool
     random_state: Any
     formula: str | None = None
+    # Not of every model:
+    solver: str
+    alpha: float
+    max_iter: int | None
+    step: float | None
+    radius: float | None
+    clip: float | None
+    eta: float | None
+    cov_type: str
     # Whether candidates of this kind have a loss by which a search can compare them.
     _searchable = True
     # The name, in messages, of the last column beside the labels.
@@ -78,6 +87,12 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
             own.__kwdefaults__, own.__doc__, own.__module__ = made.__kwdefaults__, made.__doc__, made.__module__
             own.__annotations__, own.__qualname__ = made.__annotations__, f"{cls.__qualname__}.__init__"
             cls.__init__ = own  # type: ignore[method-assign]
+
+    def _keep(self, arguments: dict[str, Any]) -> None:
+        """Store a constructor's arguments unchanged, as scikit-learn requires."""
+        for name, value in arguments.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

@@ -111,33 +111,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.family = family
-        self.link = link
-        self.loss = loss
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.bounds_exposure = bounds_exposure
-        self.bounds_weight = bounds_weight
-        self.data_norm = data_norm
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.alpha = alpha
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.clip = clip
-        self.eta = eta
-        self.cov_type = cov_type
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
         if self.loss is not None:
@@ -233,30 +207,7 @@ class _OneFamily(GeneralizedLinearRegressor):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.bounds_exposure = bounds_exposure
-        self.bounds_weight = bounds_weight
-        self.data_norm = data_norm
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.alpha = alpha
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.clip = clip
-        self.eta = eta
-        self.cov_type = cov_type
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
 
 @documented(like=GeneralizedLinearRegressor)

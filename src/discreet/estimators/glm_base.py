@@ -55,14 +55,6 @@ _DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 class PrivateGlm(GlmResultMethods, EvaluatedMethods):
     """A private generalized linear model; subclasses define family and link."""
 
-    fit_intercept: bool
-    alpha: float
-    max_iter: int | None
-    step: float | None
-    radius: float | None
-    clip: float | None
-    eta: float | None
-    cov_type: str
     bounds_exposure: Any = None
     bounds_weight: Any = None
 

@@ -59,6 +59,8 @@ _PRINTED: dict[str, tuple[str, ...]] = {
 class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm and stores the result."""
 
+    bounds_weight: Any
+    l1_ratio: float | None
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
 
     def __init__(
@@ -89,30 +91,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.bounds_weight = bounds_weight
-        self.data_norm = data_norm
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.alpha = alpha
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.clip = clip
-        self.eta = eta
-        self.l1_ratio = l1_ratio
-        self.cov_type = cov_type
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     @described
     def fit(
@@ -436,29 +415,4 @@ class Ridge(_MomentRegressor):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            bounds_X=bounds_X,
-            bounds_y=bounds_y,
-            bounds_weight=bounds_weight,
-            data_norm=data_norm,
-            domain=domain,
-            formula=formula,
-            public=public,
-            fit_intercept=fit_intercept,
-            alpha=alpha,
-            solver=solver,
-            max_iter=max_iter,
-            step=step,
-            radius=radius,
-            clip=clip,
-            eta=eta,
-            l1_ratio=l1_ratio,
-            cov_type=cov_type,
-            neighbours=neighbours,
-            calibration=calibration,
-            ledger=ledger,
-            rows_per_person=rows_per_person,
-            random_state=random_state,
-        )
+        self._keep(locals())

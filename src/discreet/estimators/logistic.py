@@ -86,29 +86,7 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.classes = classes
-        self.bounds_X = bounds_X
-        self.bounds_weight = bounds_weight
-        self.data_norm = data_norm
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.alpha = alpha
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.clip = clip
-        self.eta = eta
-        self.cov_type = cov_type
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
         return Bernoulli(), link("logit")

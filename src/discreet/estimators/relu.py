@@ -56,12 +56,6 @@ _PRINTED = ("glmtron", "minibatch")
 class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
-    solver: str
-    fit_intercept: bool
-    max_iter: int | None
-    step: float | None
-    radius: float | None
-
     def _link(self) -> Link:
         raise NotImplementedError
 
@@ -314,24 +308,7 @@ class ReLURegressor(_IndexRegressor):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     def _link(self) -> Link:
         return INDEX_LINKS["relu"]
@@ -391,25 +368,7 @@ class SingleIndexRegressor(_IndexRegressor):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.link = link
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.domain = domain
-        self.formula = formula
-        self.public = public
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.step = step
-        self.radius = radius
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     def _link(self) -> Link:
         return index_link(self.link)

@@ -145,16 +145,24 @@ def documented(*, like: type | None = None, but: str = "") -> Callable[[Class], 
     return complete
 
 
-def described(function: Function) -> Function:
-    """Complete the docstring of a method or function: entries of its own, then the shared ones."""
+def described(function: Function, like: Callable[..., Any] | None = None) -> Function:
+    """Complete the docstring of a method or function: entries of its own, those of ``like``, and
+    the shared ones.
+    """
     if function.__doc__ is None:  # python -OO
         return function
     sections = _sections(inspect.cleandoc(function.__doc__))
-    said = {**_shared(_ARGUMENTS), **_entries(sections.get("Parameters", ""))}
+    there = _sections(inspect.cleandoc(like.__doc__ or "")) if like is not None else {}
+    said = {**_shared(_ARGUMENTS), **_entries(there.get("Parameters", "")), **_entries(sections.get("Parameters", ""))}
     sections["Parameters"] = _listed([said[name] for name in inspect.signature(function).parameters if name in said])
     order = ["", "Parameters", *(name for name in sections if name not in _PLACED)]
     function.__doc__ = "\n\n".join(_headed(name, sections[name]) for name in order) + "\n"
     return function
+
+
+def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
+    """``described``, with the entries of another function."""
+    return lambda function: described(function, other)
 
 
 _PLACED = ("", "Parameters", "Attributes")

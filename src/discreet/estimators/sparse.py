@@ -39,22 +39,7 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.sparsity = sparsity
-        self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
-        self.domain = domain
-        self.formula = formula
-        self.solver = solver
-        self.max_iter = max_iter
-        self.radius = radius
-        self.step = step
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
@@ -209,27 +194,7 @@ class SparseRegressor(_SparseRegressor):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.family = family
-        self.link = link
-        self.loss = loss
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            sparsity=sparsity,
-            bounds_X=bounds_X,
-            bounds_y=bounds_y,
-            domain=domain,
-            formula=formula,
-            solver=solver,
-            max_iter=max_iter,
-            radius=radius,
-            step=step,
-            neighbours=neighbours,
-            calibration=calibration,
-            ledger=ledger,
-            rows_per_person=rows_per_person,
-            random_state=random_state,
-        )
+        self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
         if self.loss is not None:
@@ -289,22 +254,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.sparsity = sparsity
-        self.bounds_X = bounds_X
-        self.domain = domain
-        self.formula = formula
-        self.classes = classes
-        self.solver = solver
-        self.max_iter = max_iter
-        self.radius = radius
-        self.step = step
-        self.neighbours = neighbours
-        self.calibration = calibration
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     def _declared(self, name: str | None) -> tuple[Any, ...]:
         wanted = "the two different labels that y can have"

@@ -71,10 +71,6 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     sparsity: Any
     # The encoding of the chosen columns, in a model that opens rows for their evaluation.
     _evaluated_encoder: Encoder | None = None
-    solver: str
-    max_iter: int | None
-    radius: float | None
-    step: float | None
 
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError

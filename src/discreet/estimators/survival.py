@@ -19,12 +19,13 @@ from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm, Solver
-from discreet.estimators.shared_docs import described, documented
+from discreet.estimators.shared_docs import described, described_like, documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 from discreet.report.evaluation import Evaluation
 from discreet.results.named import frame
+from discreet.results.shared import documented_as
 
 # The largest log hazard: its exponential can still be multiplied by a time.
 _MOST_LOG = 300.0
@@ -90,19 +91,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         rows_per_person: int = 1,
         random_state: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.breaks = breaks
-        self.bounds_X = bounds_X
-        self.data_norm = data_norm
-        self.domain = domain
-        self.formula = formula
-        self.alpha = alpha
-        self.cov_type = cov_type
-        self.neighbours = neighbours
-        self.ledger = ledger
-        self.rows_per_person = rows_per_person
-        self.random_state = random_state
+        self._keep(locals())
 
     # Parameters of other models that are fixed here.
     _beside = "event"
@@ -163,6 +152,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def _check_offset(self) -> None:
         raise DomainError("a survival model takes no offset: its exposures are the times at risk")
 
+    @described
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, groups: Any = None, *, event: Any = None, job: str | None = None
     ) -> Self:
@@ -175,14 +165,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             columns.
         y : vector, optional
             The duration for which each row was followed.
-        groups : vector, optional
-            One person id per row. The guarantee is then about persons, of whom at most
-            ``rows_per_person`` rows are used.
         event : vector, or the name of a column of X
             1 (or true) if the event happened at the end, 0 if the row was censored. By default all
             events happened. A row with any other value is not used.
-        job : str, optional
-            A name for this fit in the ledger, as for LinearRegression.
 
         Returns
         -------
@@ -195,6 +180,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         engine, rows = self._rows_engine(X, y, groups, None, event)
         return self._fit_records(engine, rows, groups is not None, job, budget)
 
+    @described_like(PrivateGlm.fit_table)
     def fit_table(  # type: ignore[override]
         self,
         table: Any,
@@ -209,19 +195,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
         Parameters
         ----------
-        table : table
-            A path, glob or folder of files, a frame, or any other table that an estimator's
-            ``fit_table`` accepts.
         target : str, optional
             The column of durations; not needed if a formula names it on its left side.
         event : str, optional
             The column of events: 1 (or true) if the event happened, 0 if the row was censored.
-        features : sequence of str, optional
-            Feature columns; by default all except the others named here.
-        groups : str, optional
-            The column of person ids.
-        job : str, optional
-            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
@@ -242,23 +219,8 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         rows = self._make_encoder(names, self._target(None), None, self._weight(target.name))
         return PiecewiseEncoder(rows, self._ends())
 
+    @documented_as(PrivateGlm.adopt)
     def adopt(self, results: Any, encoder: Any, feature_names: Sequence[str] | None) -> Any:
-        """Take over results that were computed elsewhere: by several parties, or before saving.
-
-        Parameters
-        ----------
-        results : Results
-            Estimates, covariances and guarantee.
-        encoder : Encoder
-            The declared encoding of the columns.
-        feature_names : sequence of str
-            The names of the columns that ``predict`` expects.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         super().adopt(results, encoder, feature_names)
         return self._with_baseline(encoder.rows.width)
 
@@ -352,7 +314,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         names = list(self.coef_names_[: places.stop - 1])
         return frame(values, names, ["hazard ratio", f"{alpha / 2:g}", f"{1 - alpha / 2:g}"])
 
-    @described
+    @described_like(PrivateGlm.evaluate)
     def evaluate(  # type: ignore[override]
         self,
         X: Any,
@@ -379,12 +341,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         ----------
         X, y, groups, event
             Rows, as for ``fit``; ``event=None`` says that all events happened.
-        epsilon, delta : float
-            The cost of the evaluation, in addition to the fit's. These rows pay it.
-        neighbours, rows_per_person : optional
-            As for ``fit``; by default those of the model.
-        alpha : float
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -405,6 +361,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         engine, rows = opener._rows_engine(self._evaluated_columns(X), y, groups, None, event)
         return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
 
+    @described_like(PrivateGlm.evaluate_table)
     def evaluate_table(  # type: ignore[override]
         self,
         table: Any,
@@ -424,18 +381,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
         Parameters
         ----------
-        table
-            Any table that ``fit_table`` accepts.
         event : str or None
             The column of events; None says that all events happened.
-        epsilon, delta : float
-            The cost of the evaluation, in addition to the fit's. These rows pay it.
         target : str, optional
             The column of durations; not needed if a formula names it on its left side.
-        groups : str, optional
-            The column of person ids.
-        ledger, neighbours, rows_per_person, alpha, random_state
-            As for ``evaluate``.
 
         Returns
         -------
