@@ -14,11 +14,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import cell_of
+from discreet.rows.histograms import Histogram
 from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats, Geometry
@@ -175,12 +174,9 @@ class ClassProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSizes:
+class ClassSizes(Histogram):
     """The number of rows whose largest possible score norm m |z| (see
     ``ClassScores``) is in each cell.
-
-    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
-    replaced one by sqrt(2).
     """
 
     map: LinearMap
@@ -188,17 +184,10 @@ class ClassSizes:
     classes: int
     edges: Floats
     label: str = "sizes of scores"
-    geometry: Geometry = "cells"
-    left_norm: float = 1.0
-    right_norm: float = 1.0
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.edges) + 1, 1
-
-    def factors(self, block: Block) -> tuple[Any, Floats]:
+    def numbers(self, block: Block) -> Floats:
         _, _, longest, _ = _seen(self.map, self.classes, block)
-        return cell_of(longest + 0.0 * self.labels.of(block), self.edges), np.ones((1, block.records))
+        return longest + 0.0 * self.labels.of(block)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import cell_of, one_hot
+from discreet.rows.histograms import Histogram, cell_of, one_hot
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry
 from discreet.rows.scores import Labels
@@ -91,29 +91,17 @@ class ByPrediction:
 
 
 @dataclass(frozen=True, eq=False)
-class LossCells:
-    """The number of rows with a loss in each cell; a row whose loss is NaN is in none.
-
-    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
-    replaced one by sqrt(2).
-    """
+class LossCells(Histogram):
+    """The number of rows with a loss in each cell."""
 
     map: LinearMap
     labels: Labels
     losses: Losses
     edges: Floats
     label: str = "sizes of losses"
-    geometry: Geometry = "cells"
-    left_norm: float = 1.0
-    right_norm: float = 1.0
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.edges) + 1, 1
-
-    def factors(self, block: Block) -> tuple[Any, Floats]:
-        found = _losses(self, block)
-        return cell_of(found[0], self.edges), np.ones((1, block.records))
+    def numbers(self, block: Block) -> Floats:
+        return np.asarray(_losses(self, block)[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from discreet.rows.histograms import cell_of, one_hot
+from discreet.rows.histograms import Histogram, one_hot
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 from discreet.rows.scores import Labels
@@ -92,30 +91,18 @@ class WeightedMoment(WeightedRows):
 
 
 @dataclass(frozen=True, eq=False)
-class SizeHistogram:
-    """The number of rows with a size in each cell; a row whose size is NaN is in none.
-
-    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
-    replaced one by sqrt(2).
-    """
+class SizeHistogram(Histogram):
+    """The number of rows with a size in each cell."""
 
     map: LinearMap
     labels: Labels
     size: RowFunction
     edges: Floats
     label: str = "sizes of scores"
-    geometry: Geometry = "cells"
-    left_norm: float = 1.0
-    right_norm: float = 1.0
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.edges) + 1, 1
-
-    def factors(self, block: Block) -> tuple[Any, Floats]:
+    def numbers(self, block: Block) -> Floats:
         eta, length = self.map.predictor_and_length(block)
-        size = self.size(self.labels.of(block), eta, np.maximum(length, 1e-100))
-        return cell_of(size, self.edges), ones(block.records)
+        return self.size(self.labels.of(block), eta, np.maximum(length, 1e-100))
 
 
 @dataclass(frozen=True, eq=False)

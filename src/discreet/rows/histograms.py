@@ -36,6 +36,30 @@ def cell_of(values: Floats, edges: Floats) -> NDArray[np.int64]:
     return cells_between(values, edges)[np.newaxis]
 
 
+class Histogram:
+    """The number of rows with a number in each cell; a row whose number is NaN is in none.
+
+    Privacy: a row adds a single 1, so it moves the counts by at most 1, and a
+    replaced one by sqrt(2).
+    """
+
+    edges: Floats
+    geometry: Geometry = "cells"
+    left_norm: float = 1.0
+    right_norm: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.edges) + 1, 1
+
+    def numbers(self, block: Block) -> Floats:
+        """The number of each record."""
+        raise NotImplementedError
+
+    def factors(self, block: Block) -> tuple[Any, Floats]:
+        return cell_of(self.numbers(block), self.edges), ones(block.records)
+
+
 @dataclass(frozen=True, eq=False)
 class Look:
     """Histograms of y, in the user's units, and of the norm of encoded x;
@@ -128,22 +152,15 @@ class Residuals:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualHistogram:
+class ResidualHistogram(Histogram):
     """The number of rows with a residual in each cell."""
 
     residuals: Residuals
     edges: Floats
     label: str = "sizes of residuals"
-    geometry: Geometry = "cells"
-    left_norm: float = 1.0
-    right_norm: float = 1.0
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.edges) + 1, 1
-
-    def factors(self, block: Block) -> tuple[Any, Floats]:
-        return cell_of(self.residuals.sizes(block), self.edges), ones(block.records)
+    def numbers(self, block: Block) -> Floats:
+        return self.residuals.sizes(block)
 
 
 @dataclass(frozen=True, eq=False)
