@@ -349,11 +349,26 @@ def test_the_next_row_groups_of_a_file_are_asked_for_before_they_are_summed(monk
     engine, expected = engine_of(LINEAR, path), engine_of(LINEAR, ROWS).sum_rows(_count).tolist()
     asked = []
     monkeypatch.setattr(parquet.os, "posix_fadvise", lambda _, *facts: asked.append(facts[:2]), raising=False)
+    in_memory = {"some": False}
+
+    def preadv(file, buffers, place, flags):
+        if not in_memory["some"]:
+            raise BlockingIOError
+        return 1
+
+    monkeypatch.setattr(parquet.os, "preadv", preadv, raising=False)
+    monkeypatch.setattr(parquet.os, "RWF_NOWAIT", 8, raising=False)
     assert engine.sum_rows(_count).tolist() == expected
     groups = -(-ROWS.num_rows // 37)
     read = len(engine._layout.read)
     assert len(asked) == len(set(asked)) == groups * read
     assert all(start + size <= path.stat().st_size for start, size in asked)
+    in_memory["some"] = True  # what the system has in memory is not asked for
+    assert engine.sum_rows(_count).tolist() == expected
+    assert len(asked) == groups * read
+    monkeypatch.delattr(parquet.os, "RWF_NOWAIT")  # as on systems that cannot tell
+    assert engine.sum_rows(_count).tolist() == expected
+    assert len(asked) == 2 * groups * read
     monkeypatch.delattr(parquet.os, "posix_fadvise")  # as on macOS
     assert engine.sum_rows(_count).tolist() == expected
 

@@ -209,8 +209,8 @@ class Encoder:
         Loops then encode them as ``write_whole`` does; who overrides one overrides the other.
         """
         lines = self._scaling_lines
-        if lines is not None and isinstance(table, Columns) and table.floats:
-            return CellsInMemory.of_columns(table.arrays, lines)
+        if lines is not None and isinstance(table, Columns) and table.addresses is not None:
+            return CellsInMemory(table.addresses, 1, lines, table)
         return CellsInMemory.of_table(table, lines) if lines is not None and isinstance(table, np.ndarray) else None
 
     def _write_numbers(self, table: Any, out: Floats, scale: float = 0.0) -> bool:
@@ -253,6 +253,10 @@ class EncodedBlock(WholeBlock):
         self._table = table
         self._y = y
         self.memory: dict[str, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process has the same cells at other addresses."""
+        return {name: value for name, value in self.__dict__.items() if name != "cells"}
 
     @property
     def records(self) -> int:

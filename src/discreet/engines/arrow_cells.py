@@ -8,12 +8,14 @@ text.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from discreet.domain import Kind
 from discreet.engines.layout import Cells, Layout, check_kinds, check_names, codes_of
@@ -43,12 +45,34 @@ def batch_cells(layout: Layout, batch: Any, decimal: str | None = None) -> Cells
     def read(name: str) -> Any:
         return plain(given[name]) if decimal is None or name in layout.texts else parsed(given[name], decimal)
 
-    columns = [*(read(name) for name in layout.columns), *(_as_written(given[name]) for name in layout.keys)]
     return Cells(
-        Columns(columns, batch.num_rows),
+        _columns(layout, given, batch.num_rows, read),
         None if layout.target is None else read(layout.target),
         None if layout.groups is None else codes_of(_as_written(given[layout.groups])),
     )
+
+
+def _columns(layout: Layout, given: Mapping[str, Any], records: int, read: Callable[[str], Any]) -> Columns:
+    numbers = [given[name] for name in layout.columns]
+    if records and not layout.keys and all(pa.types.is_float64(one.type) and one.null_count == 0 for one in numbers):
+        return _Numbers(numbers, records)
+    return Columns([*map(read, layout.columns), *(_as_written(given[name]) for name in layout.keys)], records)
+
+
+class _Numbers(Columns):
+    """Columns of float64 without nulls, which loops read where they are; arrays are for others."""
+
+    def __init__(self, columns: Sequence[Any], records: int) -> None:
+        self._columns, self._records = columns, records
+
+    @cached_property
+    def arrays(self) -> Sequence[Any]:
+        return [column.to_numpy() for column in self._columns]
+
+    @cached_property
+    def addresses(self) -> NDArray[np.uint64] | None:
+        places = [column.buffers()[1].address + 8 * column.offset for column in self._columns]
+        return np.array(places, dtype=np.uint64) if all(place % 8 == 0 for place in places) else None
 
 
 def one_batch(table: Any) -> Any:

@@ -23,7 +23,7 @@ class FrameRows(Columns):
         self._names = names
 
     @property
-    def arrays(self) -> list[Any]:  # type: ignore[override]
+    def arrays(self) -> list[Any]:
         return [self._frame[name] for name in self._names]
 
     @property

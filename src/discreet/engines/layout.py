@@ -116,8 +116,9 @@ class Cells:
 
     def digest(self, used: Mask | None) -> int:
         """A number that changes where the rows that are used change, but not with their order."""
-        columns = [*self.columns.arrays, *([] if self.y is None else [self.y])]
-        return digest_of([_words(column) for column in columns], len(self), used)
+        before, label = self.columns.addresses, [] if self.y is None else [self.y]
+        columns = label if before is not None else [*self.columns.arrays, *label]
+        return digest_of([_words(column) for column in columns], len(self), used, before)
 
 
 @dataclass

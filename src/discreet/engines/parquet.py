@@ -90,7 +90,8 @@ def _prefetch(path: Path, group: Any, columns: Sequence[str]) -> None:
     cannot, nothing happens.
 
     Decoding ahead, by threads of our own, would take memory and, with all cores at work, save no
-    time.
+    time. A column whose first byte is in the system's memory is taken to be there: asking for all
+    of it would take some time nevertheless.
     """
     if not hasattr(os, "posix_fadvise"):
         return
@@ -98,7 +99,18 @@ def _prefetch(path: Path, group: Any, columns: Sequence[str]) -> None:
         for chunk in (group.column(position) for position in range(group.num_columns)):
             if chunk.path_in_schema.split(".")[0] in columns:
                 start = chunk.dictionary_page_offset or chunk.data_page_offset
-                os.posix_fadvise(file.fileno(), start, chunk.total_compressed_size, os.POSIX_FADV_WILLNEED)
+                if not _in_memory(file.fileno(), start):
+                    os.posix_fadvise(file.fileno(), start, chunk.total_compressed_size, os.POSIX_FADV_WILLNEED)
+
+
+def _in_memory(file: int, place: int) -> bool:
+    """Whether the system can give a byte of a file without reading it from disk."""
+    if not hasattr(os, "preadv") or not hasattr(os, "RWF_NOWAIT"):
+        return False
+    try:
+        return os.preadv(file, [bytearray(1)], place, os.RWF_NOWAIT) == 1
+    except OSError:  # it would have to wait, or cannot tell
+        return False
 
 
 def _one_by_one(first_row: int, batches: Iterator[Any]) -> Iterator[Piece]:

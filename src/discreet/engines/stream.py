@@ -28,9 +28,8 @@ from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
-# Large enough that reading a batch costs little beyond its bytes, small enough to stay in a shared
-# cache.
-_BATCH_ROWS = 32768
+# A block at a time: reading more rows at once is no faster, and they would leave the cache.
+_BATCH_ROWS = BLOCK_ROWS
 # The batches of all workers together have no more cells than this, where rows are wide or workers
 # many; where a thread reads ahead there are about three for each worker: one that it sums, one that
 # waits, one that is being read.

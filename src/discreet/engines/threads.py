@@ -32,7 +32,9 @@ def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], wo
     """The sum of the function over at least one piece: workers take pieces and add to their own
     sums.
 
-    The calling thread is one of the workers: a single one starts no thread.
+    A single worker is the calling thread. Several are threads of their own, and the calling one
+    waits: its stack is deep, and Python 3.11 would ask the system for another piece of stack in
+    many calls of the innermost functions, which took a twentieth of a pass.
     """
     shared = _Shared(pieces)
 
@@ -51,9 +53,13 @@ def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], wo
         if workers == 1:
             totals = [work()]
         else:
-            with ThreadPoolExecutor(workers - 1) as pool:
-                futures = [pool.submit(work) for _ in range(workers - 1)]
-                totals = [work(), *(future.result() for future in futures)]
+            with ThreadPoolExecutor(workers) as pool:
+                futures = [pool.submit(work) for _ in range(workers)]
+                try:
+                    totals = [future.result() for future in futures]
+                except BaseException:  # as an interrupt, which only the calling thread gets
+                    shared.stop()
+                    raise
     first, *others = (total for total in totals if total is not None)
     for other in others:
         first.add(other)

@@ -134,7 +134,7 @@ class Family(ABC):
         """
         mean = link.mean(eta)
         residual = floats(y) - mean
-        return product(residual, residual / np.maximum(self.variance(mean), 1e-300))
+        return product(residual, residual / np.clip(self.variance(mean), 1e-300, np.inf))
 
     def capped_square(self, cap: float, dispersion: float) -> float:
         """E min(r^2, cap) for a standardised residual r = (Y - mean) / sqrt(dispersion

@@ -20,13 +20,19 @@ def carried(runs: NDArray[np.float64]) -> Parts:
     so that any number fits.
     """
     whole = runs.astype(np.int64)
-    return np.stack([(whole >> _CARRY_BITS).sum(axis=0), (whole & (2**_CARRY_BITS - 1)).sum(axis=0)])
+    pair = np.empty((2, *whole.shape[1:]), dtype=np.int64)
+    np.sum(whole >> _CARRY_BITS, axis=0, out=pair[0])
+    np.sum(whole & (2**_CARRY_BITS - 1), axis=0, out=pair[1])
+    return pair
 
 
 def shifted(whole: Parts, bits: int) -> Parts:
     """Numbers of up to 53 bits times 2^bits (at most 2^26), as a pair."""
     rest = _CARRY_BITS - bits
-    return np.stack([whole >> rest, (whole & (2**rest - 1)) << bits])
+    pair = np.empty((2, *whole.shape), dtype=np.int64)
+    np.right_shift(whole, rest, out=pair[0])
+    np.left_shift(whole & (2**rest - 1), bits, out=pair[1])
+    return pair
 
 
 def exact_sum(parts: Parts, worth_bits: int = HALF_BITS) -> NDArray[np.object_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,13 +44,6 @@ class CellsInMemory:
     owner: Any
 
     @classmethod
-    def of_columns(cls, columns: Sequence[Floats], scaling: Floats) -> CellsInMemory:
-        """Contiguous columns of float64."""
-        if not all(one.dtype == np.float64 and one.dtype.isnative and one.flags.c_contiguous for one in columns):
-            raise TypeError("loops read contiguous columns of float64 only")
-        return cls(addresses_of(columns), 1, scaling, columns)
-
-    @classmethod
     def of_table(cls, table: NDArray[Any], scaling: Floats) -> CellsInMemory | None:
         """A table of float64 in any order; None where loops cannot read it."""
         between_rows, between_columns = table.strides
@@ -63,3 +57,10 @@ class CellsInMemory:
 def addresses_of(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
     """Where each array begins."""
     return np.array([column.ctypes.data for column in columns], dtype=np.uint64)
+
+
+def cells_at(address: Any, cells: int) -> Any:
+    """The float64 numbers from this address on; ``pointers`` in fused_loops.py has what numba
+    compiles.
+    """
+    return np.ctypeslib.as_array((ctypes.c_double * cells).from_address(int(address)))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.rows.cells import addresses_of
+
 
 class Coded:
     """A column of texts or other objects: the distinct cells, and the index of each row's cell.
@@ -65,8 +67,12 @@ class Columns:
     """Rows as one array (or Coded column, or series) per column, as files store them."""
 
     def __init__(self, arrays: Sequence[Any], records: int) -> None:
-        self.arrays = arrays
+        self._arrays = arrays
         self._records = records
+
+    @property
+    def arrays(self) -> Sequence[Any]:
+        return self._arrays
 
     @cached_property
     def floats(self) -> bool:
@@ -78,6 +84,15 @@ class Columns:
             and array.flags.aligned
             for array in self.arrays
         )
+
+    @cached_property
+    def addresses(self) -> NDArray[np.uint64] | None:
+        """Where each column begins, if they are as ``floats`` says."""
+        return addresses_of(self.arrays) if self.floats else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process has the same columns at other addresses."""
+        return {name: value for name, value in self.__dict__.items() if name != "addresses"}
 
     def __len__(self) -> int:
         return self._records

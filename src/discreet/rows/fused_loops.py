@@ -7,14 +7,14 @@ float64, the steps are those of ``linear_map.py`` and ``mapped.py``, with the sa
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
+from discreet.rows.cells import cells_at
 from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
 
-NAMES = ("encode_cells", "map_cells", "sum_cells", "digest_cells")
+NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
 _TILE = 512
 # Rows of a table that is stored row by row, read at a time: their cells stay in the first-level
 # cache until all columns are read.
@@ -31,11 +31,6 @@ CALLED = {
     "add_carried": False,
     "by_value": False,
 }
-
-
-def cells_at(address: Any, cells: int) -> Any:
-    """The float64 numbers from this address on; ``pointers`` has what numba compiles."""
-    return np.ctypeslib.as_array((ctypes.c_double * cells).from_address(int(address)))
 
 
 def pointers(numba: Any) -> None:
@@ -251,8 +246,8 @@ def by_value(word: Any, number: bool) -> Any:
     return word
 
 
-def digest_cells(addresses: Any, floats: Any, keys: Any, used: Any) -> Any:
-    """``product_digest`` of columns of 64-bit words."""
+def product_digest(addresses: Any, floats: Any, keys: Any, used: Any) -> Any:
+    """See kernels.py."""
     half, total, hashes = np.uint64(0xFFFFFFFF), np.uint64(0), aligned(1, _TILE)[0].view(np.uint64)
     for start in range(0, len(used), _TILE):
         some = used[start : start + _TILE]

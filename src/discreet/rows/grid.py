@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -33,6 +34,7 @@ from discreet.rows.kernels import (
     placed_sums,
     scratch,
     square_sums,
+    weighted_squares,
 )
 from discreet.rows.look import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
@@ -55,6 +57,7 @@ def grid_bits(entries: int) -> int:
     return 2 * HALF_BITS if entries <= _FEW_ENTRIES else HALF_BITS
 
 
+@lru_cache(maxsize=1024)
 def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> float:
     """Grid units per unit of a factor with this many entries: the finest
     power of two within the bits.
@@ -178,14 +181,16 @@ def _square_parts(
     if query.shape != (entries, entries):
         raise TypeError(f"the factors of query {query.label!r} differ from their declaration")
     total, scale = np.zeros(parts_shape(query), dtype=np.int64), left_grid(query)[0]
+    long = grid_bits(entries) == HALF_BITS
+    if long and weighted_squares(rows, weight, last, used, (query.left_norm, scale), total):
+        return total
     for start in range(0, len(weight), TILE_ROWS):
         some = slice(start, start + TILE_ROWS)
         tile = scratch("square tile", (entries, len(weight[some])))
         place_weighted(rows, weight, last, start, query.left_norm, scale, tile)
         if used is not None:
             tile[:, ~used[some]] = 0.0
-        if grid_bits(entries) > HALF_BITS or not square_sums(tile, total):
-            total += _product_of_halves(tile, tile)
+        total += _product_of_halves(tile, tile)
     return total
 
 
@@ -230,10 +235,10 @@ def _summed_parts(
     sums, rest = placed_sums(head, body, grid, grid_of_one, used, HALF_BITS if halves else None)
     for line, units in zip(sums, _halved(count_units(query), len(sums)), strict=True):
         line[0] += counted * units
-    nothing = np.zeros((1, entries), dtype=np.int64)
-    high = [shifted(half, int(math.log2(scales[one])) - HALF_BITS) for half in (*sums, *nothing)]
-    low = [shifted(half, 0) for half in (*nothing, *rest)]
-    parts = np.concatenate([one + other for one, other in zip(high, low, strict=True)])
+    above, below = np.zeros((2, len(sums) + 1, entries), dtype=np.int64)
+    above[:-1], below[1:] = sums, rest
+    pairs = shifted(above, int(math.log2(scales[one])) - HALF_BITS) + shifted(below, 0)
+    parts = pairs.swapaxes(0, 1).reshape(-1, entries)
     return parts[:, :, np.newaxis] if left else parts[:, np.newaxis, :]
 
 
@@ -292,8 +297,9 @@ def _counted_parts(
     if cell.dtype != np.int64 or cell.shape != (histograms, records) or columns != 1 or query.right_norm != 1.0:
         raise TypeError(f"query {query.label!r} must give one cell per record and histogram")
     counts = _counts(np.ascontiguousarray(cell), cells // histograms, used, weight).ravel()
-    high, low = divmod(right_grid(query)[0], 2.0**HALF_BITS)
-    return np.concatenate([carried((counts * half)[np.newaxis, :, np.newaxis]) for half in (high, low)])
+    halves = np.array(divmod(right_grid(query)[0], 2.0**HALF_BITS))
+    pairs = carried((halves[:, np.newaxis] * counts)[np.newaxis])
+    return pairs.swapaxes(0, 1).reshape(4, cells, 1)
 
 
 def _histograms(query: Query) -> int:

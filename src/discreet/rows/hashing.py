@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.rows.cells import addresses_of
 from discreet.rows.kernels import fold_cells, product_digest
 
 Words = NDArray[np.uint64]
@@ -27,15 +28,26 @@ def row_hashes(columns: Iterable[NDArray[np.float64] | Words], records: int) -> 
     return state
 
 
-def digest_of(columns: Sequence[NDArray[np.float64] | Words], records: int, used: NDArray[np.bool_] | None) -> int:
+def digest_of(
+    columns: Sequence[NDArray[np.float64] | Words],
+    records: int,
+    used: NDArray[np.bool_] | None,
+    before: Words | None = None,
+) -> int:
     """The sum, modulo 2^64, of another hash of each row that is used: quick to compute, to notice
     that rows have changed.
 
     It is NH, the hash of UMAC (Black et al., 1999), with a fixed key: a sum of products of halves
     of words, two rows having the same one by a chance of 2^-32. Its bits are then mixed, so that
-    the sums of different rows do not cancel.
+    the sums of different rows do not cancel. ``before``: where columns of float64 that come before
+    the others begin.
     """
-    return product_digest(columns, _keys(len(columns)), np.ones(records, dtype=np.bool_) if used is None else used)
+    words = [np.ascontiguousarray(column) for column in columns]
+    addresses = addresses_of(words) if before is None else np.concatenate([before, addresses_of(words)])
+    floats = np.ones(len(addresses), dtype=np.bool_)
+    floats[len(addresses) - len(words) :] = [column.dtype == np.float64 for column in words]
+    used = np.ones(records, dtype=np.bool_) if used is None else used
+    return product_digest(addresses, floats, _keys(len(floats)), used)
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.rows.cells import cells_at
+
 
 def encode_table(
     table: Any, low: Any, high: Any, centre: Any, per_unit: Any, scale: float, whole: bool, out: Any
@@ -119,9 +121,10 @@ def fold_words(state: Any, words: Any) -> None:
 _HALF = np.uint64(0xFFFFFFFF)
 
 
-def product_digest(columns: Any, floats: Any, keys: Any, used: Any) -> Any:
+def product_digest(addresses: Any, floats: Any, keys: Any, used: Any) -> Any:
     state = np.zeros(len(used), dtype=np.uint64)
-    for words, numbers, (first_key, second_key) in zip(columns, floats, keys, strict=True):
+    for address, numbers, (first_key, second_key) in zip(addresses, floats, keys, strict=True):
+        words = cells_at(address, len(used)).view(np.uint64)
         cells = _by_value(words) if numbers else words
         state += ((cells + first_key) & _HALF) * (((cells >> np.uint64(32)) + second_key) & _HALF)
     fold_words(state, np.uint64(0))

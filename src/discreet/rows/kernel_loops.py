@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 _TILE = 128  # records whose entries stay in the first-level cache through all steps
+_WIDE = 512  # records whose entries stay in the second-level cache
 # Loops that add whole numbers so small that every partial sum is exact: any order
 # of addition is allowed.
 IN_ANY_ORDER = ("digit_sums", "square_sums", "whole_sum")
 # What other loops call.
-CALLED = ("aligned", "digit_sums", "weight_digits", "whole_sum", "whole_products")
+CALLED = ("aligned", "place_tile", "square_sums", "digit_sums", "weight_digits", "whole_sum", "whole_products")
 
 
 def aligned(lines: int, size: int) -> Any:
@@ -109,36 +110,59 @@ def place(factor: Any, norm_bound: float, scale: float, seed: Any, norms: Any) -
 
 
 def place_weighted(rows: Any, weight: Any, last: Any, start: int, norm_bound: float, scale: float, out: Any) -> None:
-    clip, dither, norms = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    size = len(rows)
-    for begin in range(0, out.shape[1], _TILE):
-        weights = weight[start + begin : start + min(begin + _TILE, out.shape[1])]
-        squares = norms[: len(weights)]
-        squares[:] = 0.0
-        for entry in range(size):
-            values, target = rows[entry, start + begin : start + begin + len(weights)], out[entry, begin:]
-            for i in range(len(weights)):
-                value = values[i] * weights[i]
-                target[i] = value
-                squares[i] += value * value
-        if len(last):
-            values, target = last[start + begin : start + begin + len(weights)], out[size, begin:]
-            for i in range(len(weights)):
-                target[i] = values[i]
-                squares[i] += values[i] * values[i]
-        for i in range(len(squares)):
-            norm = np.sqrt(squares[i])
-            squares[i] = norm
-            low_bits = (norm / norm_bound + 0.0) * 268435456.0
-            dither[i] = low_bits - np.floor(low_bits)
-            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
-        for entry in range(out.shape[0]):
-            target = out[entry, begin : begin + len(weights)]
-            for i in range(len(target)):
-                target[i] = np.floor(target[i] * clip[i] + dither[i])
-        for i in range(len(squares)):
-            if not np.isfinite(squares[i]):
-                out[:, begin + i] = 0.0
+    tile = aligned(len(out), _WIDE)
+    for begin in range(0, out.shape[1], _WIDE):
+        size = min(_WIDE, out.shape[1] - begin)
+        place_tile(rows, weight, last, start + begin, size, norm_bound, scale, tile)
+        for entry in range(len(out)):
+            out[entry, begin : begin + size] = tile[entry, :size]
+
+
+def place_tile(
+    rows: Any, weight: Any, last: Any, start: int, size: int, norm_bound: float, scale: float, tile: Any
+) -> None:
+    """``size`` weighted records from ``start`` on, with a last line below them."""
+    lines = aligned(4, _WIDE)
+    weights, squares, clip, dither = lines[0, :size], lines[1, :size], lines[2, :size], lines[3, :size]
+    weights[:] = weight[start : start + size]
+    squares[:] = 0.0
+    for entry in range(len(rows)):
+        values, target = rows[entry, start : start + size], tile[entry, :size]
+        for i in range(size):
+            value = values[i] * weights[i]
+            target[i] = value
+            squares[i] += value * value
+    if len(last):
+        values, target = last[start : start + size], tile[len(rows), :size]
+        for i in range(size):
+            target[i] = values[i]
+            squares[i] += values[i] * values[i]
+    for i in range(size):
+        norm = np.sqrt(squares[i])
+        squares[i] = norm
+        low_bits = (norm / norm_bound + 0.0) * 268435456.0
+        dither[i] = low_bits - np.floor(low_bits)
+        clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+    for entry in range(len(tile)):
+        target = tile[entry, :size]
+        for i in range(size):
+            value = np.floor(target[i] * clip[i] + dither[i])
+            target[i] = value if np.isfinite(squares[i]) else 0.0
+
+
+def weighted_squares(
+    rows: Any, weight: Any, last: Any, used: Any, norm_bound: float, scale: float, high: Any, low: Any
+) -> None:
+    tile, all_used = aligned(len(high), _WIDE), used.all()
+    for start in range(0, len(weight), _WIDE):
+        size = min(_WIDE, len(weight) - start)
+        place_tile(rows, weight, last, start, size, norm_bound, scale, tile)
+        tile[:, size:] = 0.0
+        for entry in range(0 if all_used else len(tile)):
+            target, some = tile[entry, :size], used[start : start + size]
+            for i in range(size):
+                target[i] = target[i] if some[i] else 0.0
+        square_sums(tile, high, low)
 
 
 def placed_sums(
@@ -155,19 +179,19 @@ def placed_sums(
     sums: Any,
     rest: Any,
 ) -> None:
-    clip, dither, norms, more = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    high, low = np.empty(_TILE), np.empty(_TILE)
+    lines = aligned(6, _WIDE)
+    clip, dither, norms, more, high, low = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
     one_clip = one_bound / (one_bound if one_bound > 1.0 else 1.0) * one_scale
-    for start in range(0, len(used), _TILE):
-        some = used[start : start + _TILE]
+    for start in range(0, len(used), _WIDE):
+        some = used[start : start + _WIDE]
         squares, beyond = norms[: len(some)], more[: len(some)]
         squares[:] = 0.0
         for entry in range(len(head)):
-            values = head[entry, start : start + _TILE]
+            values = head[entry, start : start + _WIDE]
             for i in range(len(values)):
                 squares[i] += values[i] * values[i]
         for entry in range(len(body)):
-            values = body[entry, start : start + _TILE]
+            values = body[entry, start : start + _WIDE]
             for i in range(len(values)):
                 squares[i] += values[i] * values[i]
         odd = 0
@@ -183,9 +207,9 @@ def placed_sums(
             odd += beyond[i] != 0.0
         for entry in range(len(head) + len(body)):
             if entry < len(head):
-                values = head[entry, start : start + _TILE]
+                values = head[entry, start : start + _WIDE]
             else:
-                values = body[entry - len(head), start : start + _TILE]
+                values = body[entry - len(head), start : start + _WIDE]
             for i in range(len(squares)):
                 value = np.floor(values[i] * clip[i] + dither[i])
                 high[i] = value if squares[i] > 0.0 else 0.0
@@ -347,7 +371,15 @@ def cells_between(values: Any, edges: Any, cells: Any) -> None:
         some, found = values[start : start + tile], cells[start : start + tile]
         for i in range(len(some)):
             found[i] = 0 if some[i] == some[i] else -1
-        for edge in edges:
+        fours = len(edges) // 4 * 4
+        for number in range(0, fours, 4):
+            a, b, c, d = edges[number], edges[number + 1], edges[number + 2], edges[number + 3]
+            for i in range(len(some)):
+                found[i] += (
+                    np.int64(a < some[i]) + np.int64(b < some[i]) + np.int64(c < some[i]) + np.int64(d < some[i])
+                )
+        for number in range(fours, len(edges)):
+            edge = edges[number]
             for i in range(len(some)):
                 found[i] += edge < some[i]
 

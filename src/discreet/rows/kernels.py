@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows import kernel_arrays, kernel_loops
-from discreet.rows.cells import CellsInMemory, addresses_of
+from discreet.rows.cells import CellsInMemory
 
 Floats = NDArray[np.float64]
 
@@ -181,6 +181,27 @@ def sum_cells(
     return sums
 
 
+def weighted_squares(
+    rows: Floats,
+    weight: Floats,
+    last: Floats | None,
+    used: NDArray[np.bool_] | None,
+    grid: tuple[float, float],
+    sums: NDArray[np.int64],
+) -> bool:
+    """``square_sums`` of what ``place_weighted`` gives, of the records that are used; False where
+    there is no such loop. A grid is the bound of a record's norm, and its scale.
+    """
+    if _kernels is _NUMPY:
+        return False
+    rows = rows.view()
+    rows.flags.writeable = False  # always, so that one compiled loop serves
+    used = np.ones(len(weight), dtype=np.bool_) if used is None else used
+    below = _NO_LINE if last is None else last
+    _kernels.weighted_squares(rows, np.ascontiguousarray(weight), below, used, *grid, *sums)
+    return True
+
+
 def square_sums(factor: Floats, sums: NDArray[np.int64]) -> bool:
     """Add factor @ factor.T of 22-bit whole numbers, as ``carried``; False where BLAS is faster."""
     if _kernels is _NUMPY or len(factor) < 4:
@@ -240,17 +261,16 @@ def fold_cells(state: NDArray[np.uint64], cells: NDArray[Any]) -> None:
         _kernels.fold_words(state, cells)
 
 
-def product_digest(columns: Sequence[NDArray[Any]], keys: NDArray[np.uint64], used: NDArray[np.bool_]) -> int:
+def product_digest(
+    addresses: NDArray[np.uint64], floats: NDArray[np.bool_], keys: NDArray[np.uint64], used: NDArray[np.bool_]
+) -> int:
     """The sum, modulo 2^64, of the mixed bits of each row that is used.
 
     A row's bits are a sum over its cells, modulo 2^64, of (low half + first key) * (high half +
-    second key); halves have 32 bits. Cells are as in ``fold_cells``.
+    second key); halves have 32 bits. Columns of 64-bit words begin at the addresses; ``floats``
+    says which are float64, as in ``fold_cells``.
     """
-    words = [np.ascontiguousarray(column) for column in columns]
-    floats = np.array([column.dtype == np.float64 for column in words], dtype=np.bool_)
-    if _kernels is _NUMPY:
-        return int(kernel_arrays.product_digest([column.view(np.uint64) for column in words], floats, keys, used))
-    return int(_kernels.digest_cells(addresses_of(words), floats, keys, used))
+    return int(_kernels.product_digest(addresses, floats, keys, used))
 
 
 def scratch(role: str, shape: tuple[int, ...]) -> Floats:
@@ -299,7 +319,7 @@ _NAMES = (
     "fold_floats",
     "fold_words",
 )
-_NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in _NAMES})
+_NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in (*_NAMES, "product_digest")})
 _kernels = _NUMPY
 
 
@@ -335,5 +355,5 @@ def _compiled(numba: Any) -> SimpleNamespace:
             return numba.njit(**options)(getattr(module, name))
 
     _register_callees()
-    own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums")}
+    own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums", "weighted_squares")}
     return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in fused_loops.NAMES})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -89,6 +90,7 @@ def silence(block: Block, width: int) -> Floats:
     return silent if block.offset is None else silent + 0.0 * block.offset
 
 
+@lru_cache(maxsize=16)
 def ones(records: int) -> Floats:
     """A factor with one entry, 1 in every record: it takes no memory, and its
     products are plain sums.

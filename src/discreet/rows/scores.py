@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.rows.kernels import scratch
 from discreet.rows.linear_map import LinearMap, with_offset
+from discreet.rows.look import shared_of
 from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 
 # Elementwise: the derivative of a row's loss in eta, as a function of its label and eta.
@@ -32,7 +33,15 @@ class Labels:
     half_width: float
 
     def of(self, block: Block) -> Floats:
-        return np.asarray(block.y * self.half_width + self.centre)
+        """Each record's label, only to be read; queries of one pass share them."""
+
+        def compute() -> Floats:
+            labels = np.asarray(block.y * self.half_width + self.centre)
+            labels.flags.writeable = False
+            return labels
+
+        found: Floats = shared_of(block, ("labels", self.centre, self.half_width), compute)
+        return found
 
     @property
     def low(self) -> float:
@@ -149,7 +158,7 @@ class MappedMoment(WeightedRows):
 
     def weighted_rows(self, block: Block) -> tuple[Floats, Floats, Floats]:
         z, length = self.map.with_norms(block)
-        shrink = self.radius / np.maximum(length, self.radius)
+        shrink = self.radius / np.clip(length, self.radius, np.inf)
         label = np.clip((self.labels.of(block) - self.y_centre) / self.y_scale, -self.y_bound, self.y_bound)
         return z, shrink, label * (self.y_weight * shrink)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
 from discreet.domain.formula.encoder import FormulaEncoder
 from discreet.rows import CellsInMemory, Columns, LinearMap, digest_of, fused_loops, kernels
+from discreet.rows.cells import cells_at
 from discreet.rows.gradient import GradientSum
 from discreet.rows.grid import product_parts, query_sum
 from discreet.rows.look import one_look
@@ -153,3 +155,15 @@ def test_an_encoder_that_writes_otherwise_has_no_cells():
     for kind in Encoder.__subclasses__():
         own = [kind.__dict__.get(name) for name in ("write_whole", "cells")]
         assert (own[0] is None) == (own[1] is None), kind
+
+
+def test_a_block_that_moves_to_another_process_finds_its_cells_again():
+    """Addresses of the first process would be those of anything in the second."""
+    x, y = table(40)
+    for cells in in_memory(x):
+        block = encoder("drop").encode(cells, y)
+        assert block.cells is not None
+        moved = pickle.loads(pickle.dumps(block))
+        again = (cells_at(place, 1)[0] for place in moved.cells.addresses)
+        assert [*again] == pytest.approx([*x[0]], nan_ok=True)
+        assert not set(moved.cells.addresses.tolist()) & set(block.cells.addresses.tolist())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.rows import kernels
+from discreet.rows import digest_of, kernels
 
 numba = pytest.importorskip("numba")
 COMPILED = kernels._compiled(numba)
@@ -18,7 +18,7 @@ NUMPY = kernels._NUMPY
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, np.nan, np.inf, -np.inf, 1e308, -1e200, 5e-324, -1e-310, 1e-160, 2.0**52]
 seeds = st.integers(0, 2**32 - 1)
 widths = st.integers(1, 7)
-records = st.sampled_from([0, 1, 2, 31, 32, 33, 127, 128, 129, 300])
+records = st.sampled_from([0, 1, 2, 31, 32, 33, 127, 128, 129, 300, 515])
 
 
 def values(seed: int, shape: tuple[int, int]) -> np.ndarray:
@@ -69,6 +69,13 @@ def test_both_kernels_place_weighted_rows_and_sum_them_alike(seed, width, n, bou
         counts = np.zeros((2, 5), dtype=np.int64)
         kernel.count_cells((np.arange(2 * n) % 9 - 2).reshape(2, n), used, counts)
         results.append((tile + 0.0, sums.tolist(), counts.tolist()))
+    squares = np.zeros((2, width + 1, width + 1), dtype=np.int64)
+    if width >= 3:
+        COMPILED.weighted_squares(rows, weight, last, used, bound, 2.0**10, *squares)
+        with np.errstate(all="ignore"):
+            NUMPY.place_weighted(rows, weight, last, 0, bound, 2.0**10, tile)
+        whole = tile[:, used].astype(np.int64)
+        assert np.array_equal(squares[0] * 2**26 + squares[1], whole @ whole.T)
     assert same_bits(results[0][0], results[1][0])
     assert results[0][1:] == results[1][1:]
 
@@ -230,12 +237,11 @@ def test_both_kernels_hash_rows_alike_and_by_value(seed, width, n):
     assert all(np.array_equal(hashes[0], state) for state in hashes[1:])
     assert len(np.unique(hashes[0])) == n  # the words differ, so the rows do
     words, used = np.arange(n, dtype=np.uint64), np.arange(n) % 5 > 0
-    keys = np.array([[2**32 - 1 - key, key] for key in range(width + 1)], dtype=np.uint64)
     digests = set()
     for kernel in (NUMPY, COMPILED):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(kernels, "_kernels", kernel)
-            digests |= {kernels.product_digest([*columns, words], keys, used) for columns in (x, other)}
+            digests |= {digest_of([*columns, words], n, used) for columns in (x, other)}
     assert len(digests) == 1
 
 

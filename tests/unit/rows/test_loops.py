@@ -17,7 +17,7 @@ from discreet.rows.wide_kernels import LIMIT, _careful_rows, _weighted_cells_loo
 NUMPY = kernels._NUMPY
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e200, 5e-324, 1e-160, 2.0**52]
 # One tile and a little more, for every length of a tile.
-RECORDS = (0, 1, 33, 65, 130)
+RECORDS = (0, 1, 33, 65, 130, 515)
 
 
 def values(seed: int, shape: tuple[int, ...], special: float = 0.1) -> np.ndarray:
@@ -49,6 +49,22 @@ def test_loop_that_places_weighted_records(records, with_last):
     NUMPY.place_weighted(rows, weight, last, 5, 2.0, 2.0**20, expected)
     same(found, expected)
     assert np.isfinite(found).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("records", RECORDS)
+@pytest.mark.parametrize("with_last", [False, True])
+@pytest.mark.parametrize("every", [1, 3])
+def test_loop_that_squares_weighted_records(records, with_last, every):
+    """Those that are used, without an array of placed records."""
+    rows, weight = values(records, (4, records)), values(records + 1, (records,))
+    last = values(7, (records,)) if with_last else np.empty(0)
+    used, placed = np.arange(records) % every == 0, np.empty((4 + with_last, records))
+    high, low = np.zeros((2, 4 + with_last, 4 + with_last), dtype=np.int64)
+    kernel_loops.weighted_squares(rows, weight, last, used, 2.0, 2.0**20, high, low)
+    NUMPY.place_weighted(rows, weight, last, 0, 2.0, 2.0**20, placed)
+    whole = placed[:, used].astype(np.int64)
+    assert np.array_equal(high * 2**26 + low, whole @ whole.T)
 
 
 @pytest.mark.filterwarnings("ignore")
