@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -357,6 +358,28 @@ def test_negative_counts_leave_the_mean_label_between_the_cells():
     value = 2.0 * rng.standard_t(2, size=(octaves(model).shape[0], 1)) * rng.choice([0.1, 1.0, 5.0])
     scaling = Scaling(138.0, np.zeros(3), 1.0, 0.1, 0.3, y_noise_std=0.2)
     assert 0 <= label_scale(model, scaling, Answer(value, 2.0)).centre <= 100
+
+
+def test_zeros_alone_do_not_tell_the_mean_of_counts():
+    """Ones that noise hid in their cell were left out of the mean, which was then 1e-7 for .13."""
+    model = model_of("poisson", "log", 0.0, 4.0)
+    value = np.zeros((octaves(model).shape[0], 1))
+    value[0], value[1] = 1460.0, 60.0  # the second is noise beside a large cell
+    scaling = Scaling(1670.0, np.zeros(3), 1.0, 0.13 / 2 - 1, 0.2, y_noise_std=0.08)
+    found = label_scale(model, scaling, Answer(value, 77.0))
+    assert 0.1 < found.centre < 0.25
+    assert found.noise_std == pytest.approx(0.16)
+
+
+def test_rows_that_noise_hides_above_the_last_clear_cell_count_as_an_error_of_the_mean():
+    model = model_of("gamma", "log", 0.01, 100.0)
+    value = np.zeros((octaves(model).shape[0], 1))
+    value[34:38] = 250.0
+    scaling = Scaling(1000.0, np.zeros(3), 1.0, 0.0, 0.3, y_noise_std=2.0)
+    complete = label_scale(model, scaling, Answer(value, 1.0))
+    lacking = label_scale(model, replace(scaling, count=1040.0), Answer(value, 1.0))
+    # Each cell hides three or four rows, so that forty need six octaves.
+    assert lacking.noise_std > 10 * complete.noise_std
 
 
 def test_a_lone_noisy_cell_above_those_that_are_clear_together_breaks_nothing():

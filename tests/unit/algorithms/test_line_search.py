@@ -65,3 +65,14 @@ def test_along_a_group_of_one_class_the_length_is_the_shortest_possible(monkeypa
     # Rows far out lie at places about 4; with fewer than a row of the other class expected, chance
     # explains it.
     assert 0.2 < lengths[0] < lengths[1] <= lengths[2] < 3
+
+
+def test_a_single_cell_tells_no_length(monkeypatch):
+    """All lengths reproduce one cell, and the constant was moved by the longest."""
+    without_rounding(monkeypatch)
+    model = GlmModel(family("poisson"), link("log"), Labels(2.0, 2.0), penalty=np.zeros(2))
+    source = NoisySource(np.zeros((2000, 2)), np.full(2000, -0.5), np.random.default_rng(0), "replace_one")
+    frame = Frame(source, model, Coordinates(np.eye(3)), Foresight(model, True), 2000.0, 1.0)
+    phi = np.array([0.3, 0.01, 0.0])
+    query = profile(frame, phi, LabelScale(model.labels, 1.0, 0.5))
+    assert along(frame, phi, query, source.sum(query, GDP(1.0))) == pytest.approx(phi)

@@ -196,7 +196,7 @@ class Approach:
     def _line_searched(self, cost: GDP) -> bool:
         """Do a line search if it pays; returns whether it was done."""
         frame, phi = self.frame, self.phi
-        if not self.plan.curved or frame.size == int(frame.coordinates.constant):
+        if not self.plan.curved or not np.any(phi[frame.constants :]):  # there is no direction
             return False
         query = profile(frame, phi, self.label)
         pays = self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi))

@@ -84,9 +84,10 @@ def _by_octaves(
     """
     query = octaves(model)
     assert query is not None  # it was asked
-    counts, noise_std = histogram.value[:, 0], histogram.noise_std
-    last = last_clear(counts, noise_std, -1)
-    if last < 0:
+    counts, noise_std, middles = histogram.value[:, 0], histogram.noise_std, _middles(query.y_edges)
+    # If only zeros are clear of the noise, nothing is known about the other labels.
+    last = 1 + last_clear(counts[1:], noise_std, -1)
+    if last < 1:
         return mean, spread, mean_noise
     # Cells below the first clear one hold almost nothing and would only add noise.
     cells = slice(int(np.argmax(counts[: last + 1] > CLEAR * noise_std)), last + 1)
@@ -94,16 +95,27 @@ def _by_octaves(
     found, found_noise = float(counts[cells].sum()), noise_std * math.sqrt(cells.stop - cells.start)
     if found_noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * found_noise:
         return mean, spread, mean_noise
-    shares, middles = counts[cells] / max(found, noise_std), _middles(query.y_edges)[cells]
+    shares, used = counts[cells] / max(found, noise_std), middles[cells]
     # Noise makes some counts negative; the mean still lies between the cells.
-    by_cells = min(max(float(shares @ middles), float(middles[0])), float(middles[-1]))
-    noise = noise_std * float(np.linalg.norm(middles - by_cells)) / max(found, noise_std)
-    wrong = math.hypot(noise, _COARSE * by_cells)
+    by_cells = min(max(float(shares @ used), float(used[0])), float(used[-1]))
+    noise = noise_std * float(np.linalg.norm(used - by_cells)) / max(found, noise_std)
+    hidden = _hidden_above(middles[last + 1 :] - by_cells, count - found + found_noise, noise_std) / count
+    wrong = math.hypot(noise, _COARSE * by_cells, hidden)
     if wrong > mean_noise:
         return mean, spread, mean_noise
     # Labels within one cell may still differ by its width.
-    by_cells_spread = math.sqrt(max(float(shares @ (middles - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
+    by_cells_spread = math.sqrt(max(float(shares @ (used - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
     return by_cells, by_cells_spread, wrong
+
+
+def _hidden_above(excesses: Floats, rows: float, noise_std: float) -> float:
+    """What rows that were not found may add to the sum of labels.
+
+    They lie above the last clear cell, in the lowest cells that can hide them: in each as many as
+    would not be clear of its noise.
+    """
+    before = CLEAR * noise_std * np.arange(len(excesses))
+    return float(np.clip(max(rows, 0.0) - before, 0.0, CLEAR * noise_std) @ excesses)
 
 
 def _middles(edges: Floats) -> Floats:

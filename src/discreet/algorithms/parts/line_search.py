@@ -52,19 +52,19 @@ def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Flo
 def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Floats:
     """Phi with the length and constant that reproduce the mean label and its slope in the profile.
 
-    For two classes it is the shortest length that noise and chance allow: if a group has only one
-    class, all long ones are possible.
+    It is the shortest length that noise and chance allow: a start that is too long is far worse
+    than one that is too short, and if a group has only one class all long ones are possible.
     """
     first, link = int(frame.coordinates.constant), frame.model.link
     # A cell filled by noise alone may be anywhere.
     seen = answer.value[:, 0] > 3 * answer.noise_std
-    if not np.any(seen):
+    if np.sum(seen) < 2:  # a single cell is compatible with any length
         return phi
     exposures = answer.value[seen, 0] * query.largest_exposure
     sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
     places = _MIDDLES[seen]
     noise = answer.noise_std * (query.high - query.low) * float(np.linalg.norm(places))
-    family, margin = frame.model.family, _MARGIN if frame.model.family.label_free else 0.0
+    family = frame.model.family
 
     def excess(length: float) -> tuple[float, float]:
         """The constant for the mean label at this length, and the unexplained slope of
@@ -73,8 +73,8 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
         total, predictors = float(np.sum(sums)), length * places[np.newaxis]
         middle = float(constants(link, predictors, exposures, total)[0]) if first else 0.0
         means = link.mean(middle + length * places)
-        chance = float(places**2 @ (exposures * family.variance(means)))
-        return middle, float(places @ (exposures * means - sums)) + margin * math.sqrt(noise**2 + chance)
+        chance = float(places**2 @ (exposures * family.variance(means))) * frame.dispersion
+        return middle, float(places @ (exposures * means - sums)) + _MARGIN * math.sqrt(noise**2 + chance)
 
     shortest, longest = 0.0, _LONGEST
     for _ in range(_HALVINGS):

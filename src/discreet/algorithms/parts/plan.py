@@ -59,7 +59,7 @@ _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
 WARM_UP_CLIP = 1.2
 # A line search pays if the noise of its length, in standard deviations of the linear
 # predictor, is below this.
-_LINE_SEARCH_NOISE = 0.1
+_LINE_SEARCH_NOISE = 0.4
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 

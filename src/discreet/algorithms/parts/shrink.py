@@ -9,8 +9,9 @@ import numpy as np
 from discreet.rows import Floats, RowsUsed
 
 _LADDER = np.geomspace(1e-6, 1e4, 61)
-# The largest shift towards a goal, in standard deviations of the noise in a direction.
-_FARTHEST = 1.0
+# A direction counts by itself from this square of its noise's standard deviations on, or from that
+# of the largest of as many normal numbers.
+_ALONE = 4.0
 # "clear" and "faint" from this many standard deviations of a chi-square beyond its mean.
 _CLEAR, _FAINT = 6.0, 2.0
 
@@ -31,9 +32,9 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
 
     Entries from ``free`` on have a prior centred at the goal with a common variance, which is
     chosen by maximum likelihood. Those before are not shrunk but follow the others by their
-    correlation. No direction moves by more than one standard deviation of its noise (Efron and
-    Morris' limited translation): strong slopes lie along a few directions, where the loss is flat
-    and the noise large, and all others together would pull them to the goal.
+    correlation. Strong slopes lie along a few directions, where the loss is flat and the noise
+    large, and all others together would pull them to the goal. So a direction that is clear of its
+    noise by itself keeps what its own James-Stein rule keeps.
     """
     away, size = (estimate - goal)[free:], len(estimate) - free
     if size == 0:
@@ -46,8 +47,8 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
     fits = [float(np.sum(np.log(a + values) + square / (a + values))) for a in spreads]
     spread = float(spreads[int(np.argmin(fits))])
     seen = vectors.T @ away
-    most = _FARTHEST * np.sqrt(values)
-    kept = goal[free:] + vectors @ (seen - np.clip(seen * values / (spread + values), -most, most))
+    alone = 1 - max(_ALONE, 2 * math.log(size)) * values / np.maximum(square, 1e-300)
+    kept = goal[free:] + vectors @ (seen * np.maximum(spread / (spread + values), alone))
     result = estimate.copy()
     result[free:] = kept
     if free:
