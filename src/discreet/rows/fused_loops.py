@@ -16,13 +16,11 @@ from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
 
 NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
 _TILE = 512
-# Rows of a table that is stored row by row, read at a time: their cells stay in the first-level
-# cache until all columns are read.
-_FEW_ROWS = 32
 _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 # Callees, and the liberties of the compiler in each: sums of whole numbers that are exact may be
 # fused and added in any order, and nothing else may.
 CALLED = {
+    "gather_tile": False,
     "encode_tile": False,
     "mapped_four": {"contract"},
     "mapped_one": {"contract"},
@@ -50,38 +48,55 @@ def pointers(numba: Any) -> None:
     )
 
 
+def gather_tile(addresses: Any, stride: int, start: int, size: int, tile: Any) -> None:
+    """Cells that are ``stride`` apart, a line for each column below the first: four columns at a
+    time, as neighbours mostly share a cache line.
+    """
+    columns, skipped, reach = len(addresses), np.uint64(8 * stride * start), (size - 1) * stride + 1
+    for step in range(0, columns // 4 * 4, 4):
+        a, b = cells_at(addresses[step] + skipped, reach), cells_at(addresses[step + 1] + skipped, reach)
+        c, d = cells_at(addresses[step + 2] + skipped, reach), cells_at(addresses[step + 3] + skipped, reach)
+        first, second = tile[step + 1, :size], tile[step + 2, :size]
+        third, fourth = tile[step + 3, :size], tile[step + 4, :size]
+        for i in range(size):
+            first[i], second[i] = a[i * stride], b[i * stride]
+            third[i], fourth[i] = c[i * stride], d[i * stride]
+    for column in range(columns // 4 * 4, columns):
+        cells, target = cells_at(addresses[column] + skipped, reach), tile[column + 1, :size]
+        for i in range(size):
+            target[i] = cells[i * stride]
+
+
 def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any, scale: float, tile: Any) -> None:
     """``size`` rows from ``start`` on as (1, x) in whole numbers, one line for each number; for a
     scale of 0, in numbers as they are.
     """
-    whole, worth_of_one = scale > 0.0, scale if scale > 0.0 else 1.0
-    tile[0, :size] = worth_of_one
-    few = size if stride == 1 else _FEW_ROWS
-    for begin in range(0, size, few):
-        rows = min(few, size - begin)
-        for column in range(len(addresses)):
-            low, high, centre = scaling[0, column], scaling[1, column], scaling[2, column]
-            worth, missing = scaling[3, column], scaling[4, column] * worth_of_one
-            missing = np.rint(missing) if whole else missing
-            first = addresses[column] + np.uint64(8 * stride * (start + begin))
-            cells, target = cells_at(first, (rows - 1) * stride + 1), tile[column + 1, begin : begin + rows]
-            if stride == 1:
-                for i in range(rows):
-                    value = cells[i]
-                    value = low if value < low else value
-                    value = high if value > high else value
-                    value = (value - centre) * worth * worth_of_one
-                    target[i] = np.rint(value) if whole else value
-            else:
-                for i in range(rows):
-                    value = cells[i * stride]
-                    value = low if value < low else value
-                    value = high if value > high else value
-                    value = (value - centre) * worth * worth_of_one
-                    target[i] = np.rint(value) if whole else value
-            if missing == missing:
-                for i in range(rows):
-                    target[i] = target[i] if target[i] == target[i] else missing
+    whole, one = scale > 0.0, scale if scale > 0.0 else 1.0
+    tile[0, :size] = one
+    if stride != 1:
+        gather_tile(addresses, stride, start, size, tile)
+    for column in range(len(addresses)):
+        low, high, centre = scaling[0, column], scaling[1, column], scaling[2, column]
+        worth, missing = scaling[3, column], scaling[4, column] * one
+        missing, target = np.rint(missing) if whole else missing, tile[column + 1, :size]
+        if stride == 1:
+            cells = cells_at(addresses[column] + np.uint64(8 * start), size)
+            for i in range(size):
+                value = cells[i]
+                value = low if value < low else value
+                value = high if value > high else value
+                value = (value - centre) * worth * one
+                target[i] = np.rint(value) if whole else value
+        else:
+            for i in range(size):
+                value = target[i]
+                value = low if value < low else value
+                value = high if value > high else value
+                value = (value - centre) * worth * one
+                target[i] = np.rint(value) if whole else value
+        if missing == missing:
+            for i in range(size):
+                target[i] = target[i] if target[i] == target[i] else missing
 
 
 def encode_cells(addresses: Any, stride: int, scaling: Any, out: Any, norms: Any) -> None:
