@@ -10,6 +10,8 @@ residual of the previous ones.
 2. The descent (algorithms/descent.py) fits the family's model on the picked columns,
    with the rest of the budget.
 3. If more columns were picked than wanted, the least certain are dropped, at no cost.
+4. After a single round, for two classes, constant and length of the predictor are checked against
+   the labels along it (_recalibrated).
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.descent import descend
+from discreet.algorithms.parts.line_search import nearest_line, profile_along
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit, kept_columns
 from discreet.algorithms.steps.support_moment import SupportMoment, support_moment
+from discreet.algorithms.steps.whitening import LabelScale
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
-from discreet.privacy import Budget, picks_within
+from discreet.privacy import GDP, Budget, picks_within
 from discreet.rows import Floats, Indices, Labels, LinearMap, OnSupport, ResidualRanking, WideSource
 
 # Shares of mu^2: first look, picks, least squares between rounds; the descent has the rest. Chosen
@@ -33,6 +37,9 @@ from discreet.rows import Floats, Indices, Labels, LinearMap, OnSupport, Residua
 _SHARES = (0.03, 0.40, 0.12)
 # With a single round, as for a small budget, most of the budget is needed to find the columns.
 _SINGLE = (0.03, 0.54, 0.0)
+# Then noise hides where the chosen columns are centred, and with many slopes of one sign the level
+# of predictions is far off. For two classes this share corrects it.
+_RECALIBRATION = 0.04
 # Cells are clipped at this many root mean squares: in a ranking, the noise outweighs the loss.
 _CELL_CLIP, _SINGLE_CELL_CLIP = 1.0, 0.6
 # Residuals of labels that are not classes are clipped at this many standard
@@ -78,17 +85,22 @@ class Rounds:
 
     @property
     def cell_clip(self) -> float:
-        return self.widening * _CELL_CLIP if len(self.picks) > 1 else _SINGLE_CELL_CLIP
+        return _SINGLE_CELL_CLIP if self.is_single else self.widening * _CELL_CLIP
 
-    def shares(self) -> list[float]:
-        """Shares of mu^2: the look; a pick and a least squares per round, except
-        for the last; the descent.
+    @property
+    def is_single(self) -> bool:
+        return len(self.picks) == 1
+
+    def shares(self, recalibrated: bool = False) -> list[float]:
+        """Shares of mu^2: the look; a pick and a least squares per round, except for the last; the
+        descent; the recalibration, if there is one.
         """
-        look, pick, refit = _SHARES if len(self.picks) > 1 else _SINGLE
+        look, pick, refit = _SINGLE if self.is_single else _SHARES
+        last = [_RECALIBRATION] if recalibrated else []
         shares = [look]
         for picks in self.picks:
             shares += [pick * picks / sum(self.picks), refit / max(len(self.picks) - 1, 1)]
-        return [*shares[:-1], 1 - look - pick - refit]
+        return [*shares[:-1], 1 - look - pick - refit - sum(last), *last]
 
 
 def _even(picks: int, rounds: int) -> tuple[int, ...]:
@@ -108,13 +120,16 @@ def select_then_fit(
     """A sparse model by rounds of selection and a descent; planned from public numbers
     unless ``rounds`` is given.
 
-    Privacy: one sum, then a selection and a sum per round, then the descent's sums; their
-    joint cost is the budget.
+    Privacy: one sum, then a selection and a sum per round, then the descent's sums, then a
+    histogram after a single round; their joint cost is the budget.
     """
     rows = source.public_rows
     known = wide_look(source, budget.split([_SHARES[0], 1 - _SHARES[0]])[0], width)
     plan = rounds or Rounds.planned(sparsity, width, budget, rows if rows is not None else known.count)
-    _, *costs, last = budget.split(plan.shares())
+    recalibrated = plan.is_single and model.family.label_free
+    _, *costs = budget.split(plan.shares(recalibrated))
+    recalibration = costs.pop() if recalibrated else None
+    last = costs.pop()
     columns: Indices = np.zeros(0, dtype=np.int64)
     moment = None
     for number, picks in enumerate(plan.picks):
@@ -124,12 +139,15 @@ def select_then_fit(
         picked = source.select(query, picks_within(costs[2 * number], picks)).indices
         columns = np.concatenate([columns, picked])
     columns = np.sort(columns)
+    narrow = OnSupport(source, columns)
     fit = descend(
-        OnSupport(source, columns),
+        narrow,
         Budget.from_mu(last.mu, budget.delta),
         replace(model, penalty=np.zeros(len(columns))),
         x_radius=math.sqrt(len(columns)),
     )
+    if recalibration is not None:
+        fit = _recalibrated(narrow, model, fit, known, recalibration)
     keep = _kept(fit, plan)
     fit = replace(kept_columns(fit, keep), iterations=len(plan.picks) + fit.iterations)
     return SparseFit(columns[keep], fit)
@@ -163,6 +181,31 @@ def _residual_ranking(
 
 def _linear_score(y: Floats, eta: Floats) -> Floats:
     return np.asarray(eta - y)
+
+
+def _recalibrated(source: OnSupport, model: GlmModel, fit: GlmFit, known: WideScaling, cost: GDP) -> GlmFit:
+    """The fit with a constant and length for predictions that labels along its predictor allow.
+
+    Privacy: one histogram. Location and scale of the predictor, where its cells are, come from the
+    released curvature H of the loss, the inverse of the model's covariance: H is about the second
+    moment of (1, x) times a constant.
+    """
+    assert fit.model_covariance is not None
+    slopes, labels = fit.coef[1:], model.labels
+    curvature = np.linalg.pinv(fit.model_covariance, hermitian=True)
+    variance = float(slopes @ np.linalg.pinv(fit.model_covariance[1:, 1:], hermitian=True) @ slopes)
+    if not (variance > 0 and curvature[0, 0] > 0):
+        return fit
+    length = math.sqrt(variance / curvature[0, 0])
+    slopes = slopes / length
+    position = np.concatenate([[-slopes @ curvature[0, 1:] / curvature[0, 0]], slopes])
+    half = labels.half_width
+    query = profile_along(
+        model, position, LabelScale(labels, labels.centre + half * known.y_centre, half * known.y_scale)
+    )
+    middle = float(fit.coef[0] - length * position[0])
+    level, length = nearest_line(model, query, source.sum(query, cost), (middle, length))
+    return replace(fit, coef=np.concatenate([[level], np.zeros(len(slopes))]) + length * position)
 
 
 def _kept(fit: GlmFit, plan: Rounds) -> Indices:

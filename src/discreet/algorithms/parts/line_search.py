@@ -9,11 +9,13 @@ columns, shows how they depend on it. Length and constant are then those of a mo
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.algorithms.parts.constants import constants
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import LabelScale
 from discreet.rows import Answer, Floats, LinearMap
 from discreet.rows.gradient import LabelProfile
@@ -25,21 +27,28 @@ _MIDDLES = np.concatenate([[-20.0], (_EDGES[1:] + _EDGES[:-1]) / 2, [20.0]])
 _BELOW, _ABOVE = 4.0, 6.0
 # The slope of labels is known up to this many standard deviations of noise and chance.
 _MARGIN = 1.0
+# Beyond this many, the profile contradicts a guess.
+_SURE = 2.0
 _LONGEST, _HALVINGS = 10.0, 50
 
 
 def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
     """The query: labels along the slopes of phi."""
-    first, labels = int(frame.coordinates.constant), frame.model.labels
+    first = int(frame.coordinates.constant)
     slopes = phi[first:] / max(float(np.linalg.norm(phi[first:])), 1e-300)
-    matrix = slopes @ frame.coordinates.matrix[first:]
+    return profile_along(frame.model, slopes @ frame.coordinates.matrix[first:], label)
+
+
+def profile_along(model: GlmModel, position: Floats, label: LabelScale) -> LabelProfile:
+    """Labels by position @ (1, x), in standard deviations."""
+    labels = model.labels
     return LabelProfile(
-        LinearMap(matrix[np.newaxis]),
+        LinearMap(position[np.newaxis]),
         labels,
         _EDGES,
         max(labels.low, label.centre - _BELOW * label.scale),
         min(labels.high, label.centre + _ABOVE * label.scale),
-        1.0 if frame.model.exposure is None else frame.model.exposure[1],
+        1.0 if model.exposure is None else model.exposure[1],
     )
 
 
@@ -55,31 +64,77 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
     It is the shortest length that noise and chance allow: a start that is too long is far worse
     than one that is too short, and if a group has only one class all long ones are possible.
     """
-    first, link = int(frame.coordinates.constant), frame.model.link
-    # A cell filled by noise alone may be anywhere.
-    seen = answer.value[:, 0] > 3 * answer.noise_std
-    if np.sum(seen) < 2:  # a single cell is compatible with any length
+    first = int(frame.coordinates.constant)
+    labels = _Profile.read(frame.model, query, answer, frame.dispersion)
+    if labels is None:
         return phi
-    exposures = answer.value[seen, 0] * query.largest_exposure
-    sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
-    places = _MIDDLES[seen]
-    noise = answer.noise_std * (query.high - query.low) * float(np.linalg.norm(places))
-    family = frame.model.family
-
-    def excess(length: float) -> tuple[float, float]:
-        """The constant for the mean label at this length, and the unexplained slope of
-        labels beyond noise and chance.
-        """
-        total, predictors = float(np.sum(sums)), length * places[np.newaxis]
-        middle = float(constants(link, predictors, exposures, total)[0]) if first else 0.0
-        means = link.mean(middle + length * places)
-        chance = float(places**2 @ (exposures * family.variance(means))) * frame.dispersion
-        return middle, float(places @ (exposures * means - sums)) + _MARGIN * math.sqrt(noise**2 + chance)
-
-    shortest, longest = 0.0, _LONGEST
-    for _ in range(_HALVINGS):
-        length = (shortest + longest) / 2
-        constant, slope = excess(length)
-        shortest, longest = (length, longest) if slope < 0 else (shortest, length)
+    length = labels.length(_MARGIN, constant=bool(first))
     slopes = phi[first:] * (length / max(float(np.linalg.norm(phi[first:])), 1e-300))
-    return np.concatenate([[constant], slopes]) if first else slopes
+    return np.concatenate([[labels.constant(length)], slopes]) if first else slopes
+
+
+def nearest_line(
+    model: GlmModel, query: LabelProfile, answer: Answer, guess: tuple[float, float]
+) -> tuple[float, float]:
+    """Constant and length closest to the guess that noise and chance allow."""
+    labels = _Profile.read(model, query, answer)
+    if labels is None:
+        return guess
+    length = float(np.clip(guess[1], labels.length(_SURE), labels.length(-_SURE)))
+    return float(np.clip(guess[0], labels.constant(length, -_SURE), labels.constant(length, _SURE))), length
+
+
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """Places of cells along a direction, exposures (or counts) and sums of labels there, and the
+    noise of a sum.
+    """
+
+    model: GlmModel
+    places: Floats
+    exposures: Floats
+    sums: Floats
+    noise_std: float
+    dispersion: float
+
+    @classmethod
+    def read(cls, model: GlmModel, query: LabelProfile, answer: Answer, dispersion: float = 1.0) -> _Profile | None:
+        # A cell filled by noise alone may be anywhere.
+        seen = answer.value[:, 0] > 3 * answer.noise_std
+        if np.sum(seen) < 2:  # a single cell is compatible with any length
+            return None
+        exposures = answer.value[seen, 0] * query.largest_exposure
+        sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
+        noise_std = answer.noise_std * (query.high - query.low)
+        return cls(model, _MIDDLES[seen], exposures, sums, noise_std, dispersion)
+
+    def constant(self, length: float, deviations: float = 0.0) -> float:
+        """The constant for the mean label, or for one that is this many standard deviations of
+        noise and chance higher.
+        """
+        total, predictors = float(np.sum(self.sums)), length * self.places[np.newaxis]
+        level = float(constants(self.model.link, predictors, self.exposures, total)[0])
+        if not deviations:
+            return level
+        off = self._uncertainty(level, length, np.ones(len(self.places)))
+        return float(constants(self.model.link, predictors, self.exposures, total + deviations * off)[0])
+
+    def length(self, margin: float, constant: bool = True) -> float:
+        """The length without an unexplained slope of labels; shorter by a margin for noise and
+        chance.
+        """
+        shortest, longest = 0.0, _LONGEST
+        for _ in range(_HALVINGS):
+            length = (shortest + longest) / 2
+            level = self.constant(length) if constant else 0.0
+            means = self.model.link.mean(level + length * self.places)
+            slope = float(self.places @ (self.exposures * means - self.sums))
+            excess = slope + margin * self._uncertainty(level, length, self.places)
+            shortest, longest = (length, longest) if excess < 0 else (shortest, length)
+        return length
+
+    def _uncertainty(self, level: float, length: float, weights: Floats) -> float:
+        """The standard deviation of a weighted sum of labels, by noise and chance."""
+        means = self.model.link.mean(level + length * self.places)
+        chance = float(weights**2 @ (self.exposures * self.model.family.variance(means))) * self.dispersion
+        return math.sqrt((self.noise_std * float(np.linalg.norm(weights))) ** 2 + chance)
