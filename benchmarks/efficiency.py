@@ -85,7 +85,8 @@ class Run:
     covered: float
 
 
-def one(kind: str, n: int, d: int, epsilon: float, neighbours: str, seed: int) -> Run:
+def one(kind: str, n: int, d: int, budgets: Sequence[tuple[float, str]], seed: int) -> list[Run]:
+    """One data set: its plain fit, and a private one for each epsilon and relation."""
     X, y, beta = rows(kind, n, d, np.random.default_rng(seed))
     name, link_name, _, _, bounds_y, _ = KINDS[kind]
     metric = information(kind, X, beta)
@@ -93,14 +94,18 @@ def one(kind: str, n: int, d: int, epsilon: float, neighbours: str, seed: int) -
     plain = fit_plain(family(name), link(link_name), design, labels, np.full(d + 1, 1e-8), beta)
     if name == "bernoulli":
         y = y.astype(int)
-    table = estimator(kind, epsilon, neighbours).fit(X, y).results_.records()
-    estimate = np.array([row["estimate"] for row in table])
-    covered = [row["ci_low"] <= b <= row["ci_high"] for row, b in zip(table, beta, strict=True)]
 
     def square(away: np.ndarray) -> float:
         return float(away @ metric @ away) * n / (d + 1)
 
-    return Run(square(estimate - beta), square(plain - beta), square(estimate - plain), float(np.mean(covered)))
+    runs = []
+    for epsilon, neighbours in budgets:
+        table = estimator(kind, epsilon, neighbours).fit(X, y).results_.records()
+        estimate = np.array([row["estimate"] for row in table])
+        covered = [row["ci_low"] <= b <= row["ci_high"] for row, b in zip(table, beta, strict=True)]
+        errors = (square(away) for away in (estimate - beta, plain - beta, estimate - plain))
+        runs.append(Run(*errors, float(np.mean(covered))))
+    return runs
 
 
 def paired(runs: Sequence[Run]) -> tuple[float, float]:
@@ -156,14 +161,14 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     print("\n".join(lines))
+    budgets = [(epsilon, neighbours) for epsilon in asked.epsilons for neighbours in asked.neighbours]
     for kind in asked.kinds:
         for n in asked.rows:
             for d in asked.columns:
-                for epsilon in asked.epsilons:
-                    for neighbours in asked.neighbours:
-                        runs = [one(kind, n, d, epsilon, neighbours, seed) for seed in range(asked.sets)]
-                        lines.append(line(kind, n, d, epsilon, neighbours, runs))
-                        print(lines[-1], flush=True)
+                sets = [one(kind, n, d, budgets, seed) for seed in range(asked.sets)]
+                for budget, *runs in zip(budgets, *sets, strict=True):
+                    lines.append(line(kind, n, d, *budget, runs))
+                    print(lines[-1], flush=True)
     if asked.write:
         command = (
             f"python -m benchmarks.efficiency --sets {asked.sets} --rows {' '.join(map(str, asked.rows))} "
