@@ -380,6 +380,10 @@ def test_rows_that_noise_hides_above_the_last_clear_cell_count_as_an_error_of_th
     lacking = label_scale(model, replace(scaling, count=1040.0), Answer(value, 1.0))
     # Each cell hides three or four rows, so that forty need six octaves.
     assert lacking.noise_std > 10 * complete.noise_std
+    # A precise sum tells the mean then, and the histogram the spread.
+    precise = label_scale(model, replace(scaling, count=1040.0, y_noise_std=0.002), Answer(value, 1.0))
+    assert precise.centre == pytest.approx(50.0, abs=0.1)
+    assert precise.scale == lacking.scale < 1
 
 
 def test_a_lone_noisy_cell_above_those_that_are_clear_together_breaks_nothing():

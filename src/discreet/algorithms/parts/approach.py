@@ -212,7 +212,7 @@ class Approach:
         if squares:
             questions.append(self.frame.squares(self.phi, self.plan.part(squares)))
         answer, *rest = self.frame.ask(*questions)
-        self.phi = along(self.frame, self.phi, query, answer)
+        self.phi = along(self.frame, self.phi, query, answer, self.label)
         if rest:
             self.frame = self.frame.with_squares(questions[-1], rest[0])
 

@@ -99,12 +99,14 @@ def _by_octaves(
     # Noise makes some counts negative; the mean still lies between the cells.
     by_cells = min(max(float(shares @ used), float(used[0])), float(used[-1]))
     noise = noise_std * float(np.linalg.norm(used - by_cells)) / max(found, noise_std)
-    hidden = _hidden_above(middles[last + 1 :] - by_cells, count - found + found_noise, noise_std) / count
-    wrong = math.hypot(noise, _COARSE * by_cells, hidden)
+    wrong = math.hypot(noise, _COARSE * by_cells)
     if wrong > mean_noise:
         return mean, spread, mean_noise
     # Labels within one cell may still differ by its width.
     by_cells_spread = math.sqrt(max(float(shares @ (used - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
+    # The histogram tells the spread; the sum may still tell the mean better.
+    hidden = _hidden_above(middles[last + 1 :] - by_cells, count - found + found_noise, noise_std) / count
+    by_cells, wrong = min((by_cells, math.hypot(wrong, hidden)), (mean, mean_noise), key=lambda known: known[1])
     return by_cells, by_cells_spread, wrong
 
 

@@ -9,7 +9,7 @@ columns, shows how they depend on it. Length and constant are then those of a mo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,8 +58,9 @@ def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Flo
     return noise_std * (query.high - query.low) * math.sqrt(len(_EDGES)) / max(slope, 1e-300)
 
 
-def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Floats:
-    """Phi with the length and constant that reproduce the mean label and its slope in the profile.
+def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer, label: LabelScale) -> Floats:
+    """Phi with the length and constant that reproduce the mean label, as far as the look and the
+    profile tell it, and its slope in the profile.
 
     It is the shortest length that noise and chance allow: a start that is too long is far worse
     than one that is too short, and if a group has only one class all long ones are possible.
@@ -68,6 +69,7 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer) -> Flo
     labels = _Profile.read(frame.model, query, answer, frame.dispersion)
     if labels is None:
         return phi
+    labels = labels.with_look(label, frame.count)
     length = labels.length(_MARGIN, constant=bool(first))
     slopes = phi[first:] * (length / max(float(np.linalg.norm(phi[first:])), 1e-300))
     return np.concatenate([[labels.constant(length)], slopes]) if first else slopes
@@ -86,8 +88,8 @@ def nearest_line(
 
 @dataclass(frozen=True, eq=False)
 class _Profile:
-    """Places of cells along a direction, exposures (or counts) and sums of labels there, and the
-    noise of a sum.
+    """Places of cells along a direction, exposures (or counts) and sums of labels there, the noise
+    of a sum, and the sum of all of them.
     """
 
     model: GlmModel
@@ -96,6 +98,9 @@ class _Profile:
     sums: Floats
     noise_std: float
     dispersion: float
+    total: float
+    # The part of all exposures that lies in these cells.
+    share: float
 
     @classmethod
     def read(cls, model: GlmModel, query: LabelProfile, answer: Answer, dispersion: float = 1.0) -> _Profile | None:
@@ -106,13 +111,23 @@ class _Profile:
         exposures = answer.value[seen, 0] * query.largest_exposure
         sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
         noise_std = answer.noise_std * (query.high - query.low)
-        return cls(model, _MIDDLES[seen], exposures, sums, noise_std, dispersion)
+        share = float(answer.value[seen, 0].sum() / np.maximum(answer.value[:, 0], 0.0).sum())
+        return cls(model, _MIDDLES[seen], exposures, sums, noise_std, dispersion, float(np.sum(sums)), share)
+
+    def with_look(self, label: LabelScale, count: float) -> _Profile:
+        """The sum of labels weighted with that of the look by their precision: the noise of a sum
+        over a wide range of labels may hide it.
+        """
+        rows = count * self.share
+        look, own = (label.noise_std * rows) ** 2, self.noise_std**2 * len(self.sums)
+        trust = look / max(look + own, 1e-300)
+        return replace(self, total=trust * self.total + (1 - trust) * label.centre * rows)
 
     def constant(self, length: float, deviations: float = 0.0) -> float:
         """The constant for the mean label, or for one that is this many standard deviations of
         noise and chance higher.
         """
-        total, predictors = float(np.sum(self.sums)), length * self.places[np.newaxis]
+        total, predictors = self.total, length * self.places[np.newaxis]
         level = float(constants(self.model.link, predictors, self.exposures, total)[0])
         if not deviations:
             return level
