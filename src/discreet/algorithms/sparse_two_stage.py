@@ -40,6 +40,8 @@ _SINGLE = (0.03, 0.54, 0.0)
 # Then noise hides where the chosen columns are centred, and with many slopes of one sign the level
 # of predictions is far off. For two classes this share corrects it.
 _RECALIBRATION = 0.04
+# Slopes for predictions are nothing but noise, if they have less than this part of the estimate's.
+_SHRUNK_AWAY = 1e-6
 # Cells are clipped at this many root mean squares: in a ranking, the noise outweighs the loss.
 _CELL_CLIP, _SINGLE_CELL_CLIP = 1.0, 0.6
 # Residuals of labels that are not classes are clipped at this many standard
@@ -191,21 +193,30 @@ def _recalibrated(source: OnSupport, model: GlmModel, fit: GlmFit, known: WideSc
     moment of (1, x) times a constant.
     """
     assert fit.model_covariance is not None
-    slopes, labels = fit.coef[1:], model.labels
+    labels, inverse = model.labels, np.linalg.pinv(fit.model_covariance[1:, 1:], hermitian=True)
     curvature = np.linalg.pinv(fit.model_covariance, hermitian=True)
-    variance = float(slopes @ np.linalg.pinv(fit.model_covariance[1:, 1:], hermitian=True) @ slopes)
+    slopes, length = _direction(fit), math.sqrt(max(float(fit.coef[1:] @ inverse @ fit.coef[1:]), 0.0))
+    variance = float(slopes @ inverse @ slopes)
     if not (variance > 0 and curvature[0, 0] > 0):
         return fit
-    length = math.sqrt(variance / curvature[0, 0])
-    slopes = slopes / length
+    length /= math.sqrt(curvature[0, 0])
+    slopes = slopes * math.sqrt(curvature[0, 0] / variance)
     position = np.concatenate([[-slopes @ curvature[0, 1:] / curvature[0, 0]], slopes])
     half = labels.half_width
     query = profile_along(
         model, position, LabelScale(labels, labels.centre + half * known.y_centre, half * known.y_scale)
     )
-    middle = float(fit.coef[0] - length * position[0])
+    middle = float(fit.coef[0] - length * position[0])  # the predictor at the centre of rows
     level, length = nearest_line(model, query, source.sum(query, cost), (middle, length))
     return replace(fit, coef=np.concatenate([[level], np.zeros(len(slopes))]) + length * position)
+
+
+def _direction(fit: GlmFit) -> Floats:
+    """The slopes for predictions, or the estimate if they are all shrunk to 0. Columns were picked
+    for their association with the label, so together they may well show it.
+    """
+    slopes, estimate = fit.coef[1:], fit.estimate[1:]
+    return slopes if np.linalg.norm(slopes) > _SHRUNK_AWAY * np.linalg.norm(estimate) else estimate
 
 
 def _kept(fit: GlmFit, plan: Rounds) -> Indices:
