@@ -58,7 +58,8 @@ FIGURE = Figure(
     found=(
         "Not reproduced: with the printed noise the error does not fall with the steps at these sizes.\n"
         "Tight picks and sums have 28 to 210 times less error after ten steps. `auto` is about level with\n"
-        "`tight`. Without noise and with the same clips the error rises from the first step to the tenth."
+        "`tight`. Without noise and with the same clips the error rises from the first step to the tenth.\n"
+        "One repeat a cell."
     ),
 )
 

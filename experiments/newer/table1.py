@@ -154,8 +154,8 @@ FIGURE = Figure(
         "`auto` has the least error of the private methods on normal rows, on CCPP and on GPU. With 2 %\n"
         "outliers Huber's loss (`huber`, DP Huber) is better at epsilon 4 and at 100,000 rows, by 2 to 10\n"
         "times: it estimates the slopes without the outliers, which `auto` does not. At condition 10,000\n"
-        "`auto` is near the plain fit by medians, but one or two of 20 fits at epsilon 1 are far off, so\n"
-        "that its mean is above that of `huber`. Stable least squares has no guarantee with few rows, and\n"
+        "`auto` is near the plain fit by medians, but one of 20 fits is far off in three cells, so that its\n"
+        "mean is above that of `huber` there. Stable least squares has no guarantee with few rows, and\n"
         "refuses in some runs elsewhere; where it answers it has 1 to 300 times the error of `auto`.\n"
         "Adaptive clipping and DP Huber do not converge at condition 10,000 in 30 steps."
     ),

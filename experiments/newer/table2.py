@@ -107,6 +107,13 @@ FIGURE = Figure(
         "does: five steps of length .5, rows cut at 3, width .5."
     ),
     log=False,
+    found=(
+        "`auto` chooses as well as the best subset in 8 of 12 cells. Where it does not, the exponential\n"
+        "mechanism over all subsets is slightly better: .79 against .77 and .76 against .73 with 2,000 rows\n"
+        "at epsilon .5 (within two standard errors), .586 against .582 and .592 against .584 on\n"
+        "superconductivity. top-R loses much where the budget is small. `iht` and Huber's are mostly below\n"
+        "`auto`, and sparse DP Huber is the lowest but on GPU."
+    ),
 )
 
 if __name__ == "__main__":
