@@ -1,4 +1,4 @@
-"""README's two charts, drawn from the tables of ``benchmarks.efficiency`` and
+"""Charts of README and the page on accuracy, drawn from the tables of ``benchmarks.efficiency`` and
 ``benchmarks.real_sets``.
 
 python -m benchmarks.dot_charts
@@ -14,6 +14,8 @@ from benchmarks.names import title_of
 from discreet.report.figure_style import LIMIT, OURS, PEERS, key, log_ticks, save, styled
 
 RESULTS = Path(__file__).parent / "results"
+# Numbers of rows with a panel for each epsilon.
+SHOWN = ("20,000", "200,000")
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -53,6 +55,32 @@ def efficiency(rows: list[dict[str, str]]) -> Any:
     return figure
 
 
+def price(rows: list[dict[str, str]]) -> Any:
+    """The squared error against the number of rows: a line for each model, dashed ones for their
+    limits.
+    """
+    from matplotlib.figure import Figure
+
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    with styled():
+        figure = Figure(figsize=(7.0, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.axhline(1, color=PEERS[2], linewidth=1, label="without privacy")
+        for number, model in enumerate(models):
+            here = [row for row in rows if row["model"] == model]
+            n = [int(row["n"].replace(",", "")) for row in here]
+            errors = [float(row["over the plain fit's"].split()[0]) for row in here]
+            (line,) = axes.plot(n, errors, "o-", color=f"C{number}", label=model)
+            axes.plot(n, [float(row["limit"]) for row in here], ":", color=line.get_color())
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        log_ticks(axes.yaxis)
+        axes.set_xlabel("rows")
+        axes.set_ylabel("squared error, times that\nof a fit without privacy")
+        key(figure, axes, columns=3)
+    return figure
+
+
 def real_sets(rows: list[dict[str, str]]) -> Any:
     """Test losses over that without privacy: one line for each data set, a dot for each epsilon."""
     from matplotlib.figure import Figure
@@ -80,7 +108,9 @@ def real_sets(rows: list[dict[str, str]]) -> Any:
 
 
 def main() -> None:
-    save(efficiency(table(RESULTS / "efficiency.md")), RESULTS / "efficiency.svg")
+    found = [row for row in table(RESULTS / "efficiency.md") if row["d"] == "8" and row["relation"] == "replace_one"]
+    save(efficiency([row for row in found if row["n"] in SHOWN]), RESULTS / "efficiency.svg")
+    save(price([row for row in found if row["epsilon"] == "1"]), RESULTS / "price.svg")
     save(real_sets(table(RESULTS / "real_sets.md")), RESULTS / "real_sets.svg")
 
 

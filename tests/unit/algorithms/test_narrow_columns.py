@@ -12,7 +12,7 @@ from plain_source import without_rounding
 from discreet import LinearRegression
 from discreet.algorithms.descent import descend
 from discreet.algorithms.newton import newton
-from discreet.algorithms.steps.columns import column_histograms, hidden, spread_out, unknown_slopes
+from discreet.algorithms.steps.columns import column_histograms, hidden, mostly_constant, spread_out, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.errors import PrivacyLeakWarning
@@ -91,6 +91,33 @@ def test_missing_rows_are_no_evidence_that_a_column_is_wide():
     query, answer = column_histograms(1), Answer(counts, 10.0, False)
     assert spread_out(query, answer, 500.0, 10.0) == [0.0]
     assert spread_out(query, answer, 1_000.0, 10.0) > 4
+
+
+def test_columns_with_nearly_all_rows_at_an_end_or_at_0_may_be_rare_indicators():
+    counts = np.zeros((32, 4))
+    for column, cell in enumerate((0, 31, 16, 7)):
+        counts[cell, column], counts[20, column] = 970.0, 30.0
+    counts = np.column_stack([counts, np.full(32, 1000 / 32)])
+    query = column_histograms(5)
+    answer = Answer(counts.T.reshape(-1, 1), 5.0, False)
+    assert query.read(answer.value)[0, 0] == 970.0
+    assert mostly_constant(query, answer, 1_000.0).tolist() == [True, True, True, False, False]
+
+
+def test_rare_indicators_are_not_stretched_by_more_rounds(monkeypatch):
+    """Each round beyond the planned ones made predictions worse: log-losses of .24 became .30."""
+    without_rounding(monkeypatch)
+    losses = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((20_000, 16)) < np.geomspace(0.004, 0.3, 16)) * 1.0
+        p = 1 / (1 + np.exp(1.5 - X @ rng.choice([-1.0, 1.0], 16)))
+        model = GlmModel(family("bernoulli"), link("logit"), Labels(0.5, 0.5), penalty=np.zeros(16))
+        source = NoisySource(X, 2.0 * (rng.random(len(p)) < p) - 1, rng, "replace_one")
+        fit = descend(source, Budget.of(1.0, 1e-6), model, x_radius=4.0)
+        q = 1 / (1 + np.exp(-fit.coef[0] - X @ fit.coef[1:]))
+        losses.append(-np.mean(p * np.log(q / p) + (1 - p) * np.log((1 - q) / (1 - p))))
+    assert np.mean(losses) < 0.012
 
 
 def test_only_the_prediction_at_the_mean_is_known_of_a_hidden_column():

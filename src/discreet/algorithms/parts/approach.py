@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
@@ -20,7 +21,7 @@ from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, resembles_public, start
-from discreet.algorithms.steps.columns import column_histograms, spread_out
+from discreet.algorithms.steps.columns import column_histograms, mostly_constant, spread_out
 from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice, power_sums
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
@@ -53,6 +54,8 @@ class Approach:
     more_rounds: int = 0
     # By how many standard deviations of the noise a histogram of each column shows that it is wide.
     spread_out: Floats = None  # type: ignore[assignment]
+    # Which columns may be indicators of rare categories.
+    rare: NDArray[np.bool_] | None = None
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
 
@@ -104,7 +107,9 @@ class Approach:
         self.spread_out = np.zeros(width)
         if width:
             count, noise_std = scaling.seen_count, scaling.count_noise_std
-            self.spread_out = spread_out(column_histograms(width), answers[0], count, noise_std)
+            query = column_histograms(width)
+            self.spread_out = spread_out(query, answers[0], count, noise_std)
+            self.rare = mostly_constant(query, answers[0], count)
         return list(answers[1 if width else 0 :])
 
     def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
@@ -147,7 +152,8 @@ class Approach:
         """White coordinates, and a start that corresponds to the linear fit in them."""
         scaling, label = self.scaling, self.label
         cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
-        linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count, self.spread_out)
+        columns = self.spread_out, self.rare
+        linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count, *columns)
         self.frame, self.phi = start(self.source, self.model, label, linear, self.offset, scaling.count)
         return linear.white
 

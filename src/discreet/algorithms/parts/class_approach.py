@@ -69,6 +69,7 @@ class ClassApproach(Approach):
             length,
             scaling.count,
             self.spread_out,
+            self.rare,
         )
         first, turn = int(white.coordinates.constant), contrasts(model.classes)
         foresight = ClassForesight(model, bool(first), classes=model.classes)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.glm.narrow import NARROWEST, SEEN
@@ -19,6 +20,8 @@ from discreet.rows.histograms import ColumnHistograms
 # Cells of a column's histogram. A column is narrow if two neighbouring cells hold this part of its
 # rows.
 _CELLS, _NARROW = 32, 0.95
+# A column is mostly constant if two neighbouring cells seem to hold this part.
+_MOSTLY = 0.9
 
 
 def column_histograms(width: int) -> ColumnHistograms:
@@ -34,6 +37,17 @@ def spread_out(query: ColumnHistograms, answer: Answer, count: float, count_nois
     fullest = np.max(counts[:, 1:] + counts[:, :-1], axis=1)
     noise = math.hypot(math.sqrt(2) * answer.noise_std, _NARROW * count_noise_std)
     return np.asarray(np.maximum((_NARROW * count - fullest) / noise, 0.0))
+
+
+def mostly_constant(query: ColumnHistograms, answer: Answer, count: float) -> NDArray[np.bool_]:
+    """Whether nearly all rows of a column lie at an end of its range, or at 0 as encoded: it may be
+    the indicator of a rare category.
+    """
+    counts = query.read(answer.value)
+    pairs = counts[:, 1:] + counts[:, :-1]
+    last = pairs.shape[1] - 1
+    place = np.argmax(pairs, axis=1)
+    return np.asarray((np.max(pairs, axis=1) > _MOSTLY * count) & np.isin(place, (0, last // 2, last // 2 + 1, last)))
 
 
 def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: Floats | None = None) -> tuple[int, ...]:

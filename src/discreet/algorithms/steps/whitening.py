@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.algorithms.steps.columns import hidden
 from discreet.algorithms.steps.coordinates import Coordinates, blended, least_moment
@@ -99,6 +100,7 @@ def whiten(
     question: Callable[[LinearMap], Query],
     count: float,
     spread_out: Floats | None,
+    rare: NDArray[np.bool_] | None,
 ) -> Whitening:
     """About ``rounds`` noisy second moments, each in the coordinates found by the previous one.
 
@@ -106,7 +108,9 @@ def whiten(
     direction in the second, and up to two more follow if a column may be so narrow within its
     bounds that noise hides its variance. ``question``: the second moment of z and the labels, for a
     map to z. ``spread_out``: for each column, the evidence of a histogram that it is not narrow;
-    without it there are no more rounds than planned.
+    without it there are no more rounds than planned. ``rare``: the columns that may be indicators
+    of rare categories. Nor are there more if noise hides one of these: they would be stretched
+    until their few rows are long and clipped, and predictions were worse with each round.
 
     Privacy: up to ``rounds`` + 2 sums, each at ``cost`` / rounds of mu^2, or half of the cost for
     those beyond one round.
@@ -121,7 +125,7 @@ def whiten(
             joint[0, 0] = blended(float(joint[0, 0]), noise_std, _TYPICAL_WEIGHT)
         moment = joint[:size, :size]
         white = here.whitened(moment, noise_std, expected)
-        most = _most_rounds(rounds, here, moment, noise_std, spread_out)
+        most = _most_rounds(rounds, here, moment, noise_std, spread_out, rare)
         if number >= most or white.taken_back or _known(moment, noise_std):
             carried = _carried(moment, noise_std, here, white.coordinates)
             return Whitening(white.coordinates, here, joint, noise_std, number, spent, *carried)
@@ -138,6 +142,7 @@ def whiten_labels(
     radius: float,
     count: float,
     spread_out: Floats | None = None,
+    rare: NDArray[np.bool_] | None = None,
 ) -> LinearStart:
     """White coordinates and a linear fit of labels in them.
 
@@ -156,7 +161,7 @@ def whiten_labels(
             radius=radius,
         )
 
-    white = whiten(source, cost, rounds, start, question, count, spread_out)
+    white = whiten(source, cost, rounds, start, question, count, spread_out, rare)
     phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
     noise_std = white.cross()[1] / y_weight
     return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance, noise_std)
@@ -171,6 +176,7 @@ def whiten_classes(
     radius: float,
     count: float,
     spread_out: Floats,
+    rare: NDArray[np.bool_] | None,
 ) -> tuple[Whitening, Floats, float]:
     """White coordinates, the mean of z (e_y - shares)^T in them (a column
     per class), and its noise.
@@ -182,7 +188,7 @@ def whiten_classes(
     def question(linear_map: LinearMap) -> Query:
         return ClassMoment(linear_map, shares.labels, shares.parts, weight, radius)
 
-    white = whiten(source, cost, rounds, start, question, count, spread_out)
+    white = whiten(source, cost, rounds, start, question, count, spread_out, rare)
     cross, noise_std = white.cross()
     return white, cross / weight, noise_std / weight
 
@@ -203,9 +209,18 @@ class ClassShares:
         return cls(labels, counts / np.sum(counts), (answer.noise_std / float(np.min(counts))) ** 2)
 
 
-def _most_rounds(rounds: int, here: Coordinates, moment: Floats, noise_std: float, spread_out: Floats | None) -> int:
+def _most_rounds(
+    rounds: int,
+    here: Coordinates,
+    moment: Floats,
+    noise_std: float,
+    spread_out: Floats | None,
+    rare: NDArray[np.bool_] | None,
+) -> int:
     """How many rounds there may be, after one with this moment."""
     if spread_out is None:
+        return rounds
+    if rare is not None and np.any(rare[list(hidden(here, moment, noise_std))]):
         return rounds
     if _WORTH * least_moment(len(moment), noise_std) < 1 and hidden(here, moment, noise_std, spread_out):
         return rounds + _MORE_ROUNDS
