@@ -33,8 +33,8 @@ def sum_in_threads(function: Callable[[Any], PassSum], pieces: Iterator[Any], wo
     sums.
 
     A single worker is the calling thread. Several are threads of their own, and the calling one
-    waits: its stack is deep, and Python 3.11 would ask the system for another piece of stack in
-    many calls of the innermost functions, which took a twentieth of a pass.
+    waits: its stack is deep, and Python 3.11 may ask the system for another piece of stack in many
+    calls of the innermost functions.
     """
     shared = _Shared(pieces)
 
