@@ -104,7 +104,9 @@ def test_a_fit_prints_its_guarantee_pays_and_writes_the_model(run, tmp_path, dat
         assert words in result.stdout
     model = load(tmp_path / "model.json")
     assert model.results_.names == ("const", "age", "smoker=yes")
-    assert model.coef_ == pytest.approx([5, 200], rel=0.25)
+    # The noise is fresh: of 400 fits 18 were off by more than a quarter, none by 4 standard errors.
+    away = (model.results_.estimates[1:] - [5, 200]) / model.results_.std_errors[1:]
+    assert np.max(np.abs(away)) < 6
     assert (model.privacy_.epsilon(1e-6), model.privacy_.unit) == (pytest.approx(1), "row")
     spent = Ledger(tmp_path / "a.ledger").spent
     assert model.privacy_.mu == pytest.approx(spent.mu)
