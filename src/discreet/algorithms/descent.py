@@ -55,7 +55,7 @@ from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
-from discreet.algorithms.steps.columns import hidden, unknown_slopes
+from discreet.algorithms.steps.columns import hidden, plausible, unknown_slopes
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.kalman import Belief
 from discreet.privacy import GDP, Budget
@@ -393,6 +393,12 @@ class _Descent(Approach):
             path=tuple(turn @ phi for phi in self.path),
         )
 
+    def _plausible(self, phi: Floats) -> Floats:
+        """Phi without implausible slopes of columns that noise hides: nothing else limits these."""
+        frame = self.frame
+        psi = phi.reshape(-1, frame.predictors)
+        return plausible(frame.coordinates, psi, self.hidden, frame.farthest).reshape(-1)
+
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
         """The estimate, shrunk to its goal by its noise.
 
@@ -411,7 +417,7 @@ class _Descent(Approach):
             constants, variance = self._constants(phi)
             seen = np.diagonal(noise)[:first]
             phi[:first] += hidden * seen / (seen + variance) * (constants - phi[:first])
-        return phi
+        return self._plausible(phi)
 
     def _constants(self, phi: Floats) -> tuple[Floats, float]:
         """The constant that gives the mean label with phi's slopes, and the

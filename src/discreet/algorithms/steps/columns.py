@@ -79,7 +79,30 @@ def unknown_slopes(coordinates: Coordinates, columns: Sequence[int], effect: flo
     columns = list(columns)
     slopes = np.eye(matrix.shape[1])[1:][columns]
     if coordinates.constant:
-        centre = -np.linalg.pinv(matrix[1:, 1:]) @ matrix[1:, 0]
-        slopes[:, 0] = -centre[columns]
+        slopes[:, 0] = -_centre(coordinates)[columns]
     phi = np.array([coordinates.phi(slope) for slope in slopes]).reshape(len(slopes), coordinates.size)
     return np.asarray((effect / NARROWEST) ** 2 * phi.T @ phi)
+
+
+def plausible(coordinates: Coordinates, phi: Floats, columns: Sequence[int], most: float) -> Floats:
+    """Phi (coordinates x predictors) with an effect of at most ``most`` for each of these columns,
+    from one declared bound to the other, and the same predictors at the mean of the rows.
+
+    Columns are encoded with bounds -1 and 1.
+    """
+    if not columns or math.isinf(most):
+        return phi
+    matrix, first = coordinates.matrix, int(coordinates.constant)
+    coef, places = matrix.T @ phi, np.array(columns) + 1
+    excess = coef[places] - np.clip(coef[places], -most / 2, most / 2)
+    coef[places] -= excess
+    if first:
+        coef[0] += _centre(coordinates)[places - 1] @ excess
+    # Without an intercept the constant follows from the slopes.
+    return np.asarray(np.linalg.solve(matrix[:, 1 - first :].T, coef[1 - first :]))
+
+
+def _centre(coordinates: Coordinates) -> Floats:
+    """The mean of rows, as far as it is known: z is 0 there."""
+    matrix = coordinates.matrix
+    return np.asarray(-np.linalg.pinv(matrix[1:, 1:]) @ matrix[1:, 0])

@@ -90,6 +90,8 @@ class LabelScale:
     scale: float
     # The noise in the centre.
     noise_std: float = 0.0
+    # Whether noise hides the scale, which is then far too large.
+    hidden: bool = False
 
 
 def whiten(
