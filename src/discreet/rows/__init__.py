@@ -6,8 +6,6 @@ from discreet.rows.cells import CellsInMemory, Scaling
 from discreet.rows.columns import Coded, Columns
 from discreet.rows.grid import (
     count_units,
-    grid_norm,
-    grid_scale,
     left_grid,
     parts_of_each,
     product_parts,
@@ -40,6 +38,7 @@ from discreet.rows.ranking import (
     ranking_unit,
 )
 from discreet.rows.residues import Residues
+from discreet.rows.scales import grid_norm, grid_scale
 from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment, ScoreSum
 from discreet.rows.source import DivisibleSource, MinimisingSource, PartSource, Source, WideSource
 from discreet.rows.support import OnSupport, on_columns

@@ -142,10 +142,10 @@ def mapped_four(matrix: Any, output: int, start: int, stop: int, tile: Any, size
         d0, d1, d2, d3 = four[j], four[j + 1], four[j + 2], four[j + 3]
         for i in range(len(x)):
             u0, u1, u2, u3 = x0[i], x1[i], x2[i], x3[i]
-            first[i] += a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3
-            second[i] += b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3
-            third[i] += c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
-            fourth[i] += d0 * u0 + d1 * u1 + d2 * u2 + d3 * u3
+            first[i] = first[i] + a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3
+            second[i] = second[i] + b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3
+            third[i] = third[i] + c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+            fourth[i] = fourth[i] + d0 * u0 + d1 * u1 + d2 * u2 + d3 * u3
     for j in range(fours, stop):
         x, a, b, c, d = tile[j, :size], one[j], two[j], three[j], four[j]
         for i in range(len(x)):
@@ -166,7 +166,7 @@ def mapped_one(coefficients: Any, start: int, stop: int, tile: Any, line: Any) -
         x0, x1, x2, x3 = tile[j, :size], tile[j + 1, :size], tile[j + 2, :size], tile[j + 3, :size]
         a0, a1, a2, a3 = coefficients[j], coefficients[j + 1], coefficients[j + 2], coefficients[j + 3]
         for i in range(len(line)):
-            line[i] += a0 * x0[i] + a1 * x1[i] + a2 * x2[i] + a3 * x3[i]
+            line[i] = line[i] + a0 * x0[i] + a1 * x1[i] + a2 * x2[i] + a3 * x3[i]
     for j in range(fours, stop):
         x, a = tile[j, :size], coefficients[j]
         for i in range(len(line)):

@@ -14,12 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.rows.histograms import Histogram, one_hot
+from discreet.rows.laws import Rule
 from discreet.rows.linear_map import LinearMap, with_offset
+from discreet.rows.look import look
 from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
 from discreet.rows.scores import Labels
 
 # Elementwise in labels, eta and the length of z.
 RowFunction = Callable[[Floats, Floats, Floats], Floats]
+
+
+def _rule(function: RowFunction) -> Rule | None:
+    """The function as a rule, where it is one that loops may know."""
+    return function if isinstance(function, Rule) else None
+
+
+def _asked(query: object, block: Block) -> Floats | None:
+    """What a query asks of each row, where a loop has computed it already."""
+    return None if look.block is not block or look.found is None else look.found.get(("asked", id(query)))
 
 
 def _positive(length: Floats) -> Floats:
@@ -44,6 +56,10 @@ class GradientSum:
     label: str = "gradient"
     geometry: Geometry = "mapped"
     right_norm: float = 1.0
+
+    @property
+    def rule(self) -> Rule | None:
+        return _rule(self.weight)
 
     @property
     def left_norm(self) -> float:
@@ -80,6 +96,10 @@ class WeightedMoment(WeightedRows):
     weighs_squares: bool = False
 
     @property
+    def rule(self) -> Rule | None:
+        return _rule(self.weight)
+
+    @property
     def left_norm(self) -> float:
         return self.clip
 
@@ -105,7 +125,13 @@ class SizeHistogram(Histogram):
     edges: Floats
     label: str = "sizes of scores"
 
+    @property
+    def rule(self) -> Rule | None:
+        return _rule(self.size)
+
     def numbers(self, block: Block) -> Floats:
+        if (known := _asked(self, block)) is not None:
+            return known
         eta, length = self.map.predictor_and_length(block)
         return self.size(self.labels.of(block), eta, _positive(length))
 
@@ -167,8 +193,13 @@ class BoundedSum:
     def left_norm(self) -> float:
         return self.bound / 2
 
+    @property
+    def rule(self) -> Rule | None:
+        return _rule(self.value)
+
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        eta, length = self.map.predictor_and_length(block)
-        value = self.value(self.labels.of(block), eta, _positive(length))
+        if (value := _asked(self, block)) is None:
+            eta, length = self.map.predictor_and_length(block)
+            value = self.value(self.labels.of(block), eta, _positive(length))
         middled = np.clip(value, -np.inf, self.bound) - self.bound / 2
         return middled[np.newaxis], ones(block.records)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -36,48 +35,19 @@ from discreet.rows.kernels import (
     square_sums,
     weighted_squares,
 )
+from discreet.rows.law_parts import law_parts
 from discreet.rows.look import one_look
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
 from discreet.rows.query import Block, Floats, Query, SummedRows, WeightedRows, is_ones, weight_of
+from discreet.rows.scales import grid_bits, grid_norm, grid_scale
 from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
 # Two numbers of 22 bits multiply to 44 bits, and float64 adds 512 such
 # products exactly: 44 + 9 = 53.
 _EXACT_ROWS = 512
-# Up to this many entries a factor has two halves: four products of such small matrices cost little.
-_FEW_ENTRIES = 16
-
 # Signs are converted to numbers for this many records at a time, which fit into
 # the second-level cache.
 _SIGN_ROWS = 512
-
-
-def grid_bits(entries: int) -> int:
-    """The number of bits of the norm of a factor with this many entries."""
-    return 2 * HALF_BITS if entries <= _FEW_ENTRIES else HALF_BITS
-
-
-@lru_cache(maxsize=1024)
-def grid_scale(norm_bound: float, entries: int, bits: int | None = None) -> float:
-    """Grid units per unit of a factor with this many entries: the finest
-    power of two within the bits.
-    """
-    # Beyond these limits squares of entries near the bound would overflow or
-    # underflow, and evade the clip.
-    if not 1e-100 < norm_bound < 1e100:
-        raise ValueError(f"a factor's norm bound must be between 1e-100 and 1e100, got {norm_bound}")
-    radius = 2.0 ** (grid_bits(entries) if bits is None else bits)
-    return 2.0 ** math.floor(math.log2((radius - math.sqrt(entries) - 1) / norm_bound))
-
-
-def grid_norm(norm_bound: float, entries: int, bits: int | None = None) -> float:
-    """The norm that no clipped factor exceeds, in grid units.
-
-    The float vector is scaled to norm_bound * scale up to rounding of relative size (entries + 8) *
-    2^-53, less than 1 unit; floor(v + u) with 0 <= u < 1 moves each entry by at most 1, so the
-    vector by at most sqrt(entries).
-    """
-    return norm_bound * grid_scale(norm_bound, entries, bits) + math.sqrt(entries) + 1
 
 
 def left_grid(query: Query) -> tuple[float, float]:
@@ -130,8 +100,7 @@ def product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None = N
     ``used`` marks the rows that may contribute. numpy must not warn: a
     warning would depend on a row.
     """
-    with np.errstate(all="ignore"), one_look(block):
-        return _product_parts(query, block, used)
+    return several_parts([query], block, used).reshape(parts_shape(query))
 
 
 def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -> Parts:
@@ -270,11 +239,12 @@ def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_
 
     Those that need all outputs of a map come first: others find in them what they need.
     """
-    found: dict[int, Parts] = {}
-    with one_look(block):
+    with np.errstate(all="ignore"), one_look(block):
+        found = law_parts(queries, block, used)
         for number in sorted(range(len(queries)), key=lambda number: not isinstance(queries[number], WeightedRows)):
-            found[number] = product_parts(queries[number], block, used).ravel()
-    return np.concatenate([found[number] for number in range(len(queries))])
+            if number not in found:
+                found[number] = _product_parts(queries[number], block, used)
+    return np.concatenate([found[number].ravel() for number in range(len(queries))])
 
 
 def parts_of_each(queries: Sequence[Query], together: Parts) -> list[Parts]:

@@ -133,7 +133,7 @@ def placed_sums(
     beyond its scale, which is 0 in most records; each with a line for high and low halves of so
     many bits, or one line. Numbers of 22 bits are summed exactly.
     """
-    used = np.ones(head.shape[1], dtype=np.bool_) if used is None else used
+    used = _all_rows(head.shape[1]) if used is None else used
     sums, rest = np.zeros((2, 1 if half_bits is None else 2, len(head) + len(body)), dtype=np.int64)
     _kernels.placed_sums(head, body, *grid, *grid_of_one, used, 2.0 ** (half_bits or 0), sums, rest)
     return sums, rest
@@ -181,6 +181,35 @@ def sum_cells(
     return sums
 
 
+def has_loops() -> bool:
+    """Whether loops that have no version in numpy may be called."""
+    return _kernels is not _NUMPY
+
+
+def law_pass(
+    cells: CellsInMemory,
+    linear: tuple[float, Floats, NDArray[np.int64]],
+    skipped: int,
+    labels: Floats,
+    used: NDArray[np.bool_] | None,
+    rules: tuple[Any, ...],
+    squares: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    out: Floats,
+) -> None:
+    """See law_loops.py; only where there are loops."""
+    used = _all_rows(len(labels)) if used is None else used
+    _kernels.law_pass(
+        cells.addresses, cells.stride, cells.scaling, *linear, skipped, labels, used, *rules, squares, sums, out
+    )
+
+
+@lru_cache(maxsize=16)
+def _all_rows(records: int) -> NDArray[np.bool_]:
+    """A mask of rows that are all used."""
+    return np.ones(records, dtype=np.bool_)
+
+
 def weighted_squares(
     rows: Floats,
     weight: Floats,
@@ -196,7 +225,7 @@ def weighted_squares(
         return False
     rows = rows.view()
     rows.flags.writeable = False  # always, so that one compiled loop serves
-    used = np.ones(len(weight), dtype=np.bool_) if used is None else used
+    used = _all_rows(len(weight)) if used is None else used
     below = _NO_LINE if last is None else last
     _kernels.weighted_squares(rows, np.ascontiguousarray(weight), below, used, *grid, *sums)
     return True
@@ -215,7 +244,7 @@ def count_cells(cells: NDArray[np.int64], number: int, used: NDArray[np.bool_] |
     range is in none.
     """
     counts = np.zeros((len(cells), number), dtype=np.int64)
-    _kernels.count_cells(cells, np.ones(cells.shape[1], dtype=np.bool_) if used is None else used, counts)
+    _kernels.count_cells(cells, _all_rows(cells.shape[1]) if used is None else used, counts)
     return counts
 
 
@@ -335,17 +364,17 @@ def _register_callees() -> None:
     import numba
     import numba.extending
 
-    from discreet.rows import fused_loops
+    from discreet.rows import fused_loops, law_loops
 
     fused_loops.pointers(numba)
     called = {name: _freedom(name) for name in kernel_loops.CALLED}
-    for name, freedom in {**called, **fused_loops.CALLED}.items():
-        callee = getattr(kernel_loops if name in called else fused_loops, name)
-        numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(callee)
+    for module, names in ((kernel_loops, called), (fused_loops, fused_loops.CALLED), (law_loops, law_loops.CALLED)):
+        for name, freedom in names.items():
+            numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(getattr(module, name))
 
 
 def _compiled(numba: Any) -> SimpleNamespace:
-    from discreet.rows import fused_loops
+    from discreet.rows import fused_loops, law_loops
 
     def jit(module: Any, name: str) -> Any:
         options = {"nogil": True, "error_model": "numpy", "fastmath": _freedom(name)}
@@ -356,4 +385,5 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     _register_callees()
     own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums", "weighted_squares")}
-    return SimpleNamespace(**own, **{name: jit(fused_loops, name) for name in fused_loops.NAMES})
+    fused = {name: jit(module, name) for module in (fused_loops, law_loops) for name in module.NAMES}
+    return SimpleNamespace(**own, **fused)

@@ -102,6 +102,13 @@ class LinearMap:
         scale, spans = 2.0**self.row_bits, self._spans[:outputs]
         return cells is not None and map_cells(cells, scale, self._scaled[:outputs], spans, skipped, out, norms)
 
+    @property
+    def loops(self) -> tuple[float, Floats, NDArray[np.int64]]:
+        """What loops over a block's cells need: the scale of whole rows, the matrix, and where each
+        output has coefficients.
+        """
+        return 2.0**self.row_bits, self._scaled, self._spans
+
     @cached_property
     def _spans(self) -> NDArray[np.int64]:
         """Where each output has coefficients of features that are not 0: from, to."""

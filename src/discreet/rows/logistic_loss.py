@@ -19,10 +19,10 @@ from scipy.special import expit
 
 from discreet.rows.carries import Parts
 from discreet.rows.grid import _exact_product as exact_product
-from discreet.rows.grid import grid_norm, grid_scale
 from discreet.rows.kernels import column_norms, place
 from discreet.rows.linear_map import LinearMap
 from discreet.rows.query import Block, Floats
+from discreet.rows.scales import grid_norm, grid_scale
 from discreet.rows.scores import Labels
 
 # Rows, and each of the three parts of a score, have this many bits: float64

@@ -30,7 +30,7 @@ from discreet.rows.weighted import weigh_cut
 # each exactly: 53 bits.
 _DIGIT_BITS = 16
 _WEIGHT_BITS = 3 * _DIGIT_BITS
-_EXACT_ROWS = 2 ** (53 - ROW_BITS - _DIGIT_BITS)
+EXACT_ROWS = 2 ** (53 - ROW_BITS - _DIGIT_BITS)
 # Rows this much shorter than the radius could have weights so large that other
 # weights would lose bits.
 _SHORT = 2.0**-16
@@ -71,8 +71,7 @@ def mapped_parts(query: MappedQuery, block: Block, used: NDArray[np.bool_] | Non
         weight = weigh_cut(weight, length, query.left_norm, _shortest(query), row_weight)
     if used is not None:
         weight = np.where(used, weight, 0.0)
-    grid = query.left_norm, _shortest(query), _weight_scale(query), 2.0**_DIGIT_BITS
-    return _weighted_rows(query.map, block, weight, length, grid)
+    return _weighted_rows(query.map, block, weight, length, mapped_rule(query))
 
 
 def _weighted_rows(
@@ -80,14 +79,24 @@ def _weighted_rows(
 ) -> Parts:
     """The sum of whole rows (1, x) times whole weights: a pair for each digit of a weight."""
     cells = cells_of(block)
-    pairs = None if cells is None else sum_cells(cells, 2.0**linear.row_bits, weight, length, grid, _EXACT_ROWS)
+    pairs = None if cells is None else sum_cells(cells, 2.0**linear.row_bits, weight, length, grid, EXACT_ROWS)
     if pairs is None:
         lines = linear.whole_lines(block)
-        runs = (slice(start, start + _EXACT_ROWS) for start in range(0, max(lines.shape[1], 1), _EXACT_ROWS))
+        runs = (slice(start, start + EXACT_ROWS) for start in range(0, max(lines.shape[1], 1), EXACT_ROWS))
         sums = [weighted_sum(np.ascontiguousarray(lines[:, run]), weight[run], length[run], *grid) for run in runs]
         pairs = carried(np.stack(sums))
+    return digit_parts(pairs)
+
+
+def digit_parts(pairs: NDArray[np.int64]) -> Parts:
+    """The sums of rows times digits of their weights, each a pair, as ``mapped_parts`` has them."""
     digits, inputs = pairs.shape[1:]
     return pairs.swapaxes(0, 1).reshape(2 * digits, inputs, 1)
+
+
+def mapped_rule(query: MappedQuery) -> tuple[float, float, float, float]:
+    """How ``weighted_sum`` puts a row's weight on the grid."""
+    return query.left_norm, _shortest(query), _weight_scale(query), 2.0**_DIGIT_BITS
 
 
 def mapped_shape(query: MappedQuery) -> tuple[int, int, int]:

@@ -145,7 +145,7 @@ def test_what_is_too_small_to_be_scaled_is_nothing():
 def test_so_many_products_fit_a_float():
     """What float64 adds exactly has 53 bits: 22 + 22 and 512 rows, or 23 + 16 and 2^14 rows."""
     assert 2.0**44 * grid._EXACT_ROWS == 2.0**53
-    assert 2.0 ** (linear_map.ROW_BITS + mapped._DIGIT_BITS) * mapped._EXACT_ROWS == 2.0**53
+    assert 2.0 ** (linear_map.ROW_BITS + mapped._DIGIT_BITS) * mapped.EXACT_ROWS == 2.0**53
     full = np.full((1, 1026), 2.0**22 - 1)
     assert exact_sum(grid._exact_product(full, full))[0, 0] == 1026 * (2**22 - 1) ** 2
 

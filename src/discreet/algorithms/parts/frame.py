@@ -14,10 +14,11 @@ from discreet.algorithms.parts.sizes import EDGES, Sizes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import Whitening
-from discreet.glm import ClippedRows, ClippedScore
+from discreet.glm import ClippedRows, ClippedScore, Gaussian
 from discreet.privacy import GDP
-from discreet.rows import Answer, Floats, Query, Source, shared
+from discreet.rows import Answer, Floats, Query, Source, laws, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
+from discreet.rows.laws import Law, Rule
 
 # Squared residuals are clipped at this many times the dispersion, or where the noise is this part
 # of it, or of its sampling error for normal residuals. With a large budget nothing is clipped, and
@@ -111,7 +112,8 @@ class Frame:
             return score - rows(bottom, y, eta, length).score if bottom > 0 else score
 
         label = "gradient" if bottom == 0 else "gradient above the clip norm"
-        return GradientSum(self.coordinates.map(phi), self.model.labels, weight, top - bottom, self.root_size, label)
+        rule = Rule(weight, self._law, laws.SCORE, top, bottom)
+        return GradientSum(self.coordinates.map(phi), self.model.labels, rule, top - bottom, self.root_size, label)
 
     def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
         """The histogram of the norms of scores, in cells of ``EDGES`` units,
@@ -122,19 +124,15 @@ class Frame:
         def size(y: Floats, eta: Floats, length: Floats) -> Floats:
             return np.where(family.weight(eta, link) > 0, score.size(y, eta) * length / unit, np.nan)
 
-        return SizeHistogram(self.coordinates.map(phi), self.model.labels, size, EDGES)
+        rule = Rule(size, self._law, laws.SIZE, unit)
+        return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES)
 
     def lengths(self, phi: Floats) -> SizeHistogram:
         """The histogram of row lengths, in typical lengths."""
         # A local: a function that held this frame would send the source to a cluster.
         typical = self.root_size
-        return SizeHistogram(
-            self.coordinates.map(phi),
-            self.model.labels,
-            lambda y, eta, length: length / typical + 0 * y,
-            EDGES,
-            label="lengths of rows",
-        )
+        rule = Rule(lambda y, eta, length: length / typical + 0 * y, self._law, laws.LENGTH, typical)
+        return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES, label="lengths of rows")
 
     def weight(self, phi: Floats) -> float:
         """The curvature in a typical direction."""
@@ -172,7 +170,7 @@ class Frame:
         return WeightedMoment(
             self.coordinates.map(phi),
             self.model.labels,
-            lambda y, eta, length: np.sqrt(rows(clip, y, eta, length).slope),
+            Rule(lambda y, eta, length: np.sqrt(rows(clip, y, eta, length).slope), self._law, laws.ROOT_SLOPE, clip),
             norm,
         )
 
@@ -182,7 +180,7 @@ class Frame:
         return WeightedMoment(
             self.coordinates.map(phi),
             self.model.labels,
-            lambda y, eta, length: rows(clip, y, eta, length).score,
+            Rule(lambda y, eta, length: rows(clip, y, eta, length).score, self._law, laws.SCORE, clip),
             clip,
             label="second moment of scores",
             weighs_squares=True,
@@ -195,7 +193,8 @@ class Frame:
         def value(y: Floats, eta: Floats, length: Floats) -> Floats:
             return family.squared_residual(y, eta, link)
 
-        query = BoundedSum(self.coordinates.map(phi), self.model.labels, value, self.dispersion)
+        rule = Rule(value, self._law, laws.SQUARE)
+        query = BoundedSum(self.coordinates.map(phi), self.model.labels, rule, self.dispersion)
         noise = max(_SQUARES_NOISE * self.count, _SQUARES_SAMPLING * math.sqrt(2 * self.count)) * self.dispersion
         affordable = noise / max(self.source.noise_std(query, cost), 1e-300)
         most = min(2 * self.count, _MOST_SQUARES)  # no square exceeds the sum of all
@@ -237,6 +236,14 @@ class Frame:
             return found
 
         return rows
+
+    @property
+    def _law(self) -> Law | None:
+        """The law of labels, where loops know it."""
+        model = self.model
+        if type(model.family) is Gaussian and model.link.is_identity:
+            return Law(laws.GAUSSIAN, 0.0, 0.0, centred=False)
+        return None
 
     @property
     def _score(self) -> ClippedScore:
