@@ -37,6 +37,7 @@ from discreet.rows.kernels import (
 )
 from discreet.rows.law_parts import law_parts
 from discreet.rows.look import one_look
+from discreet.rows.look_parts import look_parts
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
 from discreet.rows.query import Block, Floats, Query, SummedRows, WeightedRows, is_ones, weight_of
 from discreet.rows.scales import grid_bits, grid_norm, grid_scale
@@ -193,20 +194,35 @@ def _summed_parts(
     The grid's 1 is a power of two; its dither makes it one unit more in a few
     records, which are multiplied. ``counted`` records add to the first entry of a "counted" query.
     """
-    entries, norms = len(head) + len(body), (query.left_norm, query.right_norm)
+    entries = len(head) + len(body)
     if entries != query.shape[not left] or query.shape[left] != 1:
         raise TypeError(f"query {query.label!r} gives other factors than it declares")
-    seeds, scales = [math.sqrt(3) / norm for norm in norms], (left_grid(query)[0], right_grid(query)[0])
-    own, one = (0, 1) if left else (1, 0)
-    grid, grid_of_one = (norms[own], scales[own], seeds[one]), (norms[one], scales[one], seeds[own])
-    halves = grid_bits(entries) > HALF_BITS
+    numbers, half, halves = _grids(query, left=left)
     head, body = np.ascontiguousarray(head), np.ascontiguousarray(body)
-    sums, rest = placed_sums(head, body, grid, grid_of_one, used, HALF_BITS if halves else None)
+    bits = int(math.log2(half)) if halves == 2 else None
+    sums, rest = placed_sums(head, body, numbers, used, bits)
+    return _pairs_of_sums(query, sums, rest, counted, left=left)
+
+
+def _grids(query: Query, *, left: bool = False) -> tuple[tuple[float, ...], float, int]:
+    """The grids of a query's vectors and of the 1 beside them (``placed_sums``), the worth of a
+    high half, and the number of halves.
+    """
+    norms, scales = (query.left_norm, query.right_norm), (left_grid(query)[0], right_grid(query)[0])
+    seeds, (own, one) = [math.sqrt(3) / norm for norm in norms], (0, 1) if left else (1, 0)
+    numbers = norms[own], scales[own], seeds[one], norms[one], scales[one], seeds[own]
+    halves = 1 + (grid_bits(query.shape[own]) > HALF_BITS)
+    return numbers, 2.0 ** (HALF_BITS if halves == 2 else 0), halves
+
+
+def _pairs_of_sums(query: Query, sums: Parts, rest: Parts, counted: int, *, left: bool = False) -> Parts:
+    """What ``placed_sums`` found, times the grid's 1."""
+    entries, scale_of_one = sums.shape[1], (right_grid if left else left_grid)(query)[0]
     for line, units in zip(sums, _halved(count_units(query), len(sums)), strict=True):
         line[0] += counted * units
     above, below = np.zeros((2, len(sums) + 1, entries), dtype=np.int64)
     above[:-1], below[1:] = sums, rest
-    pairs = shifted(above, int(math.log2(scales[one])) - HALF_BITS) + shifted(below, 0)
+    pairs = shifted(above, int(math.log2(scale_of_one)) - HALF_BITS) + shifted(below, 0)
     parts = pairs.swapaxes(0, 1).reshape(-1, entries)
     return parts[:, :, np.newaxis] if left else parts[:, np.newaxis, :]
 
@@ -241,6 +257,7 @@ def several_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_
     """
     with np.errstate(all="ignore"), one_look(block):
         found = law_parts(queries, block, used)
+        found |= look_parts(queries, block, used, _grids, _pairs_of_sums, _count_pairs)
         for number in sorted(range(len(queries)), key=lambda number: not isinstance(queries[number], WeightedRows)):
             if number not in found:
                 found[number] = _product_parts(queries[number], block, used)
@@ -266,7 +283,12 @@ def _counted_parts(
     histograms, (cells, columns) = _histograms(query), query.shape
     if cell.dtype != np.int64 or cell.shape != (histograms, records) or columns != 1 or query.right_norm != 1.0:
         raise TypeError(f"query {query.label!r} must give one cell per record and histogram")
-    counts = _counts(np.ascontiguousarray(cell), cells // histograms, used, weight).ravel()
+    return _count_pairs(query, _counts(np.ascontiguousarray(cell), cells // histograms, used, weight))
+
+
+def _count_pairs(query: Query, found: NDArray[Any]) -> Parts:
+    """Counts times the grid's 1."""
+    counts, cells = found.ravel(), query.shape[0]
     halves = np.array(divmod(right_grid(query)[0], 2.0**HALF_BITS))
     pairs = carried((halves[:, np.newaxis] * counts)[np.newaxis])
     return pairs.swapaxes(0, 1).reshape(4, cells, 1)

@@ -17,7 +17,16 @@ _WIDE = 512  # records whose entries stay in the second-level cache
 # of addition is allowed.
 IN_ANY_ORDER = ("digit_sums", "square_sums", "whole_sum")
 # What other loops call.
-CALLED = ("aligned", "place_tile", "square_sums", "digit_sums", "weight_digits", "whole_sum", "whole_products")
+CALLED = (
+    "aligned",
+    "place_tile",
+    "square_sums",
+    "digit_sums",
+    "weight_digits",
+    "whole_sum",
+    "whole_products",
+    "sum_placed",
+)
 
 
 def aligned(lines: int, size: int) -> Any:
@@ -179,51 +188,55 @@ def placed_sums(
     sums: Any,
     rest: Any,
 ) -> None:
-    lines = aligned(6, _WIDE)
-    clip, dither, norms, more, high, low = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
-    one_clip = one_bound / (one_bound if one_bound > 1.0 else 1.0) * one_scale
+    tile, work = aligned(len(head) + len(body), _WIDE), aligned(6, _WIDE)
+    grids = np.array([norm_bound, scale, seed, one_bound, one_scale, one_seed])
     for start in range(0, len(used), _WIDE):
         some = used[start : start + _WIDE]
-        squares, beyond = norms[: len(some)], more[: len(some)]
-        squares[:] = 0.0
         for entry in range(len(head)):
-            values = head[entry, start : start + _WIDE]
-            for i in range(len(values)):
-                squares[i] += values[i] * values[i]
+            tile[entry, : len(some)] = head[entry, start : start + _WIDE]
         for entry in range(len(body)):
-            values = body[entry, start : start + _WIDE]
-            for i in range(len(values)):
-                squares[i] += values[i] * values[i]
-        odd = 0
+            tile[len(head) + entry, : len(some)] = body[entry, start : start + _WIDE]
+        sum_placed(tile, some, grids, half, work, sums, rest)
+
+
+def sum_placed(tile: Any, some: Any, grids: Any, half: float, work: Any, sums: Any, rest: Any) -> None:
+    """``placed_sums`` of the records of a tile."""
+    norm_bound, scale, seed, one_bound, one_scale, one_seed = grids[0], grids[1], grids[2], grids[3], grids[4], grids[5]
+    clip, dither, high, low = work[0], work[1], work[4], work[5]
+    squares, beyond = work[2, : len(some)], work[3, : len(some)]
+    one_clip = one_bound / (one_bound if one_bound > 1.0 else 1.0) * one_scale
+    squares[:] = 0.0
+    for entry in range(len(tile)):
+        values = tile[entry, : len(some)]
+        for i in range(len(values)):
+            squares[i] += values[i] * values[i]
+    odd = 0
+    for i in range(len(squares)):
+        norm = np.sqrt(squares[i])
+        low_bits = (norm / norm_bound + seed) * 268435456.0
+        dither[i] = low_bits - np.floor(low_bits)
+        clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+        finite = np.isfinite(norm)
+        low_bits = (1.0 / one_bound + (norm if finite else 0.0) * one_seed) * 268435456.0
+        beyond[i] = np.floor(one_clip + (low_bits - np.floor(low_bits))) - one_scale
+        squares[i] = 1.0 if finite and some[i] else 0.0
+        odd += beyond[i] != 0.0
+    for entry in range(len(tile)):
+        values = tile[entry, : len(some)]
         for i in range(len(squares)):
-            norm = np.sqrt(squares[i])
-            low_bits = (norm / norm_bound + seed) * 268435456.0
-            dither[i] = low_bits - np.floor(low_bits)
-            clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
-            finite = np.isfinite(norm)
-            low_bits = (1.0 / one_bound + (norm if finite else 0.0) * one_seed) * 268435456.0
-            beyond[i] = np.floor(one_clip + (low_bits - np.floor(low_bits))) - one_scale
-            squares[i] = 1.0 if finite and some[i] else 0.0
-            odd += beyond[i] != 0.0
-        for entry in range(len(head) + len(body)):
-            if entry < len(head):
-                values = head[entry, start : start + _WIDE]
-            else:
-                values = body[entry - len(head), start : start + _WIDE]
+            value = np.floor(values[i] * clip[i] + dither[i])
+            high[i] = value if squares[i] > 0.0 else 0.0
+        if len(sums) == 2:
             for i in range(len(squares)):
-                value = np.floor(values[i] * clip[i] + dither[i])
-                high[i] = value if squares[i] > 0.0 else 0.0
-            if len(sums) == 2:
-                for i in range(len(squares)):
-                    value = high[i]
-                    above = np.floor(value * (1 / half))
-                    high[i], low[i] = above, value - above * half
-                sums[1, entry] += np.int64(whole_sum(low[: len(squares)]))
-                if odd:
-                    rest[1, entry] += whole_products(low[: len(squares)], beyond)
-            sums[0, entry] += np.int64(whole_sum(high[: len(squares)]))
+                value = high[i]
+                above = np.floor(value * (1 / half))
+                high[i], low[i] = above, value - above * half
+            sums[1, entry] += np.int64(whole_sum(low[: len(squares)]))
             if odd:
-                rest[0, entry] += whole_products(high[: len(squares)], beyond)
+                rest[1, entry] += whole_products(low[: len(squares)], beyond)
+        sums[0, entry] += np.int64(whole_sum(high[: len(squares)]))
+        if odd:
+            rest[0, entry] += whole_products(high[: len(squares)], beyond)
 
 
 def whole_products(values: Any, others: Any) -> Any:

@@ -120,22 +120,22 @@ def place_weighted(
 def placed_sums(
     head: Floats,
     body: Floats,
-    grid: tuple[float, float, float],
-    grid_of_one: tuple[float, float, float],
+    grids: tuple[float, ...],
     used: NDArray[np.bool_] | None,
     half_bits: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sums of records that are placed on a grid beside a factor which is 1 in every record.
 
     A record is ``head`` above ``body``, neither of which is written to. A grid is the bound of a
-    factor's norm, its scale and its seed: ``place`` gets the seed of the records as it is, and that
-    of the 1 times the record's norm. Returns the sums, and those of products with what the 1 became
-    beyond its scale, which is 0 in most records; each with a line for high and low halves of so
-    many bits, or one line. Numbers of 22 bits are summed exactly.
+    factor's norm, its scale and its seed, first of the records and then of the 1: ``place`` gets
+    the seed of the records as it is, and that of the 1 times the record's norm. Returns the sums,
+    and those of products with what the 1 became beyond its scale, which is 0 in most records; each
+    with a line for high and low halves of so many bits, or one line. Numbers of 22 bits are summed
+    exactly.
     """
     used = _all_rows(head.shape[1]) if used is None else used
     sums, rest = np.zeros((2, 1 if half_bits is None else 2, len(head) + len(body)), dtype=np.int64)
-    _kernels.placed_sums(head, body, *grid, *grid_of_one, used, 2.0 ** (half_bits or 0), sums, rest)
+    _kernels.placed_sums(head, body, *grids, used, 2.0 ** (half_bits or 0), sums, rest)
     return sums, rest
 
 
@@ -202,6 +202,20 @@ def law_pass(
     _kernels.law_pass(
         cells.addresses, cells.stride, cells.scaling, *linear, skipped, labels, used, *rules, squares, sums, out
     )
+
+
+def look_pass(
+    cells: CellsInMemory,
+    labels: Floats,
+    used: NDArray[np.bool_] | None,
+    looks: Floats,
+    sums: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None:
+    """See look_loops.py; only where there are loops."""
+    used = _all_rows(len(labels)) if used is None else used
+    _kernels.look_pass(cells.addresses, cells.stride, cells.scaling, labels, used, looks, sums, rest, counts)
 
 
 @lru_cache(maxsize=16)
@@ -364,17 +378,22 @@ def _register_callees() -> None:
     import numba
     import numba.extending
 
-    from discreet.rows import fused_loops, law_loops
+    from discreet.rows import fused_loops, law_loops, look_loops
 
     fused_loops.pointers(numba)
     called = {name: _freedom(name) for name in kernel_loops.CALLED}
-    for module, names in ((kernel_loops, called), (fused_loops, fused_loops.CALLED), (law_loops, law_loops.CALLED)):
+    for module, names in (
+        (kernel_loops, called),
+        (fused_loops, fused_loops.CALLED),
+        (law_loops, law_loops.CALLED),
+        (look_loops, look_loops.CALLED),
+    ):
         for name, freedom in names.items():
             numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(getattr(module, name))
 
 
 def _compiled(numba: Any) -> SimpleNamespace:
-    from discreet.rows import fused_loops, law_loops
+    from discreet.rows import fused_loops, law_loops, look_loops
 
     def jit(module: Any, name: str) -> Any:
         options = {"nogil": True, "error_model": "numpy", "fastmath": _freedom(name)}
@@ -385,5 +404,5 @@ def _compiled(numba: Any) -> SimpleNamespace:
 
     _register_callees()
     own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums", "weighted_squares")}
-    fused = {name: jit(module, name) for module in (fused_loops, law_loops) for name in module.NAMES}
+    fused = {name: jit(module, name) for module in (fused_loops, law_loops, look_loops) for name in module.NAMES}
     return SimpleNamespace(**own, **fused)

@@ -11,14 +11,15 @@ import pytest
 from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
 from discreet.glm import ClippedScore, Gaussian, Identity
-from discreet.rows import LinearMap, fused_loops, kernel_loops, kernels, law_loops, laws
+from discreet.rows import LinearMap, PowerSums, fused_loops, kernel_loops, kernels, law_loops, laws, look_loops
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.grid import parts_of_each, product_parts, query_sum, several_parts
+from discreet.rows.histograms import ColumnHistograms
 from discreet.rows.laws import Law, Rule
 from discreet.rows.scores import Labels, MappedMoment
 
 WIDTH = 17  # more than 16 entries have a grid of one half, whose squares a loop sums
-LOOPS = {name: getattr(module, name) for module in (fused_loops, law_loops) for name in module.NAMES}
+LOOPS = {name: getattr(module, name) for module in (fused_loops, law_loops, look_loops) for name in module.NAMES}
 LOOPS |= {name: getattr(kernel_loops, name) for name in ("square_sums", "weighted_squares")}
 LAWS = {
     "gaussian": (Gaussian(), Identity(), (-3.0, 3.0), True),
@@ -98,6 +99,7 @@ def loops(request, monkeypatch):
         chosen = SimpleNamespace(**{**vars(kernels._NUMPY), **LOOPS})
         monkeypatch.setattr(fused_loops, "_TILE", 16)
         monkeypatch.setattr(law_loops, "_TILE", 16)
+        monkeypatch.setattr(look_loops, "_TILE", 16)
     return lambda: monkeypatch.setattr(kernels, "_kernels", chosen)
 
 
@@ -121,6 +123,21 @@ def test_sums_are_those_of_the_steps(name, records, missing, loops, monkeypatch)
             assert (sums(some, block, None), sums(some, block, used)) == wanted
             alone = [query_sum(query, product_parts(query, block)).tolist() for query in some]
             assert alone == wanted[0]
+
+
+@pytest.mark.parametrize("missing", ["drop", "centre"])
+@pytest.mark.parametrize("records", [0, 1, 100])
+def test_first_looks_are_those_of_the_steps(records, missing, loops, monkeypatch):
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    used, radius = np.arange(records) % 5 > 0, WIDTH**0.5
+    free = [PowerSums(WIDTH, radius, with_x=with_x) for with_x in (True, False)]
+    asked = [*free, ColumnHistograms(WIDTH, 8), *(PowerSums.counting(WIDTH, radius, with_x=one.with_x) for one in free)]
+    found = blocks("gaussian", records, missing)
+    expected = sums(asked, found[0], None), sums(asked, found[0], used)
+    loops()
+    for block in found:
+        assert (sums(asked, block, None), sums(asked, block, used)) == expected
+        assert sums(asked[3:], block, used) == expected[1][3:]
 
 
 def test_the_loop_runs_and_rows_beyond_its_tile_are_carried(monkeypatch):
