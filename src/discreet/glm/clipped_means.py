@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy import special
 
+from discreet.glm.exponential import exponential
 from discreet.glm.link_base import Floats
 
 # Up to this count, summing a distribution function is faster than calling the special function.
@@ -32,11 +33,11 @@ def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
 def _small_counts(mean: Floats, count: Floats) -> tuple[Floats, Floats]:
     """P(Y <= count) and P(Y = count) for small counts: a recursive sum of a few terms."""
     below, at = np.zeros_like(mean), np.zeros_like(mean)
-    mass = np.exp(-mean)
+    mass = exponential(-mean)
     for j in range(int(np.max(count, initial=-1.0)) + 1):
         below += mass * (count >= j)
         at += mass * (count == j)
-        mass = mass * mean / (j + 1)
+        mass = mass * mean * (1.0 / (j + 1))
     return np.minimum(below, 1.0), at
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from discreet.glm.exponential import exponential
 from discreet.glm.link_base import CanonicalLink, Floats, Link, floats, product
 
 # exp(700) = 1e304 leaves room for a label's factor. exp(-700) is still a normal number,
@@ -21,7 +22,7 @@ _NORMAL_DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 def _exp(eta: ArrayLike) -> Floats:
-    return np.exp(np.clip(floats(eta), -_EXPONENT, _EXPONENT))
+    return exponential(np.clip(floats(eta), -_EXPONENT, _EXPONENT))
 
 
 def _softplus(eta: Floats) -> Floats:
@@ -70,11 +71,13 @@ class Logit(CanonicalLink):
     curvature_turns = (-math.log(2.0 + math.sqrt(3.0)), math.log(2.0 + math.sqrt(3.0)))
 
     def mean(self, eta: ArrayLike) -> Floats:
-        return np.asarray(special.expit(floats(eta)))
+        near = floats(eta)
+        tail = exponential(-np.abs(near))
+        return np.asarray(np.where(near >= 0.0, 1.0, tail) / (1.0 + tail))
 
     def slope(self, eta: ArrayLike) -> Floats:
         # mean (1 - mean) is even in eta; this form is accurate where the mean is near 1.
-        tail = np.exp(-np.abs(floats(eta)))
+        tail = exponential(-np.abs(floats(eta)))
         return tail / ((1.0 + tail) * (1.0 + tail))
 
     def curvature(self, eta: ArrayLike) -> Floats:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.rows.histograms import Histogram, one_hot
+from discreet.rows.histograms import Histogram, cell_of, one_hot
 from discreet.rows.laws import Rule
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.look import look
-from discreet.rows.query import Block, Floats, Geometry, WeightedRows, ones
+from discreet.rows.query import Block, Floats, Geometry, OneCell, WeightedRows, ones
 from discreet.rows.scores import Labels
 
 # Elementwise in labels, eta and the length of z.
@@ -137,7 +138,7 @@ class SizeHistogram(Histogram):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelProfile:
+class LabelProfile(OneCell):
     """Exposures (or counts) and sums of labels, by the position of rows along one direction.
 
     Positions are in cells of ``edges``. Labels are clipped to [low, high] and measured from low, in
@@ -163,12 +164,19 @@ class LabelProfile:
         return len(self.edges) + 1, 2
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        cells, numbers = np.empty((self.shape[0], block.records)), np.ones((2, block.records))
+        cells = np.empty((self.shape[0], block.records))
         one_hot(self.map.apply(block)[0], self.edges, cells)
+        return cells, self._numbers(block)
+
+    def cell_and_numbers(self, block: Block) -> tuple[NDArray[np.int64], Floats]:
+        return cell_of(self.map.apply(block)[0], self.edges)[0], self._numbers(block)
+
+    def _numbers(self, block: Block) -> Floats:
+        numbers = np.ones((2, block.records))
         if block.offset is not None:
             numbers[0] = np.minimum(np.exp(block.offset) / self.largest_exposure, 1.0)
         numbers[1] = (np.clip(self.labels.of(block), self.low, self.high) - self.low) / (self.high - self.low)
-        return cells, numbers
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)

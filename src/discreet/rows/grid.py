@@ -39,7 +39,7 @@ from discreet.rows.law_parts import law_parts
 from discreet.rows.look import one_look
 from discreet.rows.look_parts import look_parts
 from discreet.rows.mapped import MappedQuery, mapped_grid, mapped_parts, mapped_shape, mapped_sum
-from discreet.rows.query import Block, Floats, Query, SummedRows, WeightedRows, is_ones, weight_of
+from discreet.rows.query import Block, Floats, OneCell, Query, SummedRows, WeightedRows, is_ones, weight_of
 from discreet.rows.scales import grid_bits, grid_norm, grid_scale
 from discreet.rows.weighted import COUNT_BITS, weigh, whole_weights
 
@@ -115,6 +115,11 @@ def _product_parts(query: Query, block: Block, used: NDArray[np.bool_] | None) -
         return _counted_sums(query, block, used, weight)
     if isinstance(query, SummedRows) and weight is None:
         return _summed_parts(query, *query.summed_rows(block), used)
+    # A factor of few entries has so many bits that its dither may round up to a whole unit.
+    if isinstance(query, OneCell) and weight is None and grid_bits(query.shape[0]) == HALF_BITS:
+        one = query.cell_and_numbers(block)
+        if one is not None:
+            return _one_cell_parts(query, *one, used)
     left, right = query.factors(block)
     if query.geometry == "cells":
         return _counted_parts(query, left, block.records, used, weight)
@@ -292,6 +297,29 @@ def _count_pairs(query: Query, found: NDArray[Any]) -> Parts:
     halves = np.array(divmod(right_grid(query)[0], 2.0**HALF_BITS))
     pairs = carried((halves[:, np.newaxis] * counts)[np.newaxis])
     return pairs.swapaxes(0, 1).reshape(4, cells, 1)
+
+
+def _one_cell_parts(query: Query, cell: NDArray[np.int64], right: Floats, used: NDArray[np.bool_] | None) -> Parts:
+    """Sums by cell of right factors.
+
+    The left factor has many entries, so 22 bits: on the grid it is a power of two in its cell, as
+    its norm is 1 and so is its bound, and the dither is below 1. Beside a right factor of 1 all
+    records add the same to their cell, so one of them tells it.
+    """
+    cells, columns = query.shape
+    if query.left_norm != 1.0 or query.geometry != "nonnegative" or len(right) != columns:
+        raise TypeError(f"query {query.label!r} must give one cell per record, with numbers beside it")
+    if is_ones(right):
+        single = _summed_parts(query, np.eye(cells, 1), np.empty((0, 1)), None, left=True)[:, :1]
+        return np.asarray(single * count_cells(cell[np.newaxis], cells, used).T)
+    np.maximum(right, 0.0, out=right)
+    _on_grid(right, query.right_norm, right_grid(query)[0], np.full(len(cell), math.sqrt(3) / query.left_norm))
+    there = (cell >= 0) & (cell < cells) & (True if used is None else used)
+    place, halves = np.where(there, cell, cells), _halves(right)
+    sums = np.array([np.bincount(place, line, cells + 1)[:cells] for line in halves]).astype(np.int64)
+    bits = int(math.log2(left_grid(query)[0]))
+    pairs = shifted(sums.reshape(-1, columns, cells).swapaxes(1, 2), bits)
+    return pairs.swapaxes(0, 1).reshape(-1, cells, columns)
 
 
 def _histograms(query: Query) -> int:

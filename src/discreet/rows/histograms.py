@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.rows.kernels import cells_between, even_cells
 from discreet.rows.linear_map import LinearMap
-from discreet.rows.query import Block, Floats, Geometry, encoded_x, ones, silence
+from discreet.rows.query import Block, Floats, Geometry, OneCell, encoded_x, ones, silence
 from discreet.rows.scores import Labels
 
 Function = Callable[[Floats], Floats]
@@ -61,7 +61,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Look(OneCell):
     """Histograms of y, in the user's units, and of the norm of encoded x;
     without edges one is left out.
 
@@ -102,6 +102,12 @@ class Look:
             one_hot(encoded_x(block, self.width)[1], self.norm_edges, row[cells:])
         row += silent
         return row, ones(block.records)
+
+    def cell_and_numbers(self, block: Block) -> tuple[NDArray[np.int64], Floats] | None:
+        if len(self.norm_edges):
+            return None
+        labels = self.labels.of(block)
+        return cell_of(labels + silence(block, self.width), self.y_edges)[0], ones(block.records)
 
     def read(self, counts: Floats) -> tuple[Floats, Floats]:
         """The two histograms of a released answer."""

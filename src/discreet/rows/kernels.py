@@ -378,13 +378,15 @@ def _register_callees() -> None:
     import numba
     import numba.extending
 
-    from discreet.rows import fused_loops, law_loops, look_loops
+    from discreet.rows import exp_loops, fused_loops, law_loops, look_loops, poisson_loops
 
     fused_loops.pointers(numba)
     called = {name: _freedom(name) for name in kernel_loops.CALLED}
     for module, names in (
         (kernel_loops, called),
         (fused_loops, fused_loops.CALLED),
+        (exp_loops, exp_loops.CALLED),
+        (poisson_loops, poisson_loops.CALLED),
         (law_loops, law_loops.CALLED),
         (look_loops, look_loops.CALLED),
     ):

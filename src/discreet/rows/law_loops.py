@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.rows.exp_loops import exp_line
 from discreet.rows.fused_loops import add_carried, add_squares, encode_tile, mapped_four, mapped_one, silent_line
 from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
+from discreet.rows.poisson_loops import poisson_limits, poisson_slopes
 
 NAMES = ("law_pass",)
 # Less than 512, whose squares float64 adds exactly; lines of 512 would share the same few places
@@ -23,6 +25,8 @@ CALLED = {
     "law_lines": False,
     "rule_line": False,
     "clipped_score": False,
+    "clipped_slope": False,
+    "limits_for": False,
     "shrunk_rows": False,
     "bounded_weight": False,
 }
@@ -49,48 +53,106 @@ def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size
         norms[i] = np.sqrt(norms[i])
 
 
-def law_lines(law: Any, y: Any, eta: Any, lines: Any) -> None:
-    """Scores, their sizes, and weights in the information of rows: the first lines."""
-    score, sizes, weight = lines[0, : len(y)], lines[1, : len(y)], lines[2, : len(y)]
-    for i in range(len(y)):
-        score[i] = eta[i] - y[i]
-        sizes[i] = np.abs(score[i])
-        weight[i] = 1.0
+def law_lines(law: Any, y: Any, eta: Any, lines: Any, work: Any) -> None:
+    """Scores, their sizes, weights in the information, and means of rows: the first lines."""
+    size, family = len(y), law[0]
+    score, sizes, weight, mean = lines[0, :size], lines[1, :size], lines[2, :size], lines[3, :size]
+    lines[4, 0] = -1.0  # no clip norm yet
+    if family == 0.0:
+        for i in range(size):
+            score[i] = eta[i] - y[i]
+            sizes[i] = np.abs(score[i])
+            weight[i] = 1.0
+    elif family == 1.0:
+        for i in range(size):
+            sizes[i] = -np.abs(eta[i])
+        exp_line(sizes, work[0, :size], weight)
+        for i in range(size):
+            tail = weight[i]
+            chance = (1.0 if eta[i] >= 0.0 else tail) / (1.0 + tail)
+            other = 1.0 - chance
+            score[i] = chance - y[i]
+            sizes[i] = chance if chance > other else other
+            weight[i] = tail / ((1.0 + tail) * (1.0 + tail))
+    else:
+        for i in range(size):
+            near = -700.0 if eta[i] < -700.0 else eta[i]
+            sizes[i] = 700.0 if near > 700.0 else near
+        exp_line(sizes, work[0, :size], mean)
+        for i in range(size):
+            score[i] = mean[i] - y[i]
+            sizes[i] = np.abs(score[i])
+            weight[i] = mean[i]
 
 
-def clipped_score(clip: float, length: Any, lines: Any, out: Any) -> None:
+def clipped_score(law: Any, clip: float, y: Any, length: Any, lines: Any, work: Any, out: Any) -> None:
     """Scores within clip / length."""
-    score, sizes = lines[0, : len(out)], lines[1, : len(out)]
-    for i in range(len(out)):
+    size, score, sizes = len(out), lines[0, : len(out)], lines[1, : len(out)]
+    if law[0] == 2.0 and law[3] > 0.0:
+        limits_for(law, clip, length, lines, work)
+        gain, centre, low, high = lines[6, :size], lines[7, :size], lines[8, :size], lines[9, :size]
+        expected = lines[10, :size]
+        for i in range(size):
+            label = y[i] - centre[i]
+            label = -low[i] if label < -low[i] else label
+            label = high[i] if label > high[i] else label
+            out[i] = gain[i] * (expected[i] - label)
+        return
+    for i in range(size):
         far = length[i] if not length[i] < 1e-100 else 1e-100
         value = sizes[i] if not sizes[i] < 1e-300 else 1e-300
         part = clip / far / value
         out[i] = score[i] * (1.0 if part > 1.0 else part)
 
 
-def rule_line(what: int, first: float, second: float, y: Any, length: Any, lines: Any, out: Any) -> None:
+def limits_for(law: Any, clip: float, length: Any, lines: Any, work: Any) -> None:
+    """``poisson_limits``, unless they are there already."""
+    if lines[4, 0] != clip:
+        lines[4, 0] = clip
+        poisson_limits(clip, law, length, lines[3, : len(length)], lines[5:], work)
+
+
+def clipped_slope(law: Any, clip: float, length: Any, lines: Any, work: Any, out: Any) -> None:
+    """The derivatives of expected scores within clip / length."""
+    size, sizes, weight = len(out), lines[1, : len(out)], lines[2, : len(out)]
+    if law[0] == 2.0 and law[3] > 0.0:
+        limits_for(law, clip, length, lines, work)
+        poisson_slopes(law, lines[3, :size], lines[5:], work, out)
+        return
+    for i in range(size):
+        far = length[i] if not length[i] < 1e-100 else 1e-100
+        if law[0] == 1.0:
+            value = sizes[i] if not sizes[i] < 1e-300 else 1e-300
+            part = clip / far / value
+            out[i] = weight[i] * (1.0 if part > 1.0 else part)
+        else:
+            out[i] = weight[i] * (1.0 if sizes[i] < clip / far else 0.0)
+
+
+def rule_line(law: Any, rule: Any, y: Any, length: Any, lines: Any, work: Any, out: Any) -> None:
     """What a rule of ``laws.py`` asks of each row."""
-    score, sizes, weight, more = lines[0, : len(y)], lines[1, : len(y)], lines[2, : len(y)], lines[3, : len(y)]
-    if what == 0:
-        clipped_score(first, length, lines, out)
+    what, first, second, size = rule[0], rule[1], rule[2], len(y)
+    score, sizes, weight, more = lines[0, :size], lines[1, :size], lines[2, :size], lines[13, :size]
+    if what == 0.0:
         if second > 0.0:
-            clipped_score(second, length, lines, more)
-            for i in range(len(out)):
-                out[i] -= more[i]
-    elif what == 1:
-        for i in range(len(out)):
-            far = length[i] if not length[i] < 1e-100 else 1e-100
-            out[i] = np.sqrt(weight[i] if sizes[i] < first / far else 0.0 * weight[i])
-    elif what == 2:
-        for i in range(len(out)):
+            clipped_score(law, second, y, length, lines, work, more)
+        clipped_score(law, first, y, length, lines, work, out)
+        for i in range(size if second > 0.0 else 0):
+            out[i] -= more[i]
+    elif what == 1.0:
+        clipped_slope(law, first, length, lines, work, out)
+        for i in range(size):
+            out[i] = np.sqrt(out[i])
+    elif what == 2.0:
+        for i in range(size):
             far = length[i] if not length[i] < 1e-100 else 1e-100
             out[i] = sizes[i] * far / first if weight[i] > 0.0 else np.nan
-    elif what == 3:
-        for i in range(len(out)):
+    elif what == 3.0:
+        for i in range(size):
             far = length[i] if not length[i] < 1e-100 else 1e-100
             out[i] = far / first + 0.0 * y[i]
     else:
-        for i in range(len(out)):
+        for i in range(size):
             out[i] = score[i] * score[i]
 
 
@@ -136,7 +198,7 @@ def law_pass(
     """
     outputs, inputs = matrix.shape
     tile, z, placed = aligned(inputs, _TILE), aligned(outputs, _TILE), aligned(squares.shape[2], _TILE)
-    rows, lines, digits = aligned(5, _TILE), aligned(8, _TILE), aligned(3, _TILE)
+    rows, lines, work, digits = aligned(5, _TILE), aligned(14, _TILE), aligned(8, _TILE), aligned(3, _TILE)
     tile[:], none = 0.0, rows[4, :0]
     totals = np.zeros((len(gradients), 3, inputs))
     whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
@@ -150,14 +212,14 @@ def law_pass(
         encode_tile(addresses, stride, start, size, scaling, scale, tile)
         map_tile(matrix, spans, skipped, whole, tile, size, z, length)
         if skipped:
-            law_lines(law, y, z[0, :size], lines)
+            law_lines(law, y, z[0, :size], lines, work)
         for number in range(len(asked)):
             rule = asked[number]
-            rule_line(int(rule[0]), rule[1], rule[2], y, length, lines, out[number, start : start + size])
+            rule_line(law, rule, y, length, lines, work, out[number, start : start + size])
         for number in range(len(moments)):
             rule = moments[number]
             if skipped:
-                rule_line(int(rule[0]), rule[1], rule[2], y, length, lines, weight)
+                rule_line(law, rule, y, length, lines, work, weight)
                 bounded_weight(rule[3], length, weight)
                 place_tile(z[skipped:], weight, none, 0, size, rule[3], rule[4], placed)
             else:
@@ -176,7 +238,7 @@ def law_pass(
         summed += size
         for number in range(len(gradients)):
             rule = gradients[number]
-            rule_line(int(rule[0]), rule[1], rule[2], y, length, lines, weight)
+            rule_line(law, rule, y, length, lines, work, weight)
             for i in range(0 if all_used else size):
                 weight[i] = weight[i] if some[i] else 0.0
             weight_digits(weight, length, rule[3], rule[4], rule[5], rule[6], digits)

@@ -119,8 +119,10 @@ def _lines(rules: dict[int, list[float]]) -> tuple[list[int], Floats]:
 
 
 def _law(law: Law | None, half_width: float, centre: float) -> Floats:
-    of_law = (0.0, 0.0, 0.0, 0.0) if law is None else (law.family, law.y_low, law.y_high, law.centred)
-    return np.array([*of_law, half_width, centre], dtype=np.float64)
+    if law is None:
+        return np.array([0.0, 0.0, 0.0, 0.0, half_width, centre, 1.0])
+    of_law = law.family, law.y_low, law.y_high, law.centred
+    return np.array([*of_law, half_width, centre, law.dispersion], dtype=np.float64)
 
 
 def _rule(rule: Rule | None) -> list[float]:

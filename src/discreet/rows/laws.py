@@ -18,19 +18,22 @@ Floats = NDArray[np.float64]
 GAUSSIAN, BERNOULLI, POISSON = 0, 1, 2
 # What is asked: a score clipped at ``first`` (less the one clipped at ``second``), the root of its
 # slope, the size of the score times |z| / ``first``, |z| / ``first``, or the squared residual.
+# Loops add up the chances of counts: labels must not be larger than this, which is public.
+MOST_COUNTS = 23.0
 SCORE, ROOT_SLOPE, SIZE, LENGTH, SQUARE = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Law:
-    """A family with its canonical link, the range of labels, and whether the mean of clipped scores
-    is subtracted from them.
+    """A family with its canonical link, the range of labels, whether the mean of clipped scores is
+    subtracted from them, and the dispersion with which it is computed.
     """
 
     family: int
     y_low: float
     y_high: float
     centred: bool
+    dispersion: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

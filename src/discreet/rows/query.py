@@ -191,6 +191,18 @@ class SummedRows(ABC):
         return ones(block.records), np.vstack(self.summed_rows(block))
 
 
+class OneCell(ABC):
+    """A query of nonnegative numbers in one cell: its left factor has a single 1, in the row's own
+    cell, and a norm of 1.
+    """
+
+    @abstractmethod
+    def cell_and_numbers(self, block: Block) -> tuple[NDArray[np.int64], Floats] | None:
+        """The cell of each record (-1: none), and its right factor, the query's own array or
+        ``ones``; None where the factor has more than a single 1.
+        """
+
+
 def reach(
     geometry: Geometry, neighbours: Neighbours, contribution: float, rows_per_person: int = 1, count: float = 0.0
 ) -> float:

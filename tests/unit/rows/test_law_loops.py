@@ -10,7 +10,7 @@ import pytest
 
 from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
-from discreet.glm import ClippedScore, Gaussian, Identity
+from discreet.glm import Bernoulli, ClippedScore, Gaussian, Identity, Log, Logit, Poisson
 from discreet.rows import LinearMap, PowerSums, fused_loops, kernel_loops, kernels, law_loops, laws, look_loops
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.grid import parts_of_each, product_parts, query_sum, several_parts
@@ -23,6 +23,9 @@ LOOPS = {name: getattr(module, name) for module in (fused_loops, law_loops, look
 LOOPS |= {name: getattr(kernel_loops, name) for name in ("square_sums", "weighted_squares")}
 LAWS = {
     "gaussian": (Gaussian(), Identity(), (-3.0, 3.0), True),
+    "bernoulli": (Bernoulli(), Logit(), (0.0, 1.0), True),
+    "poisson": (Poisson(), Log(), (0.0, 7.0), True),
+    "poisson without a centre": (Poisson(), Log(), (0.0, 7.0), False),
 }
 
 

@@ -14,7 +14,7 @@ from discreet.algorithms.parts.sizes import EDGES, Sizes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import Whitening
-from discreet.glm import ClippedRows, ClippedScore, Gaussian
+from discreet.glm import Bernoulli, ClippedRows, ClippedScore, Gaussian, Log, Logit, Poisson
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query, Source, laws, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
@@ -243,6 +243,11 @@ class Frame:
         model = self.model
         if type(model.family) is Gaussian and model.link.is_identity:
             return Law(laws.GAUSSIAN, 0.0, 0.0, centred=False)
+        if type(model.family) is Bernoulli and isinstance(model.link, Logit):
+            return Law(laws.BERNOULLI, 0.0, 0.0, centred=False)
+        low, high = model.labels.low, model.labels.high
+        if type(model.family) is Poisson and isinstance(model.link, Log) and high <= laws.MOST_COUNTS:
+            return Law(laws.POISSON, low, high, self.centred, self.dispersion)
         return None
 
     @property

@@ -1,0 +1,102 @@
+"""Clipped scores of counts whose mean is subtracted, for a tile of rows.
+
+The bits are those of glm/clipping.py and glm/clipped_means.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.rows.exp_loops import exp_line
+
+CALLED = {"poisson_means": False, "poisson_limits": False, "poisson_slopes": False}
+
+
+def poisson_means(
+    mean: Any, centre: Any, low: Any, high: Any, dispersion: float, most: float, work: Any, out: Any
+) -> None:
+    """E max(-low, min(high, Y - centre)) for counts of this mean up to ``most``."""
+    size = len(out)
+    mass, top, bottom, words = work[0, :size], work[1, :size], work[2, :size], work[3, :size]
+    under_top, at_top, under_bottom, at_bottom = work[4, :size], work[5, :size], work[6, :size], work[7, :size]
+    for i in range(size):
+        shift = mean[i] - centre[i]
+        top[i] = np.floor(mean[i] + (high[i] - shift))
+        bottom[i] = np.ceil(mean[i] - (low[i] + shift)) - 1
+        out[i] = -mean[i]
+        under_top[i] = at_top[i] = under_bottom[i] = at_bottom[i] = 0.0
+    exp_line(out, words, mass)
+    for count in range(int(most) + 2):
+        inverse = 1.0 / (count + 1)
+        for i in range(size):
+            chance = mass[i]
+            under_top[i] += chance if top[i] >= count else 0.0
+            at_top[i] += chance if top[i] == count else 0.0
+            under_bottom[i] += chance if bottom[i] >= count else 0.0
+            at_bottom[i] += chance if bottom[i] == count else 0.0
+            mass[i] = chance * mean[i] * inverse
+    for i in range(size):
+        shift = mean[i] - centre[i]
+        lower, upper = low[i] + shift, high[i] - shift
+        far = 8.0 * (1 + np.sqrt(dispersion * mean[i]))
+        cut = (upper < far) | (lower < (far if far < mean[i] else mean[i]))
+        inner = mean[i] * (at_bottom[i] - at_top[i])
+        above = 1.0 if under_top[i] > 1.0 else under_top[i]
+        below = 1.0 if under_bottom[i] > 1.0 else under_bottom[i]
+        part = inner + upper * (1.0 - above) - lower * below
+        out[i] = shift + part if cut else shift
+
+
+def poisson_limits(clip: float, law: Any, length: Any, raw: Any, lines: Any, work: Any) -> None:
+    """Mean, gain, centre, the limits of the clip and the mean of what it leaves: six lines."""
+    size, y_low, y_high = len(raw), law[1], law[2]
+    mean, gain, centre = lines[0, :size], lines[1, :size], lines[2, :size]
+    low, high, expected, reach = lines[3, :size], lines[4, :size], lines[5, :size], lines[6, :size]
+    for i in range(size):
+        middle = 1e-12 if raw[i] < 1e-12 else raw[i]
+        middle = 1e12 if middle > 1e12 else middle
+        ratio = raw[i] / middle
+        mean[i], gain[i] = middle, 1.0 if ratio < 1.0 else ratio
+        far = length[i] if not length[i] < 1e-100 else 1e-100
+        least = clip / far / gain[i]
+        reach[i] = 1e15 if least > 1e15 else least
+        middle = y_low if middle < y_low else middle
+        centre[i] = y_high if middle > y_high else middle
+        lowest, highest = centre[i] - y_low, y_high - centre[i]
+        low[i] = reach[i] if not lowest <= reach[i] else lowest
+        high[i] = reach[i] if not highest <= reach[i] else highest
+    poisson_means(mean, centre, low, high, law[6], y_high, work, expected)
+    for i in range(size):
+        shift, far = expected[i], reach[i]
+        shift = -far if shift < -far else shift
+        taken = (far if shift > far else shift) if np.abs(expected[i]) > 0.01 * far else 0.0
+        lowest, highest = centre[i] - y_low, y_high - centre[i]
+        less, more = far - taken, far + taken
+        low[i] = less if not lowest <= less else lowest
+        high[i] = more if not highest <= more else highest
+    poisson_means(mean, centre, low, high, law[6], y_high, work, expected)
+
+
+def poisson_slopes(law: Any, raw: Any, lines: Any, work: Any, out: Any) -> None:
+    """The derivatives of expected scores in eta."""
+    size = len(raw)
+    mean, gain, centre, low, high = (
+        lines[0, :size],
+        lines[1, :size],
+        lines[2, :size],
+        lines[3, :size],
+        lines[4, :size],
+    )
+    moved, above = lines[6, :size], lines[7, :size]
+    for i in range(size):
+        moved[i] = mean[i] + 1e-4 * mean[i]
+    poisson_means(moved, centre, low, high, law[6], law[2], work, above)
+    for i in range(size):
+        moved[i] = mean[i] - 1e-4 * mean[i]
+    poisson_means(moved, centre, low, high, law[6], law[2], work, out)
+    for i in range(size):
+        slope = gain[i] * raw[i] * (above[i] - out[i]) / (2 * (1e-4 * mean[i]))
+        slope = 0.0 if slope < 0.0 else slope
+        out[i] = raw[i] if slope > raw[i] else slope
