@@ -22,6 +22,8 @@ from discreet.rows.scores import MappedMoment
 
 _Moment = WeightedMoment | MappedMoment
 _Asked = SizeHistogram | BoundedSum
+# They are compared by identity, so that they can be keys.
+_Fused = GradientSum | _Moment | _Asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +67,23 @@ def law_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | 
     if not has_loops() or cells_of(block) is None or block.offset is not None or weight_of(block) is not None:
         return {}
     found: dict[int, Parts] = {}
-    for group in _groups(tuple(queries)):
+    for group in _groups(tuple((n, query) for n, query in enumerate(queries) if isinstance(query, _Fused))):
         found |= group.parts(queries, block, used)
     return found
 
 
 @lru_cache(maxsize=8)
-def _groups(queries: tuple[Query, ...]) -> list[_Group]:
-    """Found once for all blocks of a pass."""
-    numbers: dict[Hashable, list[int]] = {}
-    for number, query in enumerate(queries):
+def _groups(queries: tuple[tuple[int, _Fused], ...]) -> list[_Group]:
+    """Found once for all blocks of a pass; each query comes with its position."""
+    groups: dict[Hashable, dict[int, _Fused]] = {}
+    for number, query in queries:
         if (key := _key(query)) is not None:
-            numbers.setdefault(key, []).append(number)
-    return [_group({number: queries[number] for number in group}) for group in numbers.values()]
+            groups.setdefault(key, {})[number] = query
+    return [_group(group) for group in groups.values()]
 
 
-def _key(query: Query) -> Hashable | None:
+def _key(query: _Fused) -> Hashable | None:
     """What queries of one loop have in common; None for a query that loops do not answer."""
-    if not isinstance(query, GradientSum | _Moment | _Asked):
-        return None
     if isinstance(query, _Moment) and grid_bits(query.shape[0]) != HALF_BITS:
         return None
     law = None
@@ -94,14 +94,13 @@ def _key(query: Query) -> Hashable | None:
     return query.map.key, law, query.labels.centre, query.labels.half_width
 
 
-def _group(queries: dict[int, Query]) -> _Group:
+def _group(queries: dict[int, _Fused]) -> _Group:
     moments = {n: _moment(query) for n, query in queries.items() if isinstance(query, _Moment)}
     gradients = {
         n: [*_rule(query.rule), *mapped_rule(query)] for n, query in queries.items() if isinstance(query, GradientSum)
     }
     asked = {n: _rule(query.rule) for n, query in queries.items() if isinstance(query, _Asked)}
     first = next(iter(queries.values()))
-    assert isinstance(first, GradientSum | _Moment | _Asked)
     law = None if isinstance(first, MappedMoment) or first.rule is None else first.rule.law
     return _Group(
         first.map,
