@@ -212,10 +212,11 @@ def look_pass(
     sums: NDArray[np.int64],
     rest: NDArray[np.int64],
     counts: NDArray[np.int64],
+    norms: Floats,
 ) -> None:
     """See look_loops.py; only where there are loops."""
     used = _all_rows(len(labels)) if used is None else used
-    _kernels.look_pass(cells.addresses, cells.stride, cells.scaling, labels, used, looks, sums, rest, counts)
+    _kernels.look_pass(cells.addresses, cells.stride, cells.scaling, labels, used, looks, sums, rest, counts, norms)
 
 
 @lru_cache(maxsize=16)

@@ -55,19 +55,27 @@ def count_columns(tile: Any, norms: Any, some: Any, counts: Any) -> None:
 
 
 def look_pass(
-    addresses: Any, stride: int, scaling: Any, labels: Any, used: Any, looks: Any, sums: Any, rest: Any, counts: Any
+    addresses: Any,
+    stride: int,
+    scaling: Any,
+    labels: Any,
+    used: Any,
+    looks: Any,
+    sums: Any,
+    rest: Any,
+    counts: Any,
+    norms: Any,
 ) -> None:
     """Of each look: whether with x, whether it counts, its weight, middle and radius, the grids of
     ``placed_sums``, the worth of a high half, and the number of halves. The last entry of its sums
-    is the number of complete rows.
+    is the number of complete rows. Norms of encoded rows are added to ``norms``, which must be 0.
     """
     columns = len(addresses)
-    tile, norms, work = aligned(columns + 4, _TILE), aligned(1, _TILE)[0], aligned(6, _TILE)
+    tile, work = aligned(columns + 4, _TILE), aligned(6, _TILE)
     for start in range(0, len(labels), _TILE):
         size = min(_TILE, len(labels) - start)
-        y, some, lengths = labels[start : start + size], used[start : start + size], norms[:size]
+        y, some, lengths = labels[start : start + size], used[start : start + size], norms[start : start + size]
         encode_tile(addresses, stride, start, size, scaling, 0.0, tile[3:])
-        lengths[:] = 0.0
         for column in range(columns):
             add_squares(tile[column + 4, :size], lengths)
         for i in range(size):
