@@ -212,14 +212,18 @@ def test_a_logistic_model_takes_its_classes_from_the_domain(call):
 MOMENT = "smoker=yes,const,age\n0.3,0.3,15\n0.3,1,50\n15,50,2800\n"
 FITS = {
     "sparse": ["--model", "sparse", "--sparsity", "1"],
-    "sparse gamma": ["--model", "sparse", "--sparsity", "1", "--family", "poisson", "--solver", "iht"],
+    "sparse poisson": ["--model", "sparse", "--sparsity", "1", "--family", "poisson", "--solver", "iht"],
     "sparse huber": ["--model", "sparse", "--sparsity", "1", "--loss", "huber:50", "--max-iter", "2"],
     "huber": ["--loss", "huber:50", "--max-iter", "4"],
     "quantile": ["--loss", "quantile:0.9:50", "--solver", "cost_gd"],
+    "negative binomial loss": ["--loss", "negative_binomial:0.5:1000"],
+    "sparse negative binomial loss": ["--model", "sparse", "--sparsity", "1", "--loss", "negative_binomial:0.5:1000"],
+    "standard errors of the model": ["--cov-type", "model"],
     "relu": ["--model", "relu"],
     "relu tree": ["--model", "relu", "--solver", "tree", "--max-iter", "4"],
     "relu, printed": ["--model", "relu", "--solver", "minibatch", "--calibration", "paper", "--step", "0.1"],
     "relu in secret order": ["--model", "relu", "--solver", "sgd"],
+    "relu, public thresholds": ["--model", "relu", "--solver", "glmtron", "--public", "small.parquet"],
     "single index": ["--model", "single_index", "--link", "leaky_relu"],
     "dp_gd": ["--solver", "dp_gd", "--max-iter", "3", "--step", "0.5", "--clip", "300"],
     "cost_gd, printed": ["--solver", "cost_gd", "--calibration", "paper", "--radius", "2"],
@@ -261,13 +265,17 @@ WRONG = {
     "columns that are no number": (["--model", "sparse", "--sparsity", "few"], "--sparsity is auto or a whole number"),
     "an option of another model": (["--model", "relu", "--clip", "1"], "--clip is no option of --model relu"),
     "an option of another family": (["--family", "poisson", "--l1-ratio", "1"], "--l1-ratio is no option of --family"),
-    "an unknown loss": (["--loss", "absolute"], "--loss is huber:WIDTH or quantile:LEVEL:BANDWIDTH, got absolute"),
+    "an unknown loss": (["--loss", "absolute"], "negative_binomial:DISPERSION:LARGEST, got absolute"),
     "a loss without a width": (["--loss", "huber:-1"], "--loss huber:-1: width must be"),
     "two models": (["--model", "relu", "--family", "poisson"], "--family is a model of its own"),
     "a moment of nobody": (["--solver", "pmt", "--public-moment", "moment.csv"], "--public-moment needs --public-n"),
     "a moment of others": (
         ["--solver", "pmt", "--public-moment", "odd.csv", "--public-n", "9"],
         "must have the columns age, smoker=yes and as many lines of numbers; it has age and 1 lines",
+    ),
+    "public rows without a column": (
+        ["--solver", "pmt", "--public", "ages.parquet"],
+        "public rows must have the 2 columns of X by name; they have 1 of them",
     ),
     "no moment": (["--solver", "pmt", "--public-moment", "no.csv", "--public-n", "9"], "cannot read the public moment"),
     "rows and a moment": (["--public", "data.parquet", "--public-moment", "moment.csv"], "not both"),
@@ -279,6 +287,7 @@ def test_wrong_options_of_models_are_named(what, call, tmp_path):
     words, message = WRONG[what]
     (tmp_path / "moment.csv").write_text(MOMENT)
     (tmp_path / "odd.csv").write_text("age\n1\n")
+    pq.write_table(pa.table({"age": [20.0, 30.0, 40.0]}), tmp_path / "ages.parquet")
     result = fit(call, *words, "--ledger", "a.ledger")
     assert result.returncode != 0
     assert message in result.stderr

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.glm import Family
 from discreet.glm import family as family_of
+from discreet.parameters import check_positive
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +61,7 @@ def score_attack(
     >>> bool(score_attack(X, y, estimate, [1.0, 1.0], "gaussian").mean() > 0)
     True
     """
+    check_positive("dispersion", dispersion)
     rows, labels, error, beta = _checked(X, y, estimate, truth)
     return _scores(rows, labels, error, beta, family) / dispersion
 
@@ -99,6 +101,7 @@ def sparse_score_attack(
     >>> sparse_score_attack(X, y, [1.1, 0.0, 0.0], [1.0, 0.0, 0.0], "gaussian").shape
     (50,)
     """
+    check_positive("dispersion", dispersion)
     rows, labels, error, beta = _checked(X, y, estimate, truth)
     return _scores(rows, labels, np.where(beta != 0, error, 0.0), beta, family) / dispersion
 
@@ -152,9 +155,16 @@ def _family(chosen: str | Family) -> Family:
     return family_of(chosen)
 
 
+def _numbers(name: str, values: Any) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, got {type(values).__name__}") from None
+
+
 def _checked(X: Any, y: Any, estimate: Any, truth: Any) -> tuple[Floats, Floats, Floats, Floats]:
-    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    found, beta = np.asarray(estimate, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    rows, labels = _numbers("X", X), _numbers("y", y)
+    found, beta = _numbers("estimate", estimate), _numbers("truth", truth)
     if rows.ndim != 2 or labels.shape != rows.shape[:1] or not found.shape == beta.shape == rows.shape[1:]:
         raise ValueError(
             "X must be a table, y have a label for each of its rows, estimate and truth a number for each of its "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DomainError
+from discreet.parameters import is_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,12 @@ class Public:
         if self.exposure is not None and self.y is None:
             raise DomainError("exposure= belongs to labelled public rows: pass rows= and y= as well")
         if self.second_moment is not None:
-            moment = np.asarray(self.second_moment, dtype=np.float64)
+            try:
+                moment = np.asarray(self.second_moment, dtype=np.float64)
+            except (TypeError, ValueError):
+                kind = type(self.second_moment).__name__
+                raise DomainError(f"second_moment must be a matrix of numbers, got {kind}") from None
             if moment.ndim != 2 or moment.shape[0] != moment.shape[1] or not np.isfinite(moment).all():
                 raise DomainError(f"second_moment must be a finite square matrix, got shape {moment.shape}")
-            if self.n is None or self.n < 1:
-                raise DomainError(f"second_moment= needs n=, the number of public rows behind it, got {self.n}")
+            if not (is_whole(self.n) and self.n >= 1):  # type: ignore[operator]
+                raise DomainError(f"second_moment= needs n=, the number of public rows behind it, got {self.n!r}")

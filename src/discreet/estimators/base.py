@@ -35,7 +35,7 @@ from discreet.estimators.tables import (
 )
 from discreet.estimators.vectors import check_groups, check_target, check_vector, type_name
 from discreet.noise import Bits, SeededBits
-from discreet.parameters import is_whole
+from discreet.parameters import check_count, is_whole
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 
 # With a public number of rows, at least this many are needed: one row has no spread.
@@ -100,8 +100,10 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         check_choice("calibration", self.calibration, ("tight", "paper"))
         if not (is_whole(self.rows_per_person) and self.rows_per_person >= 1):
             raise ValueError(f"rows_per_person must be a whole number >= 1, got {self.rows_per_person!r}")
-        if self.public is not None and not isinstance(self.public, Public):
-            raise DomainError(f"public must be a discreet.Public, got {type(self.public).__name__}")
+        check_public(self.public)
+        check_domain(self.domain)
+        if hasattr(self, "fit_intercept") and not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
         return budget
 
     def _target(self, name: str | None) -> Numeric:
@@ -395,6 +397,19 @@ def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
 
 
+def check_domain(domain: Any) -> None:
+    if domain is not None and not isinstance(domain, Domain):
+        raise DomainError(
+            "domain must be a discreet.Domain, such as Domain((Numeric('age', 18, 90),)) or "
+            f"Domain.from_toml('domain.toml'), got {type(domain).__name__}"
+        )
+
+
+def check_public(public: Any) -> None:
+    if public is not None and not isinstance(public, Public):
+        raise DomainError(f"public must be a discreet.Public, got {type(public).__name__}")
+
+
 def open_ledger(ledger: Any) -> Ledger | None:
     """A ledger given as an object or as a path."""
     if ledger is None or isinstance(ledger, Ledger):
@@ -415,4 +430,5 @@ def seeded_bits(random_state: Any) -> Bits | None:
     )
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31))
+    check_count("random_state", random_state, 0)
     return SeededBits(random_state)

@@ -9,8 +9,7 @@ import numpy as np
 from discreet.domain import Encoder, Public, as_floats
 from discreet.errors import DomainError
 from discreet.estimators.moments import require_target
-from discreet.estimators.public_moment import encoded_moments
-from discreet.estimators.tables import is_frame
+from discreet.estimators.public_moment import encoded_moments, encoded_rows
 
 Floats = np.ndarray
 
@@ -31,15 +30,6 @@ def public_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
     diagonal = np.diag(np.maximum(np.diag(covariance), 1e-9))
     trust = n**2 / (n**2 + width**2)
     return np.clip(centre, -1, 1), trust * covariance + (1 - trust) * diagonal
-
-
-def encoded_rows(public: Public, encoder: Encoder) -> Floats:
-    """Public rows, encoded: one column each."""
-    rows = public.rows if is_frame(public.rows) else np.asarray(public.rows)
-    x = encoder.encode(rows).x
-    if x.shape[1] < 2 or not np.isfinite(x).all():
-        raise DomainError("public rows must be at least two and complete, with every value declared")
-    return x
 
 
 def labelled_rows(public: Public | None, encoder: Encoder) -> tuple[Floats, Floats]:

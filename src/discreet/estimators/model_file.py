@@ -16,7 +16,7 @@ from discreet.fields import number, table, text, whole
 from discreet.glm import Family, Link, Loss
 from discreet.glm.families import NegativeBinomial, Tweedie
 from discreet.glm.index_links import LeakyReLU
-from discreet.glm.losses import huber, smoothed_quantile
+from discreet.glm.losses import huber, negative_binomial_loss, smoothed_quantile
 from discreet.results import Results
 from discreet.results.document import Fields, read_results, results_document
 from discreet.results.file import header
@@ -188,6 +188,7 @@ _SHAPED: dict[str, tuple[Any, tuple[str, ...]]] = {
     "leaky_relu": (LeakyReLU, ("leak",)),
     "huber": (huber, ("width",)),
     "quantile": (smoothed_quantile, ("level", "bandwidth")),
+    "negative_binomial_loss": (negative_binomial_loss, ("dispersion", "largest")),
 }
 
 

@@ -13,11 +13,10 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_numbers
 from discreet.engines import open_table
 from discreet.errors import DomainError
-from discreet.estimators.base import open_ledger, seeded_bits
-from discreet.estimators.public_moment import encoded_moments
+from discreet.estimators.base import check_domain, open_ledger, seeded_bits
+from discreet.estimators.public_moment import encoded_moments, encoded_rows
 from discreet.estimators.shared_docs import described
 from discreet.estimators.table_input import table_layout
-from discreet.estimators.tables import is_frame
 from discreet.inference import Moments
 from discreet.privacy import Budget, Guarantee
 
@@ -78,6 +77,7 @@ def collect_moments(
     True
     """
     budget = Budget.of(epsilon, delta)
+    check_domain(domain)
     names = [column.name for column in domain.columns]
     label = names[-1] if target is None else target
     column = domain[label]
@@ -116,10 +116,7 @@ def moments_in_units(release: MomentRelease, encoder: Encoder, privacy: Guarante
 def public_scaling(public: Public, encoder: Encoder) -> XScaling:
     """Centre and scale of x, from public rows or from the public second moment of (1, x)."""
     if public.rows is not None:
-        rows = public.rows if is_frame(public.rows) else np.asarray(public.rows)
-        x = encoder.encode(rows).x
-        if x.shape[1] < 2 or not np.isfinite(x).all():
-            raise DomainError("public rows must be at least two and complete, with every value declared")
+        x = encoded_rows(public, encoder)
         centre, variance = x.mean(axis=1), x.var(axis=1)
     else:
         centre, covariance, _ = encoded_moments(public, encoder)

@@ -15,8 +15,7 @@ from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.public_fit import LEAST_ROWS, PublicRows, fit_public
-from discreet.estimators.public_moment import encoded_moments
-from discreet.estimators.tables import is_frame
+from discreet.estimators.public_moment import encoded_moments, encoded_rows
 from discreet.rows import Floats
 
 # Beyond this multiple of the average, more damping changes nothing.
@@ -38,7 +37,10 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     white = _white_coordinates(mean, covariance, count, x, model.origin, stretched=True)
     if x is None or public.y is None:
         return Guess(scaling, coordinates, None, count, white)
-    y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
+    try:
+        y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DomainError(f"public y must be labels such as those of fit, got {type(public.y).__name__}") from None
     if y.shape != (x.shape[1],) or not np.isfinite(y).all():
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
     offset = _offset(public, encoder, count)
@@ -73,13 +75,7 @@ def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats,
     them, and the rows if given.
     """
     if public.rows is not None:
-        framed, columns = is_frame(public.rows), len(encoder.domain.columns)
-        rows = public.rows if framed else np.asarray(public.rows)
-        if not framed and (rows.ndim != 2 or rows.shape[1] != columns):
-            raise DomainError(f"public rows must have the {columns} columns of X, got shape {rows.shape}")
-        x = encoder.encode(rows).x
-        if x.shape[1] < 2 or not np.isfinite(x).all():
-            raise DomainError("public rows must be at least two and complete, with every value declared")
+        x = encoded_rows(public, encoder)
         return x.mean(axis=1), np.cov(x, bias=True).reshape(len(x), len(x)), x.shape[1], x
     mean, covariance, count = encoded_moments(public, encoder, intercept=intercept)
     return mean, covariance, count, None

@@ -1,12 +1,34 @@
-"""A public second moment of (1, x) or of x alone, as mean and covariance of encoded features."""
+"""Public rows, encoded; or a public second moment of (1, x) or of x alone, as mean and
+covariance of encoded features.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from discreet.domain import Encoder, Public
+from discreet.domain import Encoder, Public, frame_of
 from discreet.errors import DomainError
+from discreet.estimators.tables import is_frame
 from discreet.rows import Floats
+
+
+def encoded_rows(public: Public, encoder: Encoder) -> Floats:
+    """Public rows, encoded: one column each."""
+    names = [column.name for column in encoder.domain.columns]
+    rows = public.rows
+    if is_frame(rows):
+        # Names are not told: where the user wrote none, they are those of the private table.
+        there = sum(name in frame_of(rows).columns for name in names)
+        if there < len(names):
+            raise DomainError(f"public rows must have the {len(names)} columns of X by name; they have {there} of them")
+    else:
+        rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != len(names):
+            raise DomainError(f"public rows must have the {len(names)} columns of X, got shape {rows.shape}")
+    x = encoder.encode(rows).x
+    if x.shape[1] < 2 or not np.isfinite(x).all():
+        raise DomainError("public rows must be at least two and complete, with every value declared")
+    return x
 
 
 def encoded_moments(public: Public, encoder: Encoder, *, intercept: bool = True) -> tuple[Floats, Floats, int]:

@@ -14,12 +14,13 @@ from discreet.algorithms.truncated_moment import truncated_moment
 from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.base import check_choice, check_domain, check_public, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
+from discreet.parameters import check_inside, is_number
 from discreet.privacy import Budget, Guarantee
 from discreet.rows import Floats, Labels
 
@@ -116,8 +117,14 @@ def private_second_moment(
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
-    if eta is not None and (calibration != "paper" or not 0 < eta < 1):
-        raise ValueError(f"eta must be between 0 and 1, and needs calibration='paper', got {eta!r}")
+    if not (is_number(alpha) and 0 <= alpha < np.inf):
+        raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
+    if eta is not None:
+        check_inside("eta", eta)
+        if calibration != "paper":
+            raise ValueError(f"eta needs calibration='paper', got {eta!r}")
+    check_public(public)
+    check_domain(domain)
     table = read_table(X)
     names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
     if is_frame(X):

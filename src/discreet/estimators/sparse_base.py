@@ -237,7 +237,10 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         known = np.isnan(released.scale) or family.dispersion_known
         spread = "" if known else f"; dispersion {released.scale:.4g} (noisy)"
         columns = f"{len(self.support_)} of {self._width} {'columns' if self.formula is None else 'terms'} were chosen"
-        without = f"solver={self.solver!r} has no standard errors: use solver='auto' with calibration='tight'"
+        without = (
+            f"solver={self.solver!r} with calibration={self.calibration!r} has no standard errors: use solver='auto' "
+            "with calibration='tight'"
+        )
         return replace(
             released,
             no_errors="a fit by COST's Algorithm 4 has no standard errors" if family.name == "loss" else without,

@@ -15,6 +15,7 @@ from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
 from discreet.estimators.shared_docs import described
 from discreet.estimators.vectors import read_vector
+from discreet.parameters import check_inside, check_positive
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
 from discreet.rows import Labels, LinearMap
 from discreet.rows.histograms import Residuals
@@ -90,9 +91,11 @@ def dp_threshold(
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
+    check_positive("smallest", smallest)
+    check_positive("largest", largest)
     edges = doubling(float(smallest), float(largest))
-    if share is not None and not 0 < share < 1:
-        raise ValueError(f"share must be between 0 and 1, got {share!r}")
+    if share is not None:
+        check_inside("share", share)
     if calibration == "paper" and neighbours != "replace_one":
         raise ValueError("calibration='paper' needs a public number of values: neighbours='replace_one'")
     column, kind, shown = read_vector(values, "values")

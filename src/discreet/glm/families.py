@@ -324,6 +324,6 @@ def family(name: str | Family) -> Family:
     """
     if isinstance(name, Family):
         return name
-    if name not in FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {name!r}")
     return FAMILIES[name]

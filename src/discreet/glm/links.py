@@ -229,6 +229,6 @@ def link(name: str | Link) -> Link:
     """The link of this name; a link is returned as it is."""
     if isinstance(name, Link):
         return name
-    if name not in LINKS:
+    if not isinstance(name, str) or name not in LINKS:
         raise ValueError(f"link must be one of {', '.join(LINKS)}, got {name!r}")
     return LINKS[name]

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from discreet.glm.links import link as link_of
+from discreet.parameters import check_inside, is_number
+
 Floats = NDArray[np.float64]
 
 # Where a slope is first evaluated: residuals and predictors from tiny to large, of both signs.
@@ -70,13 +73,12 @@ class Loss:
             raise ValueError(f"curvature must be None or a finite number > 0, got {self.curvature!r}")
         if not callable(self.slope):
             raise ValueError("a loss needs a function slope(residual), or slope(y, eta) with eta_range=(low, high)")
+        link_of(self.link)
         if self.eta_range is None:
             _refuse_two_arguments(self.slope)
             seen = self.at_residual(_SIZES)
         else:
-            low, high = self.eta_range
-            if not (math.isfinite(low) and math.isfinite(high) and low < high):
-                raise ValueError(f"eta_range must be finite (low, high), got {self.eta_range!r}")
+            low, high = _range(self.eta_range)
             seen = self.at(np.repeat(_SIZES, 9), np.tile(np.linspace(low, high, 9), len(_SIZES)))
         object.__setattr__(self, "seen", seen)
 
@@ -183,8 +185,7 @@ def smoothed_quantile(level: float, bandwidth: float) -> Loss:
     >>> smoothed_quantile(0.9, 0.5).bound
     0.9
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    check_inside("level", level)
     if not _positive(bandwidth):
         raise ValueError(f"bandwidth must be a finite number > 0, got {bandwidth!r}")
     name = f"quantile({level:g}, {bandwidth:g})"
@@ -217,12 +218,12 @@ def negative_binomial_loss(dispersion: float, largest: float) -> Loss:
     if not (_positive(dispersion) and _positive(largest)):
         raise ValueError(f"dispersion and largest must be finite numbers > 0, got {dispersion!r} and {largest!r}")
     return Loss(
-        _NegativeBinomial(float(dispersion)),
+        _NegativeBinomial(float(dispersion), float(largest)),
         max(1 / dispersion, float(largest)),
         eta_range=(-10.0, math.log(largest) + 3.0),
         link="log",
         curvature=1 / (1 + dispersion),
-        name=f"negative_binomial({dispersion:g})",
+        name=f"negative_binomial_loss({dispersion:g})",
     )
 
 
@@ -249,11 +250,19 @@ class _Quantile:
 @dataclass(frozen=True)
 class _NegativeBinomial:
     dispersion: float
+    largest: float
 
     def __call__(self, y: Floats, eta: Floats) -> Floats:
         mean = np.exp(eta)
         return np.asarray((mean - y) / (1 + self.dispersion * mean))
 
 
+def _range(given: object) -> tuple[float, float]:
+    ends = given if isinstance(given, (tuple, list, np.ndarray)) and len(given) == 2 else ()
+    if not (ends and all(map(is_number, ends)) and -math.inf < ends[0] < ends[1] < math.inf):
+        raise ValueError(f"eta_range must be finite (low, high), got {given!r}")
+    return float(ends[0]), float(ends[1])
+
+
 def _positive(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < math.inf
+    return is_number(value) and 0 < float(value) < math.inf  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.parameters import check_count, check_positive
 from discreet.privacy import Approximate, Pure, Unit, check_neighbours
 
 
@@ -107,7 +108,9 @@ def glm_lower_bound(
     largest eigenvalue of E x x^T. x_norm: the largest norm of a row (used only with a delta).
     coef_bound: must be finite for an (epsilon, delta) guarantee; not needed for GDP.
     """
-    _check(n, n_features, dispersion, curvature, x_variance, x_norm, coef_bound)
+    check_count("n", n)
+    check_count("n_features", n_features)
+    check_glm(dispersion=dispersion, curvature=curvature, x_variance=x_variance, x_norm=x_norm, coef_bound=coef_bound)
     closeness = Closeness.of(privacy, neighbours)
     information = curvature * x_variance / dispersion
     # |score| has a mean of at most sqrt(curvature / dispersion) per unit of x, and
@@ -134,7 +137,9 @@ def relu_lower_bound(
     1), and half of the rows carry no information. The prior is on the box inside the
     ball, |w_j| <= 1/sqrt(d).
     """
-    _check(n, n_features, noise_std, 1.0, 1.0, 1.0, 1.0)
+    check_count("n", n)
+    check_count("n_features", n_features)
+    check_positive("noise_std", noise_std)
     closeness = Closeness.of(privacy, neighbours)
     bound = 1 / math.sqrt(n_features)
     information = 1 / (6 * noise_std**2)
@@ -183,8 +188,8 @@ def _van_trees(n: int, d: int, information: float, coef_bound: float) -> float:
     return d / (n * information + (math.pi / coef_bound) ** 2)
 
 
-def _check(n: int, d: int, *positive: float) -> None:
-    if n < 1 or d < 1:
-        raise ValueError(f"n and n_features must be at least 1, got {n} and {d}")
-    if not all(value > 0 for value in positive):
-        raise ValueError(f"scales and bounds must be > 0, got {positive}")
+def check_glm(*, coef_bound: float, **scales: float) -> None:
+    """Refuse scales that are no positive numbers; only coefficients may be without a bound."""
+    for name, value in scales.items():
+        check_positive(name, value)
+    check_positive("coef_bound", coef_bound, finite=False)

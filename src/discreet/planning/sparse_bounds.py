@@ -16,6 +16,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from discreet.parameters import check_count
 from discreet.planning.lower_bounds import LowerBound, glm_lower_bound
 from discreet.privacy import Pure, Unit, check_neighbours
 
@@ -38,8 +39,10 @@ def sparse_glm_lower_bound(
     x_norm: of this many columns. Each part of the ``LowerBound`` is the larger of the bound for a
     known support and of Fano's.
     """
-    if not 1 <= sparsity <= n_features:
-        raise ValueError(f"sparsity must be between 1 and n_features, got {sparsity} of {n_features}")
+    check_count("n_features", n_features)
+    check_count("sparsity", sparsity)
+    if sparsity > n_features:
+        raise ValueError(f"sparsity must be at most n_features, got {sparsity} of {n_features}")
     known = glm_lower_bound(
         n,
         sparsity,

@@ -150,7 +150,7 @@ REFUSED = {
     "NaN": (lambda: Loss(np.log, 1.0), "returns NaN at a finite point"),
     "range turned": (lambda: Loss(lambda y, eta: eta, 1.0, eta_range=(1, -1)), "eta_range must be finite"),
     "no width": (lambda: huber(-1.0), "width must be"),
-    "no level": (lambda: smoothed_quantile(1.0, 1.0), "level must be between 0 and 1"),
+    "no level": (lambda: smoothed_quantile(1.0, 1.0), "level must be a number between 0 and 1"),
     "no bandwidth": (lambda: smoothed_quantile(0.5, 0.0), "bandwidth must be"),
     "no dispersion": (lambda: negative_binomial_loss(0.0, 9), "dispersion and largest must be"),
 }

@@ -174,7 +174,7 @@ def test_the_private_moment_takes_eta_as_printed_alone():
     wide, usual = (private_second_moment(X, **asked, calibration="paper", eta=eta) for eta in (1e-6, None))
     ratio = (1 + math.log(2 * len(X) / 1e-6)) / (1 + math.log(2 * len(X) / 0.05))
     assert wide.noise_std / usual.noise_std == pytest.approx(ratio, rel=1e-3)
-    with pytest.raises(ValueError, match="eta must be between 0 and 1"):
+    with pytest.raises(ValueError, match="eta needs calibration='paper'"):
         private_second_moment(X, **asked, eta=0.1)
 
 
