@@ -156,7 +156,7 @@ def solvers(kind: type, calibration: str = "tight") -> tuple[str, ...]:
     try:
         made._check_parameters()
     except ValueError as error:
-        if said := re.search(r"solver must be one of (.*), got '\?'", str(error)):
+        if said := re.search(r"solver.* must be one of (.*), got '\?'", str(error)):
             return tuple(said.group(1).split(", "))
         raise
     raise TypeError(f"{kind.__name__} takes any solver")

@@ -26,7 +26,7 @@ from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.shared_docs import described
-from discreet.estimators.solvers import check_options
+from discreet.estimators.solvers import check_options, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
 from discreet.parameters import is_number
@@ -87,10 +87,12 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         return tuple(self._solver().options)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, ("auto", *self._solvers()))
+        check_solver(self, ("auto", *self._solvers()))
         if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
-        check_options(self, self._options(), least_steps=2)
+        # After one step from the constant model, standard errors would be about another point.
+        least = 2 if self.solver == "newton" and self.calibration == "tight" else 1
+        check_options(self, self._options(), least_steps=least)
         check_choice("cov_type", self.cov_type, COV_TYPES)
         family, link = self._family()
         family.check_link(link)

@@ -27,7 +27,7 @@ from discreet.estimators.moments import moments_in_units, public_scaling, requir
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.shared_docs import described, documented
-from discreet.estimators.solvers import check_options
+from discreet.estimators.solvers import check_options, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
 from discreet.glm import Gaussian, Identity
@@ -121,8 +121,8 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, tuple(self._solvers()))
-        check_options(self, self._options(), least_steps=2)
+        check_solver(self, tuple(self._solvers()))
+        check_options(self, self._options())
         check_choice("cov_type", self.cov_type, COV_TYPES)
         if self.solver == "pmt" and self.public is None:
             raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")

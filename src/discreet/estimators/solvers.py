@@ -15,6 +15,13 @@ OPTIONS = ("max_iter", "step", "radius", "clip", "eta", "l1_ratio")
 _SHARES = {"eta": False, "l1_ratio": True}
 
 
+def check_solver(estimator: Any, known: tuple[str, ...]) -> None:
+    """Refuse a solver that this model, with this calibration, does not have."""
+    if not isinstance(estimator.solver, str) or estimator.solver not in known:
+        printed = " with calibration='paper'" if estimator.calibration == "paper" else ""
+        raise ValueError(f"solver{printed} must be one of {', '.join(known)}, got {estimator.solver!r}")
+
+
 def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 1) -> None:
     """Refuse an option with a wrong value, or one that the chosen solver does not have."""
     for name in OPTIONS:

@@ -47,10 +47,12 @@ def private_threshold(
     """
     noise_of: Floats
     if calibration == "paper":
-        counts = ResidualCounts(residuals, edges)
+        # The last edge is returned whatever its count is, so it needs none: the printed noise is
+        # for the log2(largest / smallest) others.
+        counts = ResidualCounts(residuals, edges[:-1])
         answer = source.sum(counts, cost)
         rows = float(source.public_rows or 0)
-        above = rows / 2 - answer.value[:, 0]
+        above = np.append(rows / 2 - answer.value[:, 0], 0.0)
         noise_of = np.full(len(edges), answer.noise_std)
     else:
         histogram = ResidualHistogram(residuals, edges)
