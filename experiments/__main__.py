@@ -17,6 +17,7 @@ from pathlib import Path
 
 from experiments import runner
 from experiments.checking import changed, forget
+from experiments.pages import write_page
 from experiments.runner import Figure
 from experiments.status import status
 
@@ -92,7 +93,7 @@ def main() -> None:
         text = status(found(papers), HERE)
         print(text)
         if not asked.only:
-            (HERE / "status.md").write_text(PAGE + text + "\n", encoding="utf-8")
+            write_page(HERE / "status.md", PAGE + text + "\n")
     elif asked.check:
         check(papers)
     else:

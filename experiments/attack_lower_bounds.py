@@ -31,6 +31,7 @@ from discreet import (
 from discreet.planning import LowerBound, glm_lower_bound, relu_lower_bound, sparse_glm_lower_bound
 from discreet.privacy import GDP
 from discreet.report.figure_style import MARKERS, OURS, OURS_LIGHT, key, styled, svg
+from experiments.pages import write_page
 
 OUT = Path(__file__).with_suffix(".md")
 DELTA, NOISE_STD = 1e-6, 0.3
@@ -309,7 +310,7 @@ def main() -> None:
             cell.measure(4 * repeats)
         lines.append(cell.line())
         print(f"[{number}/{len(cells)}] {lines[-1]}", file=sys.stderr, flush=True)
-        OUT.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+        write_page(OUT, "\n".join([*head, *lines]) + "\n")
     OUT.with_suffix(".svg").write_text(figure(lines), encoding="utf-8")
     if below := sum(cell.is_below for cell in cells):
         raise SystemExit(f"{below} measured errors are below a bound")

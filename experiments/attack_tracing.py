@@ -24,6 +24,7 @@ from discreet.audit.membership import area_under_curve
 from discreet.glm import Bernoulli, Gaussian
 from discreet.privacy import GDP
 from discreet.report.figure_style import LIMIT, OURS, PEERS, key, save, styled
+from experiments.pages import write_page
 
 OUT = Path(__file__).with_suffix(".md")
 DELTA = 1e-5
@@ -241,7 +242,7 @@ def main() -> None:
             draw_panel(axes, attack.name, curves)
         key(drawing, panels[0])
         save(drawing, OUT.with_suffix(".svg"))
-    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(OUT, "\n".join(lines) + "\n")
     if not within:
         raise SystemExit("an attack did better than the guarantee allows")
 

@@ -22,6 +22,7 @@ from discreet.errors import NoSolutionError
 from discreet.local import Task, fit, new_task
 from discreet.local.make import known_design, units_of_design
 from experiments.local_population import Population, numbers
+from experiments.pages import write_page
 
 RESULTS = Path(__file__).with_suffix(".md")
 SIZES = (50_000, 200_000)
@@ -92,7 +93,7 @@ def main() -> None:
             cells.append(cell(design, n, epsilon, repeats))
             print(design, n, epsilon, cells[-1], flush=True)
         found[design] = f"| {design} | {' | '.join(cells)} | {repeats} |"
-        RESULTS.write_text("\n".join(document(found)) + "\n", encoding="utf-8")
+        write_page(RESULTS, "\n".join(document(found)) + "\n")
 
 
 def document(found: dict[str, str]) -> list[str]:

@@ -19,6 +19,7 @@ from discreet.domain import Domain, Numeric, Public
 from discreet.errors import NoSolutionError
 from discreet.local import Task, fit, forecast, new_task
 from experiments.local_population import Population, numbers
+from experiments.pages import write_page
 
 RESULT = Path(__file__).with_suffix(".md")
 COLUMNS = (2, 5, 10, 20, 50)
@@ -105,7 +106,7 @@ def main() -> None:
         lines.append(f"| {p} | {epsilon:g} | {shown(found[p, epsilon])} | {ERROR:g} | {error:.3f} | {failed} |")
         print(lines[-1], flush=True)
     lines += ["", f"Command: `python -m experiments.local_people {repeats}`"]
-    RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(RESULT, "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

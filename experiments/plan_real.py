@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegression as PlainLogistic
 
 from discreet import LinearRegression, LogisticRegression, plan
 from experiments.data import data_folder
+from experiments.pages import write_page
 
 OUT = Path(__file__).with_suffix(".md")
 DELTA = 1e-6
@@ -210,7 +211,7 @@ def main() -> None:
             if not table.tails:
                 reasons.append(why(table, epsilon, repeats))
                 print(reasons[-1], flush=True)
-    OUT.write_text("\n".join([*heading, *lines, *reasons, ""]), encoding="utf-8")
+    write_page(OUT, "\n".join([*heading, *lines, *reasons, ""]))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ import numpy as np
 import discreet
 from experiments.data import ROOT
 from experiments.drawing import plot, sort_key
+from experiments.pages import write_page
 
 # A point of the grid: what is set, by name. Values are numbers or short words.
 Cell = Mapping[str, Any]
@@ -126,7 +127,7 @@ def main(figure: Figure, file: str, words: Sequence[str] | None = None) -> None:
         _work(figure, jobs, store, asked.workers, asked.minutes)
     runs = read(figure, store)
     module = ".".join(["experiments", Path(file).parent.name, Path(file).stem])
-    (asked.out / f"{figure.name}.md").write_text(table(figure, runs, f"python -m {module}"), encoding="utf-8")
+    write_page(asked.out / f"{figure.name}.md", table(figure, runs, f"python -m {module}"))
     figure.draw(figure, runs, asked.out / f"{figure.name}.svg")
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 
 from discreet.parties import Joint, PartyRelease, Plan, join
 from experiments.mpr.joint import released
+from experiments.pages import write_page
 
 GRID = (
     *((3_000, 1.0), (3_000, 3.0), (3_000, 10.0)),
@@ -162,7 +163,7 @@ def main() -> None:
     header = HEADER.format(
         repeats=settings.repeats, seconds=time.perf_counter() - started, error=np.sqrt(0.05 * 0.95 / settings.repeats)
     )
-    settings.out.write_text(header + "\n".join(lines) + "\n", encoding="utf-8")
+    write_page(settings.out, header + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,9 @@ FIGURE = by_width_and_public(
     "gaussian",
     "sigmoid",
     found=(
-        "The printed moments have no root in most runs, or errors of 10^4 and more. With tight noise errors\n"
-        "rise with p. From m = 200 to 10,000 they fall by a factor of 2 with Gaussian noise and of 3 to 14\n"
-        "with the unit randomizer, which is below Gaussian noise but for p = 5 at epsilon 10. With two or\n"
-        "three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed moments have no root in most runs, or errors of 10^4 and more. With tight noise errors "
+        "rise with p. From m = 200 to 10,000 they fall by a factor of 2 with Gaussian noise and of 3 to 14 "
+        "with the unit randomizer, which is below Gaussian noise but for p = 5 at epsilon 10."
     ),
 )
 

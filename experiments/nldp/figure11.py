@@ -11,11 +11,10 @@ FIGURE = by_rows(
     "bernoulli",
     "cubic",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of 1.7 and more, or no root).\n"
-        "The cubic link has the weakest signal of all figures. With p = 5 the unit randomizer has .002 to\n"
-        ".08; with p = 10 it needs epsilon 10 and n = 400,000 (.1 to .3); with p = 20 no method is usable\n"
-        "(errors of 3 and more): ours is not better there. With two or three repeats a cell, neighbours\n"
-        "differ by chance by a factor of two."
+        "The printed noise is not usable in any cell (squared relative errors of 1.7 and more, or no root). "
+        "The cubic link has the weakest signal of all figures. With p = 5 the unit randomizer has .002 to "
+        ".08; with p = 10 it needs epsilon 10 and n = 400,000 (.1 to .3); with p = 20 no method is usable "
+        "(errors of 3 and more): ours is not better there."
     ),
 )
 

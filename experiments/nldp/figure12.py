@@ -11,10 +11,9 @@ FIGURE = by_width_and_public(
     "bernoulli",
     "cubic",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of 7 and more, or no root).\n"
-        "With p = 10 the unit randomizer has .2 to 1 at epsilon 10, and Gaussian noise 1 and more; from p =\n"
-        "20 on the signal of the cubic link is below the noise of every method: ours is not better there.\n"
-        "With two or three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed noise is not usable in any cell (squared relative errors of 7 and more, or no root). "
+        "With p = 10 the unit randomizer has .2 to 1 at epsilon 10, and Gaussian noise 1 and more; from p = "
+        "20 on the signal of the cubic link is below the noise of every method: ours is not better there."
     ),
 )
 

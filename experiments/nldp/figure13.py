@@ -11,10 +11,9 @@ FIGURE = by_rows(
     "bernoulli",
     "softplus",
     found=(
-        "The printed noise is usable for p = 5 at epsilon 20 only (.06 to .1 from n = 200,000 on). With\n"
-        "tight noise the error falls with n and epsilon and rises with p, as the paper says: Gaussian noise\n"
-        "has .0002 to .9, the unit randomizer a seventh of that (median), and less in every cell. With two\n"
-        "or three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed noise is usable for p = 5 at epsilon 20 only (.06 to .1 from n = 200,000 on). With "
+        "tight noise the error falls with n and epsilon and rises with p, as the paper says: Gaussian noise "
+        "has .0002 to .9, the unit randomizer a seventh of that (median), and less in every cell."
     ),
 )
 

@@ -26,8 +26,8 @@ FIGURE = Figure(
     notes="The SUSY file here has 10,000 rows of the paper's 500,000.",
     log=False,
     found=(
-        "Reproduced: accuracy hardly depends on m unless it is small. On Covertype 1,000 public rows cost 3\n"
-        "points, but the plain fit loses them as well: columns that vary too little in the public rows are\n"
+        "Reproduced: accuracy hardly depends on m unless it is small. On Covertype 1,000 public rows cost 3 "
+        "points, but the plain fit loses them as well: columns that vary too little in the public rows are "
         "left out. The printed noise gives about a coin's accuracy."
     ),
 )

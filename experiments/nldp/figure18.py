@@ -76,10 +76,9 @@ FIGURE = Figure(
         "guarantee that was asked for."
     ),
     found=(
-        "Mostly reproduced: two rounds without public rows are worse than one round with them in most\n"
-        "cells; level at n = 700,000 (logistic) and within chance elsewhere, with two or three repeats. The\n"
-        "printed Algorithm 5 has no solution for the logistic model, and errors of 1 to 20 for the\n"
-        "exponential one."
+        "Mostly reproduced: two rounds without public rows are worse than one round with them in most "
+        "cells; level at n = 700,000 (logistic) and within chance elsewhere. The printed Algorithm 5 has no "
+        "solution for the logistic model, and errors of 1 to 20 for the exponential one."
     ),
 )
 

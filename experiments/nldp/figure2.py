@@ -11,11 +11,10 @@ FIGURE = by_width_and_public(
     "gaussian",
     "logistic",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of .7 and more, or no root).\n"
-        "With tight noise the error rises with p (at p = 40 .5 to 1.7: there are 125 public rows). From m =\n"
-        "200 to 10,000 it falls by a factor of 2 to 3 with Gaussian noise; with the unit randomizer at\n"
-        "epsilon 4 by 10. That it hardly depends on m holds from 500 rows on, and roughly. With two or\n"
-        "three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed noise is not usable in any cell (squared relative errors of .7 and more, or no root). "
+        "With tight noise the error rises with p (at p = 40 .5 to 1.7: there are 125 public rows). From m = "
+        "200 to 10,000 it falls by a factor of 2 to 3 with Gaussian noise; with the unit randomizer at "
+        "epsilon 4 by 10. That it hardly depends on m holds from 500 rows on, and roughly."
     ),
 )
 

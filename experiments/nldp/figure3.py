@@ -12,10 +12,10 @@ FIGURE = by_rows(
     "logistic",
     covariance="turned",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of .5 and more, or no root).\n"
-        "The symmetric part of U + I may be nearly singular, so errors with tight noise are larger than\n"
-        "with a diagonal covariance and differ from draw to draw by a factor of up to 100; that they fall\n"
-        "with n and epsilon shows for p = 20 only. The unit randomizer is mostly below Gaussian noise\n"
+        "The printed noise is not usable in any cell (squared relative errors of .5 and more, or no root). "
+        "The symmetric part of U + I may be nearly singular, so errors with tight noise are larger than "
+        "with a diagonal covariance and differ from draw to draw by a factor of up to 100; that they fall "
+        "with n and epsilon shows for p = 20 only. The unit randomizer is mostly below Gaussian noise "
         "(above in 2 of 36 cells), but gains little where the design decides."
     ),
 )

@@ -12,8 +12,8 @@ FIGURE = by_width_and_public(
     "logistic",
     covariance="turned",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of .9 and more, or no root).\n"
-        "The design decides (see figure 3): with p = 10 errors of .05 to .2 are left with tight noise at\n"
+        "The printed noise is not usable in any cell (squared relative errors of .9 and more, or no root). "
+        "The design decides (see figure 3): with p = 10 errors of .05 to .2 are left with tight noise at "
         "every m, and with p = 40, with 125 public rows, nothing is usable."
     ),
 )

@@ -11,11 +11,10 @@ FIGURE = by_rows(
     "bernoulli",
     "exponential",
     found=(
-        "With p = 5 and epsilon 10 or more the printed noise is usable (errors of .006 to .15 from n =\n"
-        "200,000 on), with p = 10 and 20 it is not (1 to 1,000). With tight noise the error falls with n\n"
-        "and epsilon and rises with p, as the paper says: Gaussian noise has .0002 to .8, the unit\n"
-        "randomizer a third of that (median of all cells). With two or three repeats a cell, neighbours\n"
-        "differ by chance by a factor of two."
+        "With p = 5 and epsilon 10 or more the printed noise is usable (errors of .006 to .15 from n = "
+        "200,000 on), with p = 10 and 20 it is not (1 to 1,000). With tight noise the error falls with n "
+        "and epsilon and rises with p, as the paper says: Gaussian noise has .0002 to .8, the unit "
+        "randomizer a third of that (median of all cells)."
     ),
 )
 

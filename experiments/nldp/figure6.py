@@ -11,10 +11,9 @@ FIGURE = by_width_and_public(
     "bernoulli",
     "exponential",
     found=(
-        "The printed method is usable for p = 5 at epsilon 10 only (.16). With tight noise errors rise with\n"
-        "p, and fall with m: at p = 10 the unit randomizer has .017 and .003 with 200 and 10,000 public\n"
-        "rows at epsilon 4, .011 and .003 at epsilon 10. So m matters more than the paper says. With two or\n"
-        "three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed method is usable for p = 5 at epsilon 10 only (.16). With tight noise errors rise with "
+        "p, and fall with m: at p = 10 the unit randomizer has .017 and .003 with 200 and 10,000 public "
+        "rows at epsilon 4, .011 and .003 at epsilon 10. So m matters more than the paper says."
     ),
 )
 

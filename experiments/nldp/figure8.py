@@ -11,10 +11,10 @@ FIGURE = by_width_and_public(
     "bernoulli",
     "logistic",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of 7 and more, or no root).\n"
-        "At p = 10 the unit randomizer has .02 to .2, Gaussian noise .2 to 1.4, and m hardly matters, as in\n"
-        "the paper. From p = 20 on nothing is usable but the unit randomizer at epsilon 10 (.9), and that\n"
-        "barely. With two or three repeats a cell, neighbours differ by chance by a factor of two."
+        "The printed noise is not usable in any cell (squared relative errors of 7 and more, or no root). "
+        "At p = 10 the unit randomizer has .02 to .2, Gaussian noise .2 to 1.4, and m hardly matters, as in "
+        "the paper. From p = 20 on nothing is usable but the unit randomizer at epsilon 10 (.9), and that "
+        "barely."
     ),
 )
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet import GuaranteeError, Public, ReLURegressor
+from experiments.pages import write_page
 
 RESULTS = Path(__file__).with_suffix(".md")
 ROWS, FEATURES, NOISE, DELTA = 10_000, 10, 0.5, 1e-6
@@ -83,7 +84,7 @@ def main() -> None:
         paper_delta = ROWS**-1.1
         name = f"condition 1, public, no intercept, delta n^-1.1 = {paper_delta:.1e} as in RELU"
         lines.append(row(pool, name, 1.0, {"fit_intercept": False}, EPSILONS, seeds, paper_delta))
-    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_page(RESULTS, "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
