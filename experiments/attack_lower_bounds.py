@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -258,22 +259,31 @@ def figure(lines: list[str]) -> str:
         panels = drawn.subplots(2, -(-len(MODELS) // 2)).ravel()
         for axes, model in zip(panels, MODELS, strict=False):
             own = [row for row in rows if row[0] == model.name]
-            for place, (n, d) in enumerate(dict.fromkeys((row[1], row[2]) for row in own)):
+            widths = list(dict.fromkeys(row[2] for row in own))
+            for n, d in dict.fromkeys((row[1], row[2]) for row in own):
                 here = [row for row in own if (row[1], row[2]) == (n, d)]
-                epsilons, colour = [float(row[3]) for row in here], (OURS, OURS_LIGHT)[place % 2]
-                means, spreads = zip(*(map(float, row[4].split("+-")) for row in here), strict=True)
-                spreads = [min(2 * spread, 0.9 * mean) for mean, spread in zip(means, spreads, strict=True)]
-                low = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
-                high = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
-                axes.plot(epsilons, means, color=colour, marker=("o", *MARKERS)[place], label=f"n {int(n):,}, d {d}")
-                axes.fill_between(epsilons, low, high, color=colour, alpha=0.2)
-                axes.plot(epsilons, [float(row[5]) for row in here], color=colour, linestyle=":")
-            axes.set(xscale="log", yscale="log", title=model.name, xlabel="epsilon")
+                # Rows tell the colour and columns the dash, in every panel alike.
+                colour, place = (OURS, OURS_LIGHT)[ROWS.index(int(n))], widths.index(d)
+                _drawn(axes, here, colour, place, f"n {int(n):,}, {('first', 'second')[place]} d")
+            words = model.name.replace(", 4 of them", f", {SPARSITY} of them not 0")
+            axes.set(xscale="log", yscale="log", xlabel="epsilon", title=f"{words}, d {' and '.join(widths)}")
             axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
             axes.minorticks_off()
-        drawn.supylabel("squared error of the coefficients (dotted: no private method is below)", fontsize=9)
-        key(drawn, panels[0])
+        drawn.supylabel("squared error of the coefficients", fontsize=9)
+        panels[0].plot([], [], color="#444444", linestyle=":", label="no private method is below")
+        key(drawn, panels[0], columns=5)
     return svg(drawn)
+
+
+def _drawn(axes: Any, rows: list[list[str]], colour: str, place: int, label: str) -> None:
+    """Mean errors with two standard errors to each side, and the bound."""
+    epsilons = [float(row[3]) for row in rows]
+    means, spreads = np.array([list(map(float, row[4].split("+-"))) for row in rows]).T
+    spreads = np.minimum(2 * spreads, 0.9 * means)  # the axis is logarithmic
+    look = {"linestyle": ("-", "--")[place], "marker": ("o", *MARKERS)[place]}
+    axes.plot(epsilons, means, color=colour, label=label, **look)
+    axes.fill_between(epsilons, means - spreads, means + spreads, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(epsilons, [float(row[5]) for row in rows], color=colour, linestyle=":")
 
 
 def _kept(models: tuple[Model, ...]) -> list[str]:

@@ -40,8 +40,9 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
     keys = figure.keys
     axis, rest = keys.index(figure.axis), [i for i, key in enumerate(keys) if key != figure.axis]
     cells = sorted({cell for one in runs.values() for cell in one}, key=sort_key)
-    panels = sorted({tuple(cell[i] for i in rest) for cell in cells}, key=sort_key)
-    width = min(3, max(len(panels), 1))
+    panels = sorted({tuple(cell[i] for i in rest) for cell in cells}, key=lambda panel: _order(figure, rest, panel))
+    # Four panels are two by two, not three and one.
+    width = 2 if len(panels) == 4 else min(3, max(len(panels), 1))
     shape = -(-len(panels) // width), width
     with styled():
         drawing = Drawing(figsize=(4.2 * width, 3.2 * shape[0] + 0.5), layout="constrained")
@@ -53,10 +54,7 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
                 here = [cell for cell in cells if tuple(cell[i] for i in rest) == panel and cell in runs[curve]]
                 points = [(_place(cell[axis], ticks), np.array(runs[curve][cell])) for cell in here]
                 _line(place, points, figure, curve)
-            told = [
-                title_of(word) if keys[i] == "set" else f"{keys[i]} {word}" for i, word in zip(rest, panel, strict=True)
-            ]
-            place.set_title(", ".join(told))
+            place.set_title(_title({keys[i]: word for i, word in zip(rest, panel, strict=True)}))
             if ticks:
                 place.set_xticks(range(len(ticks)), ticks)
             elif not figure.log_axis:
@@ -67,13 +65,35 @@ def plot(figure: Any, runs: Mapping[str, Mapping[tuple[str, ...], list[float]]],
                 place.set_yscale("log")
         for place in axes.flat[len(panels) :]:
             place.axis("off")
-        x_title(axes, axis_of(figure.axis))
+        over = [dict(zip((keys[i] for i in rest), panel, strict=True)).get("over") for panel in panels]
+        if any(over):  # each panel has an axis of its own
+            for place, name in zip(axes.flat, over, strict=False):
+                place.set_xlabel(axis_of(name))
+        else:
+            x_title(axes, axis_of(figure.axis))
         drawing.supylabel(figure.measure, fontsize=9)
         # The panel with most curves: some are refused, or left out, in others.
         fullest = max(axes.flat, key=lambda place: len(place.lines))
         key(drawing, fullest, columns=2 if width == 1 else 4)
         drawing.suptitle(figure.title, fontsize=10)
     save(drawing, path)
+
+
+def _order(figure: Any, rest: Sequence[int], panel: Sequence[str]) -> tuple[Any, ...]:
+    """Sets first, then which rows: what differs in a figure's lines is last."""
+    names = [figure.keys[i] for i in rest]
+    first = [word for name, word in zip(names, panel, strict=True) if name in ("set", "rows")]
+    return sort_key([*first, *(word for name, word in zip(names, panel, strict=True) if name not in ("set", "rows"))])
+
+
+def _title(panel: Mapping[str, str]) -> str:
+    """What a panel is about: the names and values of its entries."""
+    told = []
+    for name, word in panel.items():
+        if name == "over":  # the axis says it
+            continue
+        told.append(title_of(word) if name == "set" else f"{word} rows" if name == "rows" else f"{name} {word}")
+    return ", ".join(told)
 
 
 def spaced(words: set[str], log_axis: bool) -> list[str]:
@@ -103,7 +123,8 @@ def _look(figure: Any, curve: str) -> dict[str, Any]:
     alike = [name for name in figure.curves if name not in (*_DEFAULTS, *_LIMITS)]
     number = [name for name in alike if (name in _OTHERS or name.endswith("tight")) == own].index(curve)
     look = {
-        "linestyle": DASHES[number % len(DASHES)],
+        # Beyond the shades there are, the same ones with the next dash.
+        "linestyle": DASHES[(number + number // len(PEERS)) % len(DASHES)],
         "marker": MARKERS[number % len(MARKERS)],
         "zorder": 3 if own else 2,
     }
@@ -111,12 +132,27 @@ def _look(figure: Any, curve: str) -> dict[str, Any]:
 
 
 def _line(place: Any, points: Sequence[tuple[float, Any]], figure: Any, curve: str) -> None:
-    """The median and a band of one curve; none where nothing was run or all was refused."""
-    points = [(x, values[np.isfinite(values)]) for x, values in points]
+    """The median and a band of one curve; none where nothing was run or all was refused.
+
+    A run without an answer has an infinite error. Where half of the runs have none, the curve has a
+    gap, and its band ends at the largest finite error.
+    """
+    points = [(x, values[~np.isnan(values)]) for x, values in points]
     points = [(x, values) for x, values in points if len(values)]
-    if not points:
+    if not any(np.isfinite(values).any() for _, values in points):
         return
     xs, look = [x for x, _ in points], _look(figure, curve)
-    place.plot(xs, [np.median(values) for _, values in points], markersize=4, label=curve, **look)
-    ends = [[np.quantile(values, q) for _, values in points] for q in (0.1, 0.9)]
-    place.fill_between(xs, *ends, color=look["color"], alpha=0.1, linewidth=0)
+    medians, low, high = np.array([_summary(values) for _, values in points]).T
+    place.plot(xs, medians, markersize=4, label=curve, **look)
+    place.fill_between(xs, low, high, color=look["color"], alpha=0.1, linewidth=0)
+
+
+def _summary(values: Any) -> tuple[float, float, float]:
+    """The median and the 10 % and 90 % quantiles, NaN where the median is infinite."""
+    finite = values[np.isfinite(values)]
+    if 2 * len(finite) <= len(values):
+        return np.nan, np.nan, np.nan
+    # Between a finite and an infinite number nothing can be interpolated.
+    method = "linear" if len(finite) == len(values) else "lower"
+    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9), method=method)
+    return middle, low, min(high, np.max(finite))

@@ -11,8 +11,9 @@ Make = Callable[[Cell], Setting]
 CURVES = ("paper", "gaussian", "unit")
 SAYS = "The error falls with n and epsilon and rises with p; it hardly depends on m."
 NOTES = (
-    "`paper` is the printed noise through the product, `gaussian` the same model with exact Gaussian noise,\n"
-    "`unit` the default randomizer. Where noisy moments have no root, the error is infinite."
+    "`paper` is the printed noise through the product, `gaussian` the same model with exact Gaussian "
+    "noise (tight), `unit` the default randomizer (auto). Where noisy moments have no root, the error is "
+    "infinite; where half of the runs have none, the curve has a gap."
 )
 
 

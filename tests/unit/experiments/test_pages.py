@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-
+from experiments.drawing import _line
 from experiments.pages import WIDTH, wrapped
 
 PAGES = sorted((Path(__file__).parents[3] / "experiments").rglob("*.md"))
@@ -27,3 +29,22 @@ def test_long_lines_are_filled_and_code_and_tables_are_kept():
     assert table in found
     assert "\n\nshort\nlines\n" in found
     assert all(len(line) <= WIDTH for line in found.splitlines() if not line.startswith("|"))
+
+
+def drawn(runs):
+    """The medians of the drawn curve ``paper`` over n, with gaps."""
+    from matplotlib.figure import Figure as Drawing
+
+    figure = SimpleNamespace(curves=("paper", "unit"))
+    place = Drawing().subplots()
+    _line(place, [(n, np.array(values)) for n, values in runs.items()], figure, "paper")
+    return [line.get_ydata().tolist() for line in place.lines]
+
+
+def test_a_curve_has_a_gap_where_half_of_the_runs_have_no_answer():
+    """The median of the runs with an answer was drawn: one of three was enough."""
+    (medians,) = drawn({1: [3.0, 1.0, 2.0], 2: [1.0, np.inf, np.inf], 3: [5.0, 4.0, np.inf]})
+    assert medians[0] == 2.0
+    assert np.isnan(medians[1])
+    assert medians[2] == 5.0
+    assert drawn({1: [np.nan, np.nan]}) == drawn({1: [np.inf]}) == []
