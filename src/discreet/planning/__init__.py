@@ -4,7 +4,7 @@ lower bounds for all methods.
 
 from discreet.planning.attacker import Attacker
 from discreet.planning.forecast import Forecast, plan
-from discreet.planning.lower_bounds import LowerBound, glm_lower_bound, relu_lower_bound
+from discreet.planning.lower_bounds import LowerBound, glm_lower_bound, relu_excess_risk, relu_lower_bound
 from discreet.planning.sparse_bounds import sparse_glm_lower_bound
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "LowerBound",
     "glm_lower_bound",
     "plan",
+    "relu_excess_risk",
     "relu_lower_bound",
     "sparse_glm_lower_bound",
 ]
