@@ -19,9 +19,12 @@ import numpy as np
 from discreet.domain import Domain, Numeric, Public
 from discreet.errors import DiscreetError
 from discreet.local import PrintedLink, fit, new_task, printed_task
+from discreet.local.models import as_model
 from discreet.local.simulation import simulate_rows
+from discreet.local.stein import NoisyMoments, scaled_least_squares
 
 RESULTS = "experiments/nldp/accuracy.md"
+NO_NOISE = "no noise"
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ def declared(setting: Setting, found: People) -> dict[str, Any]:
 
 def one_error(setting: Setting, calibration: str, found: People, seed: int) -> float:
     """The squared relative error of one simulated collection; infinite where there is no solution."""
+    if calibration == NO_NOISE:
+        return exact_error(setting, found)
     rng = np.random.default_rng([seed, 1])
     gaussian, delta = setting.design == "gaussian", setting.n**-1.1
     common = declared(setting, found) | {"public": Public(rows=found.known)}
@@ -127,6 +132,19 @@ def one_error(setting: Setting, calibration: str, found: People, seed: int) -> f
     except DiscreetError:
         return np.inf
     return found.error(result.coef_, gaussian)
+
+
+def exact_error(setting: Setting, found: People) -> float:
+    """The same for the paper's estimator with the moments of all rows, and public rows for its
+    constant.
+    """
+    n = len(found.rows)
+    moments = NoisyMoments(found.rows.T @ found.rows / n, found.rows.T @ found.labels / n, n)
+    try:
+        coef = scaled_least_squares(moments, found.known, as_model(setting.model).mean_function)
+    except DiscreetError:
+        return np.inf
+    return found.error(coef, setting.design == "gaussian")
 
 
 TARGETS: list[tuple[Setting, str]] = [

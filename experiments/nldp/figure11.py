@@ -14,7 +14,8 @@ FIGURE = by_rows(
         "The printed noise is not usable in any cell (squared relative errors of 1.7 and more, or no root). "
         "The cubic link has the weakest signal of all figures. With p = 5 the unit randomizer has .002 to "
         ".08; with p = 10 it needs epsilon 10 and n = 400,000 (.1 to .3); with p = 20 no method is usable "
-        "(errors of 3 and more): ours is not better there."
+        "(errors of 3 and more): ours is not better there. Without any noise the paper's estimator has .8 "
+        "to 3.6 at p = 20."
     ),
 )
 

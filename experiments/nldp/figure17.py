@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.nldp.accuracy import Setting, one_error, people
-from experiments.nldp.curves import CURVES, NOTES
+from experiments.nldp.curves import CURVES, NOTES, fewer
 from experiments.runner import Cell, Figure, main
 
 ALGORITHMS = {
@@ -36,6 +36,7 @@ FIGURE = Figure(
     curves=CURVES,
     axis="epsilon",
     repeats=20,
+    fewer=fewer,
     measure="squared relative error",
     notes=NOTES,
     found=(

@@ -7,7 +7,8 @@ import numpy as np
 from discreet.errors import DiscreetError, GuaranteeError
 from discreet.local import LocalResult, fit, pilot_task, printed_second, printed_task, second_task
 from discreet.local.simulation import simulate_rows
-from experiments.nldp.accuracy import People, Setting, declared, one_error, people
+from experiments.nldp.accuracy import NO_NOISE, People, Setting, declared, one_error, people
+from experiments.nldp.curves import fewer
 from experiments.nldp.figure17 import ALGORITHMS
 from experiments.runner import Cell, Figure, main
 
@@ -66,9 +67,10 @@ FIGURE = Figure(
     quick=[cell for cell in CELLS if cell["n"] == 100_000],
     make=lambda cell, seed: people(setting_of(cell), seed),
     fit=measured,
-    curves=("paper", "unit", PRINTED, "two rounds"),
+    curves=("paper", "unit", PRINTED, "two rounds", NO_NOISE),
     axis="n",
     repeats=20,
+    fewer=fewer,
     measure="squared relative error",
     notes=(
         "`two rounds` is the product's own (a pilot of a tenth of the people), `paper, two rounds` the printed\n"

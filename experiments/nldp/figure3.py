@@ -13,10 +13,11 @@ FIGURE = by_rows(
     covariance="turned",
     found=(
         "The printed noise is not usable in any cell (squared relative errors of .5 and more, or no root). "
-        "The symmetric part of U + I may be nearly singular, so errors with tight noise are larger than "
-        "with a diagonal covariance and differ from draw to draw by a factor of up to 100; that they fall "
-        "with n and epsilon shows for p = 20 only. The unit randomizer is mostly below Gaussian noise "
-        "(above in 2 of 36 cells), but gains little where the design decides."
+        "The symmetric part of U + I may be nearly singular (it is singular if det U = -1; then the paper's "
+        "estimator has no answer even without noise), so errors with tight noise are larger than with a "
+        "diagonal covariance and differ from draw to draw by a factor of up to 100; that they fall with n "
+        "and epsilon shows for p = 20 only. The unit randomizer is mostly below Gaussian noise (above in 2 "
+        "of 36 cells), but gains little where the design decides."
     ),
 )
 

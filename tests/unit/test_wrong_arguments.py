@@ -21,6 +21,8 @@ from discreet import (
     smoothed_quantile,
 )
 from discreet.audit import relu_tracing_attack, score_attack, sparse_score_attack
+from discreet.errors import NoSolutionError
+from discreet.local.stein import NoisyMoments, glm_bounded, glm_gaussian, two_rounds
 from discreet.planning import glm_lower_bound, relu_lower_bound, sparse_glm_lower_bound
 from discreet.privacy import GDP
 
@@ -166,3 +168,18 @@ def test_public_rows_without_a_column(make, model):
     frame = pd.DataFrame(ROWS, columns=["a", "b", "c"])
     with pytest.raises(ValueError, match="public rows must have the 3 columns of X by name; they have 2 of them"):
         model.set_params(public=Public(make({"a": frame["a"], "b": frame["b"]}))).fit(frame, LABELS)
+
+
+@pytest.mark.parametrize("solve", [glm_gaussian, glm_bounded])
+def test_moments_of_nldp_without_a_solution(solve):
+    """A KeyError and a LinAlgError."""
+    moments = NoisyMoments(np.eye(3), np.full(3, 0.1), 100)
+    with pytest.raises(ValueError, match="family must be one of logistic"):
+        solve(moments, ROWS, "normal")
+    with pytest.raises(NoSolutionError, match="second moment of x is singular"):
+        solve(NoisyMoments(np.zeros((3, 3)), np.ones(3), 100), np.zeros((5, 3)), "logistic")
+    alike = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-15, 0.0], [0.0, 0.0, 1.0]])
+    with pytest.raises(NoSolutionError, match="second moment of x is singular"):
+        solve(NoisyMoments(alike, np.ones(3), 100), np.zeros((5, 3)), "logistic")
+    with pytest.raises(NoSolutionError, match="second moment of x is singular"):
+        two_rounds(NoisyMoments(np.zeros((3, 3)), np.ones(3), 100), lambda coef: ROWS @ coef, "logistic")

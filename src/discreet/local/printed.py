@@ -17,6 +17,7 @@ from discreet.local.design import Reported
 from discreet.local.gaussian import Gaussian
 from discreet.local.make import known_design
 from discreet.local.statistic import Statistic
+from discreet.local.stein import least_squares
 from discreet.local.target import Target
 from discreet.local.task import Task, check_asked
 
@@ -221,7 +222,7 @@ def printed_second(first: Task, collection: Collection) -> Task:
         raise DomainError("a second round needs the first round's printed task and the collection of its reports")
     reported = Reported.of(first, collection.mean)
     assert reported.second is not None
-    coef = np.linalg.solve(reported.second, reported.cross * first.target.scale)
+    coef = least_squares(reported.second, reported.cross * first.target.scale)
     statistic = Statistic("predictor", transform=(coef @ first.statistic.transform)[np.newaxis])
     randomizer = _predictor_noise(first.epsilon, first.delta)
     return replace(first, statistic=statistic, randomizer=randomizer, parent=first.digest)

@@ -20,6 +20,8 @@ from discreet.local.links import GLMS, Link
 # Roots are searched up to this size, on a grid fine enough for every crossing of a smooth mean.
 _LARGEST_SCALE = 1e4
 _STEPS = 400
+# A matrix with this condition number is singular but for rounding.
+_SINGULAR = 1e13
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +35,14 @@ class NoisyMoments:
 
 def glm_gaussian(moments: NoisyMoments, public: Floats, family: str) -> Floats:
     """A GLM's coefficients, Gaussian design (NLDP, Algorithm 1, lines 10 to 16)."""
-    return scaled_least_squares(moments, public, GLMS[family])
+    return scaled_least_squares(moments, public, _mean_of(family))
 
 
 def glm_bounded(moments: NoisyMoments, public: Floats, family: str) -> Floats:
     """A GLM's coefficients, bounded design (NLDP, Algorithm 2); only the devices'
     radius differs.
     """
-    return scaled_least_squares(moments, public, GLMS[family])
+    return scaled_least_squares(moments, public, _mean_of(family))
 
 
 def regression_gaussian(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
@@ -62,7 +64,7 @@ def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link, *, p
     """
     n, m = moments.count, len(public) if pooled else 0
     covariance = (n * moments.second + (public.T @ public if pooled else 0.0)) / (n + m)
-    coef: Floats = np.asarray(np.linalg.solve(covariance, moments.cross), dtype=np.float64)
+    coef = least_squares(covariance, moments.cross)
     return stein_scale(public @ coef, link) * coef
 
 
@@ -70,8 +72,24 @@ def two_rounds(first: NoisyMoments, predictions: Callable[[Floats], Floats], fam
     """A GLM without public rows (NLDP, Algorithm 5); ``predictions`` are the users' noisy <x,
     w_ols>.
     """
-    coef: Floats = np.asarray(np.linalg.solve(first.second, first.cross), dtype=np.float64)
-    return stein_scale(predictions(coef), GLMS[family]) * coef
+    coef = least_squares(first.second, first.cross)
+    return stein_scale(predictions(coef), _mean_of(family)) * coef
+
+
+def _mean_of(family: str) -> Link:
+    if not isinstance(family, str) or family not in GLMS:
+        raise ValueError(f"family must be one of {', '.join(GLMS)}, got {family!r}")
+    return GLMS[family]
+
+
+def least_squares(second: Floats, cross: Floats) -> Floats:
+    """The coefficients of these moments; refused where they are not unique."""
+    if not np.linalg.cond(second) < _SINGULAR:
+        raise NoSolutionError(
+            "the second moment of x is singular, so least squares has no unique solution: leave out a column that is "
+            "a combination of others"
+        )
+    return np.asarray(np.linalg.solve(second, cross), dtype=np.float64)
 
 
 def stein_scale(predictor: Floats, link: Link) -> float:
