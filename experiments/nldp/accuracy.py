@@ -36,7 +36,7 @@ class Setting:
     model: str = "logistic"
     binary: bool = False
     public: int | None = None
-    # "diagonal": the identity; "turned": U + I with a random orthogonal U, made symmetric.
+    # "diagonal": the identity; "turned": U + I with a random rotation U, made symmetric.
     covariance: str = "diagonal"
 
     @property
@@ -90,6 +90,8 @@ def people(setting: Setting, seed: int) -> People:
     rows = rng.normal(size=(n + m, p)) if gaussian else rng.choice([-1 / p, 1 / p], size=(n + m, p))
     if setting.covariance == "turned":
         turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
+        # A reflection has the eigenvalue -1, so that U + I would be singular.
+        turn[:, 0] *= np.sign(np.linalg.det(turn))
         values, vectors = np.linalg.eigh((turn + turn.T) / 2 + np.eye(p))
         rows, bound = rows @ ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T), 6.0 * np.sqrt(2)
     truth = rng.normal(size=p)

@@ -14,7 +14,8 @@ NOTES = (
     "`paper` is the printed noise through the product, `gaussian` the same model with exact Gaussian "
     "noise (tight), `unit` the default randomizer (auto). Where noisy moments have no root, the error is "
     "infinite; where half of the runs have none, the curve has a gap. `no noise` is the paper's estimator "
-    "from the moments of all rows: what sampling, public rows and Stein's lemma leave."
+    "from the moments of all rows: what sampling, public rows and Stein's lemma leave. Gaussian rows have "
+    "Sigma = I (the paper draws sigma in sigma^2 I from [0, 1]) or U + I."
 )
 
 

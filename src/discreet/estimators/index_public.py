@@ -39,7 +39,8 @@ def labelled_rows(public: Public | None, encoder: Encoder) -> tuple[Floats, Floa
     if public is None or public.rows is None or public.y is None:
         raise DomainError(
             "solver='glmtron' takes its clipping thresholds from public rows with labels: "
-            "pass public=Public(rows=..., y=...), or use solver='auto' or 'minibatch', which need none"
+            "pass public=Public(rows=..., y=...), in the terminal --public, or use solver='auto' or 'minibatch', which "
+            "need none"
         )
     x, target = encoded_rows(public, encoder), require_target(encoder)
     y = np.clip(as_floats(np.asarray(public.y)), target.low, target.high)

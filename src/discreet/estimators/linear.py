@@ -125,7 +125,10 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         check_options(self, self._options())
         check_choice("cov_type", self.cov_type, COV_TYPES)
         if self.solver == "pmt" and self.public is None:
-            raise DomainError("solver='pmt' whitens by public moments: pass public=Public(...)")
+            raise DomainError(
+                "solver='pmt' whitens by public moments: pass public=Public(...), in the terminal --public or "
+                "--public-moment"
+            )
         if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
