@@ -132,8 +132,7 @@ FIGURE = Figure(
         "epsilon .5 it is .01 to .04 above plain selection for s = 25 and 50, and .02 to .06 for s = 100;\n"
         "at epsilon .2 on the stand-in with s = 100 it has .21 and .31, where plain selection has .11: so\n"
         "many columns cost much noise. One of three fits on superconductivity at s = 100, epsilon .2 and\n"
-        "delta 1/n^2 guesses. `iht` is above `auto` in every cell but that one. Two or three repeats a\n"
-        "cell."
+        "delta 1/n^2 guesses. `iht` is above `auto` in every cell but that one."
     ),
 )
 
