@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from experiments.drawing import _line
+from experiments.nldp.accuracy import Setting, people
 from experiments.pages import WIDTH, wrapped
 
 PAGES = sorted((Path(__file__).parents[3] / "experiments").rglob("*.md"))
@@ -48,3 +49,11 @@ def test_a_curve_has_a_gap_where_half_of_the_runs_have_no_answer():
     assert np.isnan(medians[1])
     assert medians[2] == 5.0
     assert drawn({1: [np.nan, np.nan]}) == drawn({1: [np.inf]}) == []
+
+
+@pytest.mark.parametrize("p", [5, 10, 20])
+def test_rows_of_nldp_with_covariance_u_and_i_have_all_directions(p):
+    """U of a QR decomposition is a reflection for every even p, and U + I then singular."""
+    for seed in range(5):
+        found = people(Setting(500, p, 4.0, public=10, covariance="turned"), seed)
+        assert np.linalg.cond(found.rows) < 1e6
