@@ -72,3 +72,19 @@ def test_a_second_look_at_labels_loses_no_more_than_it_costs(neighbours):
     assert report.labels.count("first look") == 3
     assert report.passed, str(report)
     assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("name", ["linear", "logistic"])
+def test_a_search_along_the_last_predictor_loses_no_more_than_it_costs(name, neighbours):
+    """Noise hides the curvature of 60 columns."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (1500, 60))
+    y = labels("logistic", X[:, :5].sum(axis=1), rng)
+    X[7], y[7] = 1.0, 1.0
+    kind, options = (LinearRegression, {"bounds_y": (0, 1)}) if name == "linear" else (LogisticRegression, {})
+    model = kind(epsilon=3.0, delta=1e-6, bounds_X=(-1, 1), neighbours=neighbours, **options)
+    report = replay(model, *pair(X, y, None, -1.0, 0.0, neighbours))
+    assert report.labels[-1] == "labels along a direction"
+    assert report.passed, str(report)
+    assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)

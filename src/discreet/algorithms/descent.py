@@ -417,7 +417,18 @@ class _Descent(Approach):
             constants, variance = self._constants(phi)
             seen = np.diagonal(noise)[:first]
             phi[:first] += hidden * seen / (seen + variance) * (constants - phi[:first])
+        if self.last_search:
+            phi += hidden * (self.searched(self._direction(phi, goal, free, public), phi) - phi)
         return self._plausible(phi)
+
+    def _direction(self, phi: Floats, goal: Floats, free: int, public: Floats | None) -> Floats:
+        """The direction of a last search. Errors of the curvature change the length of steps most,
+        and the search corrects it: only the noise of gradients shrinks them here.
+        """
+        if goal is public:
+            return phi
+        way = shrunk(self.estimate.phi, self.estimate.noise, goal, free)
+        return way if np.any(way[self.frame.constants :]) else self.estimate.phi
 
     def _constants(self, phi: Floats) -> tuple[Floats, float]:
         """The constant that gives the mean label with phi's slopes, and the

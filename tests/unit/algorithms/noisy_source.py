@@ -45,8 +45,9 @@ class NoisySource:
             norms = np.linalg.norm(left, axis=0) * np.abs(right[0])
             right = right * np.minimum(1, query.left_norm / np.maximum(norms, 1e-300))
         else:
+            first = int(query.geometry == "counted")  # a row's count is not clipped
             left = _shortened(left, query.left_norm)
-            right = left if square else _shortened(right, query.right_norm)
+            right = left if square else np.vstack([right[:first], _shortened(right[first:], query.right_norm)])
         total, std = left @ right.T, self.noise_std(query, cost)
         noise = std * self.random.normal(size=total.shape)
         if square:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.labels import clear_cells, combined, label_scale, octaves
-from discreet.algorithms.parts.line_search import along, profile, relative_noise
+from discreet.algorithms.parts.line_search import along, nearest, profile, profile_along, relative_noise
 from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
@@ -50,7 +51,7 @@ class Approach:
     frame: Frame = None  # type: ignore[assignment]
     phi: Floats = None  # type: ignore[assignment]
     white: Whitening | None = None
-    # Rounds of whitening beyond the planned ones, because noise hid a direction.
+    # Passes beyond the planned ones, mostly rounds of whitening, because noise hid a direction.
     more_rounds: int = 0
     # By how many standard deviations of the noise a histogram of each column shows that it is wide.
     spread_out: Floats = None  # type: ignore[assignment]
@@ -58,6 +59,8 @@ class Approach:
     rare: NDArray[np.bool_] | None = None
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
+    # The share of a search along the last predictor.
+    last_search: float = 0.0
 
     @property
     def moved(self) -> float:
@@ -158,10 +161,13 @@ class Approach:
             self.guess = None
         looked_twice = self.saved < 0  # the second look was a pass as well
         self.rounds = max(self.plan.rounds(count, self.moved) - looked_twice, 1)
+        self._plan_last_search()
         white = self._whitened(self.rounds, self.plan.row_length(count, self.moved))
         self.saved += shares.WHITENING * (1 - white.spent)
         self.planned_rounds, self.white = white.rounds, white
         self.more_rounds = max(white.rounds - self.rounds, 0)
+        if looked_twice and self.last_search:
+            self.more_rounds += 1  # the last search is a pass as well
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = self.frame.foresight.curvature(self.phi)
             self.phi = inverse(curve + self.frame.penalty) @ curve @ self.phi
@@ -171,7 +177,7 @@ class Approach:
         """White coordinates, and a start that corresponds to the linear fit in them."""
         scaling, label = self.scaling, self.label
         cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
-        columns = self.spread_out, self.rare
+        columns = self.spread_out, self.rare, bool(self.last_search)
         linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count, *columns)
         self.frame, self.phi = start(self.source, self.model, label, linear, self.offset, scaling.count)
         return linear.white
@@ -228,7 +234,8 @@ class Approach:
         if not self.plan.curved or not np.any(phi[frame.constants :]):  # there is no direction
             return False
         query = profile(frame, phi, self.label)
-        noise = relative_noise(query, self.source.noise_std(query, cost), frame, phi)
+        slope = frame.count * frame.foresight.slope(phi)
+        noise = relative_noise(query, self.source.noise_std(query, cost), slope)
         quieter = self.model.family.label_free or noise <= step_noise
         pays = self.plan.searches(noise) and quieter
         if pays:
@@ -246,6 +253,27 @@ class Approach:
         self.phi = along(self.frame, self.phi, query, answer, self.label)
         if rest:
             self.frame = self.frame.with_squares(questions[-1], rest[0])
+
+    def _plan_last_search(self) -> None:
+        """Save the cost of a search along the last predictor, if noise will hide the curvature."""
+        model, plan, label, count = self.model, self.plan, self.label, self.scaling.count
+        query = profile_along(model, np.zeros(model.width + 1), label)
+        noise_std = self.source.noise_std(query, plan.part(shares.LAST_SEARCH))
+        foresight = Foresight(model, True, self.offset)
+        level = foresight.constant_for(model.sensible_mean(label.centre), np.zeros(1))
+        unit = 1.0 if plan.curved else label.scale
+        noise = relative_noise(query, noise_std, unit * count * foresight.slope(np.array([level, 0.0])))
+        if plan.searches_last(noise, plan.curvature_edge(count, self.moved)):
+            self.last_search = shares.LAST_SEARCH
+            self.saved -= self.last_search
+
+    def searched(self, way: Floats, guess: Floats) -> Floats:
+        """The predictor in the direction of ``way`` with a length and constant that labels along it
+        allow, close to those of the guess.
+        """
+        query = profile(self.frame, way, self.label)
+        (answer,) = self.frame.ask((query, self.plan.part(self.last_search)))
+        return nearest(self.frame, way, guess, query, answer, self.label)
 
     def _warm_up_step(self, cost: GDP) -> None:
         frame, phi = self.frame, self.phi

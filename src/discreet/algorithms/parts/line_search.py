@@ -52,10 +52,11 @@ def profile_along(model: GlmModel, position: Floats, label: LabelScale) -> Label
     )
 
 
-def relative_noise(query: LabelProfile, noise_std: float, frame: Frame, phi: Floats) -> float:
-    """The noise of the resulting length, in standard deviations of eta."""
-    slope = abs(float(frame.foresight.slope(phi))) * frame.count
-    return noise_std * (query.high - query.low) * math.sqrt(len(_EDGES)) / max(slope, 1e-300)
+def relative_noise(query: LabelProfile, noise_std: float, slope: float) -> float:
+    """The noise of the resulting length, in standard deviations of eta; ``slope``: the derivative
+    of the sum of labels in eta.
+    """
+    return noise_std * (query.high - query.low) * math.sqrt(len(_EDGES)) / max(abs(slope), 1e-300)
 
 
 def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer, label: LabelScale) -> Floats:
@@ -75,21 +76,32 @@ def along(frame: Frame, phi: Floats, query: LabelProfile, answer: Answer, label:
     return np.concatenate([[labels.constant(length)], slopes]) if first else slopes
 
 
+def nearest(frame: Frame, way: Floats, guess: Floats, query: LabelProfile, answer: Answer, label: LabelScale) -> Floats:
+    """Slopes in the direction of those of ``way``; length and constant are the closest to those of
+    the guess that noise and chance allow.
+    """
+    first = int(frame.coordinates.constant)
+    labels = _Profile.read(frame.model, query, answer, frame.dispersion)
+    if labels is None:
+        return guess
+    line = float(guess[0]) if first else 0.0, float(np.linalg.norm(guess[first:]))
+    level, length = labels.with_look(label, frame.count).nearest(line, _MARGIN, constant=bool(first))
+    slopes = way[first:] * (length / max(float(np.linalg.norm(way[first:])), 1e-300))
+    return np.concatenate([[level], slopes]) if first else slopes
+
+
 def nearest_line(
     model: GlmModel, query: LabelProfile, answer: Answer, guess: tuple[float, float]
 ) -> tuple[float, float]:
     """Constant and length closest to the guess that noise and chance allow."""
     labels = _Profile.read(model, query, answer)
-    if labels is None:
-        return guess
-    length = float(np.clip(guess[1], labels.length(_SURE), labels.length(-_SURE)))
-    return float(np.clip(guess[0], labels.constant(length, -_SURE), labels.constant(length, _SURE))), length
+    return guess if labels is None else labels.nearest(guess, _SURE)
 
 
 @dataclass(frozen=True, eq=False)
 class _Profile:
     """Places of cells along a direction, exposures (or counts) and sums of labels there, the noise
-    of a sum, and the sum of all of them.
+    of a sum and of an exposure, and the sum of all labels.
     """
 
     model: GlmModel
@@ -97,6 +109,7 @@ class _Profile:
     exposures: Floats
     sums: Floats
     noise_std: float
+    exposure_noise_std: float
     dispersion: float
     total: float
     # The part of all exposures that lies in these cells.
@@ -110,9 +123,9 @@ class _Profile:
             return None
         exposures = answer.value[seen, 0] * query.largest_exposure
         sums = answer.value[seen, 1] * (query.high - query.low) + query.low * exposures
-        noise_std = answer.noise_std * (query.high - query.low)
+        noise = answer.noise_std * (query.high - query.low), answer.noise_std * query.largest_exposure
         share = float(answer.value[seen, 0].sum() / np.maximum(answer.value[:, 0], 0.0).sum())
-        return cls(model, _MIDDLES[seen], exposures, sums, noise_std, dispersion, float(np.sum(sums)), share)
+        return cls(model, _MIDDLES[seen], exposures, sums, *noise, dispersion, float(np.sum(sums)), share)
 
     def with_look(self, label: LabelScale, count: float) -> _Profile:
         """The sum of labels weighted with that of the look by their precision: the noise of a sum
@@ -127,18 +140,29 @@ class _Profile:
         """The constant for the mean label, or for one that is this many standard deviations of
         noise and chance higher.
         """
-        total, predictors = self.total, length * self.places[np.newaxis]
-        level = float(constants(self.model.link, predictors, self.exposures, total)[0])
+        level = self._constant_for(self.total, length)
         if not deviations:
             return level
         off = self._uncertainty(level, length, np.ones(len(self.places)))
-        return float(constants(self.model.link, predictors, self.exposures, total + deviations * off)[0])
+        return self._constant_for(self.total + deviations * off, length)
+
+    def _constant_for(self, total: float, length: float) -> float:
+        if self.model.link.is_identity:
+            return float(total - length * self.places @ self.exposures) / float(np.sum(self.exposures))
+        return float(constants(self.model.link, length * self.places[np.newaxis], self.exposures, total)[0])
+
+    def nearest(self, guess: tuple[float, float], margin: float, constant: bool = True) -> tuple[float, float]:
+        """Constant and length closest to the guess within a margin for noise and chance."""
+        length = float(np.clip(guess[1], self.length(margin, constant), self.length(-margin, constant)))
+        if not constant:
+            return guess[0], length
+        return float(np.clip(guess[0], self.constant(length, -margin), self.constant(length, margin))), length
 
     def length(self, margin: float, constant: bool = True) -> float:
         """The length without an unexplained slope of labels; shorter by a margin for noise and
         chance.
         """
-        shortest, longest = 0.0, _LONGEST
+        shortest, longest = 0.0, _LONGEST * (math.sqrt(self.dispersion) if self.model.link.is_identity else 1.0)
         for _ in range(_HALVINGS):
             length = (shortest + longest) / 2
             level = self.constant(length) if constant else 0.0
@@ -152,4 +176,5 @@ class _Profile:
         """The standard deviation of a weighted sum of labels, by noise and chance."""
         means = self.model.link.mean(level + length * self.places)
         chance = float(weights**2 @ (self.exposures * self.model.family.variance(means))) * self.dispersion
-        return math.sqrt((self.noise_std * float(np.linalg.norm(weights))) ** 2 + chance)
+        noise = self.noise_std**2 + (self.exposure_noise_std * means) ** 2
+        return math.sqrt(float(weights**2 @ noise) + chance)

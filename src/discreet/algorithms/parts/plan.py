@@ -22,6 +22,7 @@ INDEX_WHITENING = 0.22  # of index models, whose many small steps need white coo
 WHITENING = 0.13  # noise here makes coordinates less white; below 0.1 the starts were too poor
 WARM_UP = 0.08  # steps to a point with the right curvature
 EARLY_DISPERSION = 0.02  # part of WARM_UP, for one number
+LAST_SEARCH = 0.04  # counts and sums of labels, if noise hides the curvature
 HISTOGRAM = 0.015  # counts, whose noise is far below that of gradients
 LENGTHS = 0.005  # counts as well, and less depends on them
 LAST_DISPERSION = 0.01  # one number, without the misfit of the start
@@ -63,6 +64,9 @@ WARM_UP_CLIP = 1.2
 # A line search pays if the noise of its length, in standard deviations of the linear
 # predictor, is below this.
 _LINE_SEARCH_NOISE = 0.4
+# The same for a search along the last predictor, which is done if noise moves the curvature's
+# eigenvalues by more than this many times their size.
+_LAST_SEARCH_NOISE, _HIDES = 0.25, 2.0
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 
@@ -212,6 +216,13 @@ class Plan:
     def searches(self, noise: float) -> bool:
         """Whether a line search pays; ``noise``: of its length, in standard deviations of eta."""
         return noise <= _LINE_SEARCH_NOISE
+
+    def searches_last(self, noise: float, doubt: float) -> bool:
+        """Whether to search along the last predictor; ``doubt``: how far noise moves the
+        curvature's eigenvalues, relative to them.
+        """
+        single = self.predictors == 1 and not self.nominal
+        return single and noise <= _LAST_SEARCH_NOISE and doubt > _HIDES
 
     def warm_up_steps(self, rounds: int, step_noise: float) -> int:
         """0 if a step would be noise, if the number of passes is near eight, or if a

@@ -75,7 +75,13 @@ class Coordinates:
         """The predictor phi^T z, then z itself."""
         return LinearMap(np.vstack([self.coefficients(phi), self.matrix]))
 
-    def whitened(self, moment: Floats, noise_std: float, expected: tuple[Floats, Floats] | None = None) -> Whitened:
+    def whitened(
+        self,
+        moment: Floats,
+        noise_std: float,
+        expected: tuple[Floats, Floats] | None = None,
+        typical: bool = False,
+    ) -> Whitened:
         """New coordinates in which this noisy, perhaps weighted, second moment of z
         is about a multiple of 1.
 
@@ -84,6 +90,8 @@ class Coordinates:
         predicted here, and its noise. Long rows are scaled down before they are added, so a column
         with a few outliers seems to vary little, however far it is stretched. If stretching a
         direction did not bring its moment to the expected value, the stretch is undone.
+        ``typical``: directions that noise hides are stretched like typical ones. Without it they
+        count as the largest that it can hide, and if it hides all of them, all are too short.
         """
         if self.size == int(self.constant):
             return Whitened(self, (np.zeros((0, 0)), np.zeros((0, 0))), False)  # a constant alone is white
@@ -95,7 +103,9 @@ class Coordinates:
         covariance, noise = trusted((covariance + covariance.T) / 2, noise_std / mass), noise_std / mass
         values, vectors = np.linalg.eigh(covariance)
         middle = float(np.mean(values))
-        seen, values = values, np.maximum(values, max(least_moment(len(values), noise), 1e-12 * middle))
+        least = least_moment(len(values), noise)
+        least = max(min(least, middle) if typical else least, 1e-12 * middle)
+        seen, values = values, np.maximum(values, least)
         stretch = 1 / np.sqrt(values)
         missed = np.zeros(len(values), dtype=bool)
         if expected is not None:

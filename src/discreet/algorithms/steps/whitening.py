@@ -103,6 +103,7 @@ def whiten(
     count: float,
     spread_out: Floats | None,
     rare: NDArray[np.bool_] | None,
+    typical: bool = False,
 ) -> Whitening:
     """About ``rounds`` noisy second moments, each in the coordinates found by the previous one.
 
@@ -113,6 +114,7 @@ def whiten(
     without it there are no more rounds than planned. ``rare``: the columns that may be indicators
     of rare categories. Nor are there more if noise hides one of these: they would be stretched
     until their few rows are long and clipped, and predictions were worse with each round.
+    ``typical``: whether directions that noise hides count as typical.
 
     Privacy: up to ``rounds`` + 2 sums, each at ``cost`` / rounds of mu^2, or half of the cost for
     those beyond one round.
@@ -126,7 +128,7 @@ def whiten(
         if here.constant:
             joint[0, 0] = blended(float(joint[0, 0]), noise_std, _TYPICAL_WEIGHT)
         moment = joint[:size, :size]
-        white = here.whitened(moment, noise_std, expected)
+        white = here.whitened(moment, noise_std, expected, typical)
         most = _most_rounds(rounds, here, moment, noise_std, spread_out, rare)
         if number >= most or white.taken_back or _known(moment, noise_std):
             carried = _carried(moment, noise_std, here, white.coordinates)
@@ -145,6 +147,7 @@ def whiten_labels(
     count: float,
     spread_out: Floats | None = None,
     rare: NDArray[np.bool_] | None = None,
+    typical: bool = False,
 ) -> LinearStart:
     """White coordinates and a linear fit of labels in them.
 
@@ -163,7 +166,7 @@ def whiten_labels(
             radius=radius,
         )
 
-    white = whiten(source, cost, rounds, start, question, count, spread_out, rare)
+    white = whiten(source, cost, rounds, start, question, count, spread_out, rare, typical)
     phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
     noise_std = white.cross()[1] / y_weight
     return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance, noise_std)
