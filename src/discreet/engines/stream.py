@@ -28,9 +28,8 @@ from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
-# Python's own steps take as long for a small batch as for a large one, and loops go over its cells
-# only once or twice.
-_BATCH_ROWS = 2 * BLOCK_ROWS
+# A block at a time: reading more rows at once is no faster, and they would leave the cache.
+_BATCH_ROWS = BLOCK_ROWS
 # The batches of all workers together have no more cells than this, where rows are wide or workers
 # many; where a thread reads ahead there are about three for each worker: one that it sums, one that
 # waits, one that is being read.

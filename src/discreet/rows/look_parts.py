@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def look_parts(
     widths = {query.width for query in looks.values()} | {query.width for query in columns.values()}
     if widths != {width} or len(columns) > 1:
         return {}
-    rules = np.array([_rule(query, grids) for query in looks.values()])
+    rules = _rules(tuple(looks.values()), grids)
     sums, rest = np.zeros((2, len(looks), 2, width + 5), dtype=np.int64)
     counts = np.zeros((width if columns else 0, 1 + sum(query.cells for query in columns.values())), dtype=np.int64)
     norms = np.zeros(block.records)
@@ -53,6 +54,12 @@ def look_parts(
         complete = int(sums[place, 0, -1]) if query.geometry == "counted" else 0
         found[n] = summed(query, sums[place, :halves, :entries], rest[place, :halves, :entries], complete)
     return found
+
+
+@lru_cache(maxsize=8)
+def _rules(looks: tuple[PowerSums, ...], grids: Grids) -> NDArray[np.float64]:
+    """Found once for all blocks of a pass."""
+    return np.array([_rule(query, grids) for query in looks])
 
 
 def _rule(query: PowerSums, grids: Grids) -> list[float]:
