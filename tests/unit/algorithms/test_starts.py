@@ -14,9 +14,10 @@ from discreet.algorithms.parts.labels import clear_cells, combined, label_scale,
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.steps.columns import plausible
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import look_twice
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.glm import family, link
-from discreet.privacy import Budget
+from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Labels
 
 GAMMA = GlmModel(family("gamma"), link("log"), Labels(50.0, 50.0), penalty=np.zeros(3))
@@ -102,3 +103,19 @@ def test_a_hidden_spread_of_amounts_is_said_so():
 
     assert label_scale(GAMMA, Looked(), counts(2_000.0)).hidden
     assert not label_scale(GAMMA, Looked(), counts(5.0)).hidden
+
+
+def test_a_scale_of_columns_that_noise_hides_is_not_taken_for_tiny():
+    """It was, in one look of thirty with 20 columns: all rows were clipped, and a fit's error was
+    20 times as large.
+    """
+    scales = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        X = np.clip(rng.normal(size=(5_000, 20)) / 4, -1, 1)
+        source = NoisySource(X, rng.uniform(-1, 1, 5_000), rng, "add_or_remove_one")
+        cost = GDP(Budget.of(1.0, 1e-6).mu * math.sqrt(0.05))
+        scaling, _ = look_twice(source, cost, 20, math.sqrt(20), label_share=0.25, more=[])
+        scales.append(scaling.x_scale)
+    assert min(scales) > 0.1  # the true one is .25
+    assert max(scales) < 0.5

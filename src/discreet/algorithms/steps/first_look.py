@@ -111,7 +111,10 @@ def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | No
     if known is None:
         x_centre = _shrunk(np.clip(seen.x, -1, 1), seen.noise_std)
         x_variance = (seen.x_square - float(x_centre @ x_centre)) / width
-        known = XScaling(x_centre, math.sqrt(_trusted(x_variance, 2 * seen.noise_std * x_radius / width)))
+        # With a scale that is far too small all rows are clipped, so what noise hides counts as
+        # large as its noise.
+        noise_std = 2 * seen.noise_std * x_radius / width
+        known = XScaling(x_centre, math.sqrt(_trusted(max(x_variance, noise_std), noise_std)))
     y_centre = float(_shrunk(np.clip(np.array([seen.y]), -1, 1), seen.noise_std)[0])
     # A scale that is too small clips y and biases slopes; one that is too large only adds noise. So
     # it is taken two standard deviations of the noise in y^2 - (mean y)^2 too large.
