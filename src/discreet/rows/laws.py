@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 
 # Families with their canonical links.
 GAUSSIAN, BERNOULLI, POISSON = 0, 1, 2
+# Loops add up the chances of counts: declared labels must not be larger than this.
+MOST_COUNTS = 23.0
 # What is asked: a score clipped at ``first`` (less the one clipped at ``second``), the root of its
 # slope, the size of the score times |z| / ``first``, |z| / ``first``, or the squared residual.
-# Loops add up the chances of counts: labels must not be larger than this, which is public.
-MOST_COUNTS = 23.0
 SCORE, ROOT_SLOPE, SIZE, LENGTH, SQUARE = 0, 1, 2, 3, 4
 
 
