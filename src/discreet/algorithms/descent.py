@@ -215,7 +215,8 @@ class _Descent(Approach):
             factor = math.sqrt(min(max(worth, left), 1.0))
             self.frame = replace(frame, dispersion=frame.dispersion * left)
             self.sizes, self.bounds = self.sizes.scaled(factor), self.bounds.scaled(factor)
-        self.phi = phi
+        # Extreme noise may have overflowed in the step.
+        self.phi = np.where(np.isfinite(phi), phi, last.phi)
 
     def _measure_once(self, seen: list[Measurement], cost: GDP, last: bool) -> None:
         """One measurement, with the curvature at the second point and the scores'

@@ -79,6 +79,17 @@ def test_without_an_intercept_the_limit_keeps_the_origin():
     assert coef == pytest.approx([1.8, 0.3, 1.5])
 
 
+def test_the_limit_has_an_answer_for_coordinates_of_lower_rank():
+    """A paid fit failed here: extreme noise had made one coordinate a copy of another."""
+    matrix = np.array([[1.0, 0.0, 0.0], [0.5, 2.0, 3.0], [0.5, 2.0, 3.0]])
+    phi = np.array([[1.0], [40.0], [40.0]])
+    limited = plausible(Coordinates(matrix), phi, [1], 3.0)
+    assert np.isfinite(limited).all()
+    assert abs(matrix.T @ limited)[2, 0] < abs(matrix.T @ phi)[2, 0]
+    untouched = np.array([[1.0], [0.1], [0.1]])
+    assert plausible(Coordinates(matrix), untouched, [1], 3.0) == pytest.approx(untouched)
+
+
 def test_gamma_fits_with_a_small_budget_stay_near_the_truth(monkeypatch):
     """A noisy spread of labels made the dispersion 10 times too large, and scores were centred
     wrongly: one fit in ten was hundreds of times as far from the truth as a plain one.

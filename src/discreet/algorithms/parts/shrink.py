@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.rows import Floats, RowsUsed
 
 _LADDER = np.geomspace(1e-6, 1e4, 61)
@@ -79,7 +80,7 @@ def nearer(estimate: Floats, noise: Floats, one: Floats, other: Floats) -> bool:
     """Whether the estimate is closer to one model than to another by more than a
     standard deviation of the noise.
     """
-    precision = np.linalg.inv(noise)
+    precision = inverse(noise)
 
     def distance(goal: Floats) -> float:
         return float((estimate - goal) @ precision @ (estimate - goal))

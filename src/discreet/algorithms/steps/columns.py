@@ -93,13 +93,13 @@ def plausible(coordinates: Coordinates, phi: Floats, columns: Sequence[int], mos
     if not columns or math.isinf(most):
         return phi
     matrix, first = coordinates.matrix, int(coordinates.constant)
-    coef, places = matrix.T @ phi, np.array(columns) + 1
-    excess = coef[places] - np.clip(coef[places], -most / 2, most / 2)
-    coef[places] -= excess
-    if first:
-        coef[0] += _centre(coordinates)[places - 1] @ excess
+    slopes, places = (matrix.T @ phi)[1:], list(columns)
+    excess = np.zeros_like(slopes)
+    excess[places] = slopes[places] - np.clip(slopes[places], -most / 2, most / 2)
     # Without an intercept the constant follows from the slopes.
-    return np.asarray(np.linalg.solve(matrix[:, 1 - first :].T, coef[1 - first :]))
+    change = np.vstack([-_centre(coordinates) @ excess, excess]) if first else excess
+    # Least squares: extreme noise may leave coordinates of which one is another to the last digit.
+    return np.asarray(phi - np.linalg.lstsq(matrix[:, 1 - first :].T, change, rcond=None)[0])
 
 
 def _centre(coordinates: Coordinates) -> Floats:
