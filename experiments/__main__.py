@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import subprocess
 import sys
 import time
@@ -112,7 +113,8 @@ def run_all(papers: list[str], asked: argparse.Namespace) -> None:
         asked_for = module.split(".")[0] in papers if "." in module else not asked.only
         # A small run does not replace the page of a whole one.
         if own is not None and asked_for and not page_is_made(module, whole) and not page_is_made(module, own):
-            subprocess.run([sys.executable, "-m", f"experiments.{module}", *own], check=True)
+            one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+            subprocess.run([sys.executable, "-m", f"experiments.{module}", *own], check=True, env=one_thread)
     print(f"done in {(time.perf_counter() - start) / 60:.1f} minutes", file=sys.stderr)
 
 

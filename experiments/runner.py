@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import csv
 import multiprocessing
-import os
 import subprocess
 import sys
 import time
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import discreet
 from experiments.data import ROOT
@@ -175,15 +175,17 @@ def one_run(figure: Figure, job: Job) -> list[list[Any]]:
     """
     seed = seed_of(figure, job.cell, job.repeat)
     start = time.process_time()
-    data = figure.make(job.cell, seed)
     lines = []
-    for curve in job.curves:
-        found = np.ravel(figure.fit(curve, data, job.cell, seed))
-        now = time.process_time()
-        share, start = (now - start) / len(figure.points), now
-        for point, value in zip(figure.points, found, strict=True):
-            spelt = figure.spelt({**job.cell, **point})
-            lines.append([*spelt, job.repeat, curve, f"{value:.6g}", f"{share:.3g}"])
+    # Each worker has a core. Two threads of BLAS in each made some runs twenty times as slow.
+    with threadpool_limits(1):
+        data = figure.make(job.cell, seed)
+        for curve in job.curves:
+            found = np.ravel(figure.fit(curve, data, job.cell, seed))
+            now = time.process_time()
+            share, start = (now - start) / len(figure.points), now
+            for point, value in zip(figure.points, found, strict=True):
+                spelt = figure.spelt({**job.cell, **point})
+                lines.append([*spelt, job.repeat, curve, f"{value:.6g}", f"{share:.3g}"])
     return lines
 
 
@@ -199,7 +201,6 @@ def _work(figure: Figure, jobs: Sequence[Job], store: Path, workers: int, minute
     """Every finished run is one line for each curve and point, written and flushed at once."""
     global _FIGURE  # forked workers find it there: functions of a figure need not be picklable
     _FIGURE = figure
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     start, here = time.perf_counter(), commit()
     # A file with other columns holds nothing that can be used.
     fresh = not stored(figure, store)
