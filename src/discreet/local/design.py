@@ -22,6 +22,8 @@ from discreet.local.unit import Unit
 
 # The estimated share of usable records must be clearly above zero before anything is divided by it.
 _LEAST_USABLE = 0.02
+# Directions of moments with less than this part of the largest variance count as constant.
+_CONSTANT = 1e-10
 SUPPOSED_SPREAD = 0.25  # as a share of half the declared range, where nothing is known: bounds at four deviations
 
 
@@ -141,12 +143,21 @@ class Pooling:
     to that.
 
     All in the coordinates of svec, where the Frobenius norm is the Euclidean one. ``moments`` are
-    svec(h h^T) of the points, minus their mean; None where points are Gaussian and were changed
-    linearly instead.
+    svec(h h^T) of the points, minus their mean, and ``precision`` the pseudoinverse of their sum of
+    squares; None where points are Gaussian and were changed linearly instead.
     """
 
     gain: Floats
-    moments: Floats | None
+    moments: Floats | None = None
+    precision: Floats | None = None
+
+    def regression(self, values: Floats) -> Floats:
+        """Least-squares coefficients of centred values of the points on their moments; 0 in
+        directions without variance.
+        """
+        assert self.moments is not None
+        assert self.precision is not None
+        return np.asarray((self.precision @ (self.moments.T @ values)).T)
 
 
 def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points, Pooling]:
@@ -166,7 +177,7 @@ def collected_points(task: Task, count: int, reported: Reported) -> tuple[Points
     mixed = _repaired(share * reported.second + (1 - share) * before, share * np.sqrt(noise / count))
     size = len(task.statistic.triangle[0])
     points = points_of(task, _with_outer(task, known.vectors, mixed), known.public_rows)
-    return points, Pooling(share * np.eye(size), None)
+    return points, Pooling(share * np.eye(size))
 
 
 def _calibrated(task: Task, known: Points, second: Floats, noise: float) -> tuple[Points, Pooling]:
@@ -190,7 +201,10 @@ def _calibrated(task: Task, known: Points, second: Floats, noise: float) -> tupl
     # C^-1 gain, without dividing by what is 0 in both.
     pull = axes @ ((axes.T @ distance) / (values + noise * known.public_rows + 1e-300))
     weights = 1 + moments @ pull
-    return replace(points_of(task, known.vectors, known.public_rows), weights=weights), Pooling(gain, moments)
+    varies = values > _CONSTANT * values[-1]
+    precision = (axes[:, varies] / (values[varies] * len(moments))) @ axes[:, varies].T
+    points = replace(points_of(task, known.vectors, known.public_rows), weights=weights)
+    return points, Pooling(gain, moments, precision)
 
 
 def outer_noise(task: Task) -> float:

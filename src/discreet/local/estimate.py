@@ -138,7 +138,7 @@ def evidence_of(task: Task, reported: Reported, count: int) -> Evidence:
     if task.calibration == "paper" and task.design is not None:
         points = known_points(task)
         share = count / (count + points.public_rows)
-        return Evidence(reported, points, count, Pooling(share * np.eye(len(task.statistic.triangle[0])), None))
+        return Evidence(reported, points, count, Pooling(share * np.eye(len(task.statistic.triangle[0]))))
     points, pooling = collected_points(task, count, reported)
     return Evidence(reported, points, count, pooling)
 
@@ -200,7 +200,7 @@ def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Flo
     assert pooling is not None
     if pooling.moments is not None:
         # Calibration: the regression of each row's part on its svec(h h^T), times the gain.
-        return _regression(scores(task, points, link, coef), pooling.moments) @ pooling.gain
+        return pooling.regression(scores(task, points, link, coef)) @ pooling.gain
     # About S u E[slope] with S = E[h h^T], so a change dS moves it by dS u E[slope]; off the
     # diagonal, an entry of svec stands for two entries divided by the root of two.
     pull = float(np.mean(link.slope(points.vectors @ coef))) * coef
@@ -212,18 +212,6 @@ def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Flo
     above = rows != columns
     matrix[columns[above], places[above]] += pull[rows[above]] * off[above]
     return matrix @ pooling.gain
-
-
-def _regression(values: Floats, moments: Floats) -> Floats:
-    """Least-squares coefficients of values on moments, both centred; 0 in directions without
-    variance.
-    """
-    if len(moments) < moments.shape[1]:
-        # Fewer rows than moments: the same from the smaller square.
-        square = moments @ moments.T
-        return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ values).T @ moments)
-    square = moments.T @ moments
-    return np.asarray((np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (moments.T @ values)).T)
 
 
 def scores(task: Task, points: Points, link: Link, coef: Floats) -> Floats:
@@ -239,19 +227,24 @@ def _inverse_slopes(points: Points, link: Link, coef: Floats, ridge: float) -> F
 
 def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
     """The delta method's covariance: noise, sampling of records and sampling of public rows."""
-    points = evidence.points
     response = report_response(task, evidence, link, coef, ridge)
     covariance = response @ mean_covariance(task, evidence, link, coef) @ response.T
-    if points.public_rows:
-        inverse = _inverse_slopes(points, link, coef, ridge)
-        parts = scores(task, points, link, coef)
-        if evidence.pooling is not None and evidence.pooling.moments is not None:
-            parts = parts - evidence.pooling.moments @ moment_pull(task, evidence, link, coef).T
-        sampling = np.cov(parts, rowvar=False).reshape(task.width, task.width) / points.public_rows
-        if evidence.pooling is not None and evidence.pooling.moments is None:
-            sampling = sampling * (1 - evidence.pooling.gain[0, 0]) ** 2
-        covariance = covariance + inverse @ sampling @ inverse.T
-    return covariance
+    return np.asarray(covariance + _public_covariance(task, evidence, link, coef, ridge))
+
+
+def _public_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float) -> Floats:
+    """The part of public rows in an estimate's covariance."""
+    points, pooling = evidence.points, evidence.pooling
+    if not points.public_rows:
+        return np.zeros((task.width, task.width))
+    inverse = _inverse_slopes(points, link, coef, ridge)
+    parts = scores(task, points, link, coef)
+    if pooling is not None and pooling.moments is not None:
+        parts = parts - pooling.moments @ moment_pull(task, evidence, link, coef).T
+    sampling = np.cov(parts, rowvar=False).reshape(task.width, task.width) / points.public_rows
+    if pooling is not None and pooling.moments is None:
+        sampling = sampling * (1 - pooling.gain[0, 0]) ** 2
+    return np.asarray(inverse @ sampling @ inverse.T)
 
 
 def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
@@ -263,35 +256,32 @@ def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) ->
     return _covariances(task, evidence, link, coef)[0]
 
 
-def noise_of_mean(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
-    """The randomizers' part of ``mean_covariance``.
+def _covariances(task: Task, evidence: Evidence, link: Link, coef: Floats) -> tuple[Floats, Floats]:
+    """The covariance of the average report, and that of the average of what was randomized.
 
     A report's mean given its record is the record's statistic, so by the law of total covariance
-    the rest is the covariance of these.
+    the randomizers' part is the difference.
     """
-    whole, sampling = _covariances(task, evidence, link, coef)
-    return whole - sampling
-
-
-def _covariances(task: Task, evidence: Evidence, link: Link, coef: Floats) -> tuple[Floats, Floats]:
-    """The covariance of the average report, and that of the average of what was randomized."""
-    points, statistic = evidence.points, task.statistic
-    usable = min(evidence.reported.usable, 1.0)
+    points, usable = evidence.points, min(evidence.reported.usable, 1.0)
     labels = task.target.scaled(link.mean(points.vectors @ coef))
-    inputs = directions = np.zeros((task.report_entries, task.report_entries))
-    average = np.zeros(task.report_entries)
-    for sign in (1.0, -1.0):
-        made = statistic.mapped_vectors(points.vectors, np.full(len(labels), sign))
-        chance = (1 + sign * labels) / 2
-        unit = made / np.linalg.norm(made, axis=1, keepdims=True).clip(1e-300)
-        inputs = inputs + (made.T * chance) @ made / len(made)
-        directions = directions + (unit.T * chance) @ unit / len(made)
-        average = average + chance @ made / len(made)
+    made = task.statistic.mapped_vectors(points.vectors, np.ones(len(labels)))
+    unit = made / np.linalg.norm(made, axis=1, keepdims=True).clip(1e-300)
+    inputs, directions = (_signed_square(some, labels, task.statistic.cross_at) for some in (made, unit))
+    average = np.mean(made, axis=0)
+    average[task.statistic.cross_at :] = labels @ made[:, task.statistic.cross_at :] / len(made)
     missing = np.zeros_like(directions)
     missing[0, 0] = 1.0
     second = task.randomizer.second_moment(usable * inputs, usable * directions + (1 - usable) * missing)
     square = usable**2 * np.outer(average, average)
     return (second - square) / evidence.count, (usable * inputs - square) / evidence.count
+
+
+def _signed_square(vectors: Floats, labels: Floats, cross_at: int) -> Floats:
+    """E[v v^T] if the entries from ``cross_at`` on have a random sign, with these means."""
+    square = vectors.T @ vectors
+    crossed = (vectors[:, :cross_at].T * labels) @ vectors[:, cross_at:]
+    square[:cross_at, cross_at:], square[cross_at:, :cross_at] = crossed, crossed.T
+    return np.asarray(square / len(vectors))
 
 
 def assumptions(task: Task, model: Model) -> str:
@@ -313,13 +303,11 @@ def _result(
 ) -> LocalResult:
     link = model.mean_function
     to_columns = coefficient_map(task)
-    covariance = estimate_covariance(task, evidence, link, coef, ridge)
     response = report_response(task, evidence, link, coef, ridge)
-    noise = response @ noise_of_mean(task, evidence, link, coef) @ response.T
-    usable_std = 0.0
-    if task.statistic.flagged:
-        spread = mean_covariance(task, evidence, link, coef)[0, 0]
-        usable_std = float(np.sqrt(spread)) / task.statistic.flag
+    whole, sampling = _covariances(task, evidence, link, coef)
+    covariance = response @ whole @ response.T + _public_covariance(task, evidence, link, coef, ridge)
+    noise = response @ (whole - sampling) @ response.T
+    usable_std = float(np.sqrt(whole[0, 0])) / task.statistic.flag if task.statistic.flagged else 0.0
     return LocalResult(
         model=model.name,
         names=(["intercept"] if task.fit_intercept else []) + task.names,
