@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -64,15 +64,22 @@ class _Numbers(Columns):
 
     def __init__(self, columns: Sequence[Any], records: int) -> None:
         self._columns, self._records = columns, records
+        places = [column.buffers()[1].address + 8 * column.offset for column in columns]
+        aligned = all(place % 8 == 0 for place in places)
+        self._start, self._places = 0, np.array(places, dtype=np.uint64) if aligned else None
 
-    @cached_property
+    def cut(self, rows: slice) -> Columns:
+        some = copy(self)
+        some._start, some._records = self._start + rows.start, len(range(self._records)[rows])
+        return some
+
+    @property
     def arrays(self) -> Sequence[Any]:
-        return [column.to_numpy() for column in self._columns]
+        return [column.slice(self._start, self._records).to_numpy() for column in self._columns]
 
-    @cached_property
+    @property
     def addresses(self) -> NDArray[np.uint64] | None:
-        places = [column.buffers()[1].address + 8 * column.offset for column in self._columns]
-        return np.array(places, dtype=np.uint64) if all(place % 8 == 0 for place in places) else None
+        return None if self._places is None else self._places + np.uint64(8 * self._start)
 
 
 def one_batch(table: Any) -> Any:

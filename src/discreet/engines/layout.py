@@ -109,8 +109,8 @@ class Cells:
         for start in range(0, len(self), rows):
             cut = slice(start, start + rows)
             yield Cells(
-                Columns([_of(column, cut) for column in self.columns.arrays], min(rows, len(self) - start)),
-                _of(self.y, cut),
+                self.columns.cut(cut),
+                None if self.y is None else self.y[cut],
                 None if self.persons is None else (self.persons[0][cut], self.persons[1]),
             )
 
@@ -154,10 +154,6 @@ def codes_of(ids: Any) -> tuple[NDArray[np.int64], list[str]]:
         codes, names = person_codes(ids.distinct)
         return codes[ids.codes], names
     return person_codes(ids)
-
-
-def _of(column: Any, rows: slice) -> Any:
-    return None if column is None else column[rows]
 
 
 def _words(column: Any) -> Any:

@@ -28,8 +28,13 @@ from discreet.engines.total import PassSum, Seen
 from discreet.errors import DomainError
 from discreet.rows import Parts, Residues
 
-# A block at a time: reading more rows at once is no faster, and they would leave the cache.
-_BATCH_ROWS = BLOCK_ROWS
+# Rows that are read at once, and those that are summed at once. Large batches take less time a row
+# to read, and Arrow holds about two of them for each worker; a block of two dozen columns stays in
+# the cache that all cores share.
+_BATCH_ROWS = 4 * BLOCK_ROWS
+_SUMMED_ROWS = 2 * BLOCK_ROWS
+# A table of fewer rows is read in this many batches for each worker, so that all have some.
+_LEAST_BATCHES = 4
 # The batches of all workers together have no more cells than this, where rows are wide or workers
 # many; where a thread reads ahead there are about three for each worker: one that it sums, one that
 # waits, one that is being read.
@@ -85,9 +90,8 @@ class StreamEngine:
         self._layout = layout
         self._batches = batches
         self._workers = layout.workers or available_cores()
-        self._block_rows = layout.block_rows or _BATCH_ROWS
-        most = _BATCH_CELLS // (self._workers * max(len(layout.read), 1))
-        self._batch_rows = batch_rows or max(1, min(_BATCH_ROWS, most))
+        self._block_rows = layout.block_rows or _SUMMED_ROWS
+        self._batch_rows = batch_rows
         self._keep = keep
         self._kept: KeptChunks | None = None
         self._same = SameRows()
@@ -133,6 +137,16 @@ class StreamEngine:
         return found.total.value
 
     @cached_property
+    def _rows_at_once(self) -> int:
+        """How many rows a batch has at the most."""
+        if self._batch_rows is not None:
+            return self._batch_rows
+        most = min(_BATCH_ROWS, _BATCH_CELLS // (self._workers * max(len(self._layout.read), 1)))
+        rows = self._batches.rows_ahead
+        even = most if rows is None else max(BLOCK_ROWS, -(-rows // (_LEAST_BATCHES * self._workers)))
+        return max(1, min(most, even))
+
+    @cached_property
     def _persons(self) -> Persons:
         """Which rows each person uses, found in a separate pass."""
         persons = Persons(self._layout.rows_per_person)
@@ -149,26 +163,28 @@ class StreamEngine:
         progress = Progress(self._passes, self._batches.rows_ahead)
         compile_if_it_pays(self._batches.rows_ahead or 0)
 
+        def of_batch(batch: Any, first_row: int) -> PassSum:
+            rows = batch if part is None else batch.take(part.positions(batch.num_rows, first_row))
+            if self._batches.rows_ahead is None:
+                compile_if_it_pays(batch.num_rows)
+            first, *others = (of_cells(cells, rows) for cells in self._cells(rows))
+            for other in others:
+                first.add(other)
+            progress.advance(batch.num_rows)
+            return first
+
         def of_piece(piece: Piece) -> PassSum:
             total: PassSum | None = None
             position = piece.first_row
             read = isinstance(piece.batches, tuple)
             for batch in piece.batches if read else read_on(self._batches.what, piece.batches):
-                rows = batch if part is None else batch.take(part.positions(batch.num_rows, position))
+                added = of_batch(batch, position)
+                total = added if total is None else total.add(added)
                 position += batch.num_rows
-                if self._batches.rows_ahead is None:
-                    compile_if_it_pays(batch.num_rows)
-                for cells in self._cells(rows):
-                    added = of_cells(cells, rows)
-                    total = added if total is None else total.add(added)
-                progress.advance(batch.num_rows)
-            if total is None:  # of no rows, an empty block gives the sum its shape
-                nothing = self._batches.empty(self._layout.read)
-                (empty,) = self._cells(nothing)
-                total = of_cells(empty, nothing)
-            return total
+            # Of no rows, an empty block gives the sum its shape.
+            return of_batch(self._batches.empty(self._layout.read), position) if total is None else total
 
-        pieces = read_on(self._batches.what, self._batches.pieces(self._layout.read, self._batch_rows, self._workers))
+        pieces = read_on(self._batches.what, self._batches.pieces(self._layout.read, self._rows_at_once, self._workers))
         found = sum_in_threads(of_piece, chain([Piece(0, ())], ahead(pieces)), self._workers)
         progress.end()
         return found
