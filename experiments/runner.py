@@ -137,12 +137,20 @@ def seed_of(figure: Figure, cell: Cell, repeat: int) -> int:
 
 
 def stored(figure: Figure, store: Path) -> list[dict[str, str]]:
-    """The lines of the file; none if it has other columns, as files had whose noise had no seed."""
+    """The lines of the file, none twice; none at all if it has other columns, as files had whose
+    noise had no seed.
+
+    A file that was put together from those of two clones may have a run twice. It counts once: the
+    later line.
+    """
     if not store.exists():
         return []
     with store.open(encoding="utf-8", newline="") as lines:
         reader = csv.DictReader(lines)
-        return list(reader) if reader.fieldnames == figure.header else []
+        if reader.fieldnames != figure.header:
+            return []
+        once = {(*(line[key] for key in figure.keys), line["repeat"], line["curve"]): line for line in reader}
+    return list(once.values())
 
 
 def missing(figure: Figure, cells: Sequence[Cell], repeats: int, store: Path, curves: Sequence[str]) -> list[Job]:

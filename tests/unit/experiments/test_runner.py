@@ -60,6 +60,19 @@ def test_the_table_says_what_was_refused_and_how_many_repeats_there_are(tmp_path
     assert table(figure(), runs, "x").count("| 3 |") == 4
 
 
+def test_a_run_that_stands_twice_in_the_file_counts_once(tmp_path):
+    """Files of two clones that were put together had the same runs, which looked like more repeats."""
+    run_in(tmp_path, figure())
+    store = tmp_path / "results" / "figure0.csv"
+    header, *runs = store.read_text().splitlines()
+    text = (tmp_path / "figure0.md").read_text()
+    before = line("x.figure0", figure(), store)
+    store.write_text("\n".join([header, *runs, *runs[:7]]) + "\n")
+    run_in(tmp_path, figure())
+    assert (tmp_path / "figure0.md").read_text() == text
+    assert line("x.figure0", figure(), store) == before
+
+
 def test_seeds_are_those_of_the_cell_and_the_repeat():
     one = figure()
     seeds = {seed_of(one, cell, repeat) for cell in CELLS for repeat in range(3)}
