@@ -115,7 +115,7 @@ FIGURE = Figure(
         ".5654, .7508 at .1."
     ),
     found=(
-        "DGM diverges, as in the paper, and further (medians of 1 to 26, means of single runs up to 10^7);\n"
+        "DGM diverges, as in the paper, and further (medians of 1 to 26, means, of single runs, up to 6 10^7);\n"
         "BGM is at the paper's numbers. Not reproduced: that RMGM is below BGM in most cells. With 300\n"
         "mixes it is in 2 of 12 cells by means (Bike and Superconductor at epsilon 1), in 6 by medians; the\n"
         "paper takes the best number of mixes on the test set. `discreet` is below all three in every cell.\n"

@@ -156,7 +156,7 @@ FIGURE = Figure(
         "times: it estimates the slopes without the outliers, which `auto` does not. At condition 10,000\n"
         "`auto` is near the plain fit by medians, but one of 20 fits is far off in three cells, so that its\n"
         "mean is above that of `huber` there. Stable least squares has no guarantee with few rows, and\n"
-        "refuses in some runs elsewhere; where it answers it has 1 to 300 times the error of `auto`.\n"
+        "refuses in some runs elsewhere; where it answers it has 1 to 900 times the error of `auto`.\n"
         "Adaptive clipping and DP Huber do not converge at condition 10,000 in 30 steps."
     ),
 )

@@ -112,7 +112,7 @@ FIGURE = Figure(
         "mechanism over all subsets is slightly better: .79 against .77 and .76 against .73 with 2,000 rows\n"
         "at epsilon .5 (within two standard errors), .586 against .582 and .592 against .584 on\n"
         "superconductivity. top-R loses much where the budget is small. `iht` and Huber's are mostly below\n"
-        "`auto`, and sparse DP Huber is the lowest but on GPU."
+        "`auto`, and sparse DP Huber is the lowest in most cells."
     ),
 )
 

@@ -11,9 +11,9 @@ FIGURE = by_width_and_public(
     "bernoulli",
     "softplus",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of .9 and more, or no root). "
-        "With tight noise errors rise with p: at p = 40, with 125 public rows, the unit randomizer has .7 "
-        "at epsilon 10. m matters little, as in the paper: at p = 10 the unit randomizer has .001 to .03."
+        "The printed noise is not usable in any cell (squared relative errors of 1 and more). With tight "
+        "noise errors rise with p: at p = 40, with 125 public rows, the unit randomizer has .6 at epsilon 10. "
+        "m matters little, as in the paper: at p = 10 the unit randomizer has .001 to .03."
     ),
 )
 

@@ -41,9 +41,9 @@ FIGURE = Figure(
     notes=NOTES,
     found=(
         "With tight noise errors fall with epsilon, by less than 1 / epsilon^2 from epsilon 10 on, where "
-        "sampling and public rows decide. The unit randomizer has a half to a tenth of the error of "
-        "Gaussian noise. The printed noise is not usable (squared relative errors of 1 and more, or no "
-        "root). For the cubic link with p = 10 only the unit randomizer at n = 400,000 is (.1 to .3 from "
+        "sampling and public rows decide. The unit randomizer has a half to a tenth of the error of Gaussian "
+        "noise in most cells, and less in all. The printed noise is not usable (medians of 1 and more, or no "
+        "root). For the cubic link with p = 10 only the unit randomizer at n = 400,000 is (.1 to .4 from "
         "epsilon 7 on)."
     ),
 )

@@ -12,14 +12,14 @@ FIGURE = by_rows(
     "logistic",
     covariance="turned",
     found=(
-        "The printed noise is not usable in any cell (squared relative errors of .6 and more, or no root). "
-        "U is a rotation: for a reflection U + I would be singular. Its symmetric part may still be nearly "
-        "singular, so that errors with tight noise are larger than with a diagonal covariance, differ from "
-        "draw to draw by a factor of up to 100, and show no clear fall with n and epsilon. Medians of the "
-        "unit randomizer are .0002 to .2 (p = 5), .001 to 1.5 (p = 10) and .02 to 120 (p = 20); they are a "
-        "fifth of those of Gaussian noise (median of all cells; above in 4 of 36), and 6 times those "
-        "without noise. In 3 cells ours is worse than the printed method, whose errors of about 1 are those "
-        "of the zero vector."
+        "The printed noise is not usable in any cell (medians of .9 and more; some runs have no root). U is a "
+        "rotation: for a reflection U + I would be singular. Its symmetric part may still be nearly singular, "
+        "so that single draws have errors 100 times the others', and decide the means. Medians with tight "
+        "noise are larger than with a diagonal covariance, and fall with n and epsilon only roughly. Those of "
+        "the unit randomizer are .0002 to .02 (p = 5), .003 to .06 (p = 10) and .04 to 4 (p = 20): a fifth of "
+        "those of Gaussian noise (median of all cells), and 5 times those without noise. With p = 20 and few "
+        "people (3 cells) they are above those of the printed method, whose errors of about 1 are those of "
+        "the zero vector."
     ),
 )
 

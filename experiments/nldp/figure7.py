@@ -11,10 +11,9 @@ FIGURE = by_rows(
     "bernoulli",
     "logistic",
     found=(
-        "The printed noise is usable for p = 5 at epsilon 20 only (.09 to .4; .2 at epsilon 10 and n = "
-        "700,000); else errors are 1 and more, or there is no root. The unit randomizer has less error than "
-        "Gaussian noise in every cell, by 6 (median). With p = 20 it needs epsilon 10 and n = 400,000, and "
-        "Gaussian noise more than that."
+        "The printed noise is usable for p = 5 at epsilon 20 only (.1 to .4); else errors are .5 and more, or "
+        "there is no root. The unit randomizer has less error than Gaussian noise in every cell, by 6 "
+        "(median). With p = 20 it needs epsilon 10 and n = 400,000, and Gaussian noise more than that."
     ),
 )
 

@@ -30,11 +30,11 @@ FIGURE = Figure(
     repeats=300,
     measure="relative error of the coefficients",
     found=(
-        "Not reproduced on these sets: DP-RR, with a declared radius, is below PMT as printed (by medians\n"
-        "in every cell), whose radius makes its noise large; and DP-GD (100 repeats) is below both. The\n"
-        "tight method is 20 to 150 times below the printed one, and about level with DP-GD on wine and at\n"
-        "2,000 rows of CCPP, else up to 2.3 times below it. `auto` is 3 to 7 times below the tight method,\n"
-        "and 3 to 11 times below DP-GD."
+        "Not reproduced on these sets: DP-RR, with a declared radius, is below PMT as printed (by medians in "
+        "every cell), whose radius makes its noise large; and DP-GD is below both. The tight method is 20 to "
+        "150 times below the printed one, and about level with DP-GD on wine and at 2,000 rows of CCPP, else "
+        "up to 2.3 times below it. `auto` is 3 to 7 times below the tight method, and 3 to 11 times below "
+        "DP-GD."
     ),
 )
 
