@@ -13,6 +13,12 @@ from discreet.parameters import is_number, is_whole
 OPTIONS = ("max_iter", "step", "radius", "clip", "eta", "l1_ratio")
 # Options that are shares, and whether 0 and 1 are allowed.
 _SHARES = {"eta": False, "l1_ratio": True}
+# Where an option is found that few solvers have.
+_PLACES = {
+    "clip": "; clip belongs to solver='dp_gd'",
+    "eta": "; eta belongs to calibration='paper' with solver='pmt' or 'newton'",
+    "l1_ratio": "; l1_ratio belongs to calibration='tight' with solver='auto', 'moments' or 'pmt'",
+}
 
 
 def check_solver(estimator: Any, known: tuple[str, ...]) -> None:
@@ -31,8 +37,9 @@ def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 
         if name not in takes:
             printed = " with calibration='paper'" if estimator.calibration == "paper" else ""
             others = f"it has {' and '.join(sorted(takes))}" if takes else "it has no such options"
+            place = _PLACES.get(name, "")
             raise ValueError(
-                f"{name} is not an option of solver={estimator.solver!r}{printed}: {others}; got {value!r}"
+                f"{name} is not an option of solver={estimator.solver!r}{printed}: {others}{place}; got {value!r}"
             )
         if name == "max_iter":
             _check_steps(value, least_steps)

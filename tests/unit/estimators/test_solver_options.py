@@ -76,6 +76,25 @@ def test_an_option_is_used_or_refused_before_anything_is_spent(kind, solver, cal
         made.set_params(**{option: -1})._check_parameters()
 
 
+SEEDED = {"epsilon": 50.0, "delta": 1e-6, "bounds_X": (-1, 1), "random_state": 1}
+LABELLED = {"bounds_y": (-1, 1), **SEEDED}
+PUBLIC = Public(rows=np.random.default_rng(0).uniform(-1, 1, (60, 3)))
+
+
+@pytest.mark.parametrize(
+    ("made", "place"),
+    [
+        (LinearRegression(**LABELLED, solver="pmt", public=PUBLIC, eta=0.1), "calibration='paper' with solver='pmt'"),
+        (LinearRegression(**LABELLED, clip=2.0), "solver='dp_gd'"),
+        (LinearRegression(**LABELLED, solver="cost_gd", l1_ratio=1.0), "solver='auto', 'moments' or 'pmt'"),
+    ],
+)
+def test_an_option_that_few_solvers_have_is_refused_with_the_place_where_it_is(made, place):
+    """`--eta` in the terminal said that the solver has no such option, and nothing of the calibration that has it."""
+    with pytest.raises(ValueError, match=place):
+        made._check_parameters()
+
+
 def changed(make, option, rows):
     """Whether an option changes the fit under the same noise."""
     with warnings.catch_warnings():
@@ -84,10 +103,6 @@ def changed(make, option, rows):
         plain.fit(*rows), other.fit(*rows)
     same = np.shape(plain.coef_) == np.shape(other.coef_) and np.allclose(plain.coef_, other.coef_, rtol=1e-9)
     return not same
-
-
-SEEDED = {"epsilon": 50.0, "delta": 1e-6, "bounds_X": (-1, 1), "random_state": 1}
-LABELLED = {"bounds_y": (-1, 1), **SEEDED}
 
 
 def rows_of_one_spread(binary=False):
