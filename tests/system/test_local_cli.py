@@ -152,3 +152,14 @@ def test_a_task_for_devices_is_canonical_and_the_same(folder):
     assert (folder / "device.json").read_bytes() == task.document
     assert Task.load(folder / "device.json").digest == task.digest
     assert "advice" not in run("task", "show", "task.toml", folder=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("calibration", "option"),
+    [("tight", ["--design", "bounded"]), ("tight", ["--link", "cubic"]), ("paper", ["--randomizer", "gaussian"])],
+)
+def test_an_option_of_the_other_calibration_is_refused_and_not_ignored(folder, calibration, option):
+    asked = ["--domain", "domain.toml", "--target", "ill", "--epsilon", "4", "--goal", "1000"]
+    made = run("task", "new", "x", *asked, "--calibration", calibration, *option, folder=folder, check=False)
+    assert made.returncode == 2
+    assert f"{option[0]} is an option of --calibration" in made.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from discreet.cli.printing import clean_errors, echo_fact, echo_table
 from discreet.cli.store_place import StorePlace, optional_store_options
@@ -70,6 +71,7 @@ def new(
         from discreet.domain import Domain, Public
         from discreet.local import PrintedLink, new_task, pilot_task, printed_task
 
+        _refuse_other_options(calibration)
         if (
             rounds == 2
             and calibration == "tight"
@@ -104,6 +106,23 @@ def new(
             _write(made, out)
             click.echo(f"task       {made.digest[:16]} written to {out}")
             _echo_advice(made)
+
+
+# Options that one calibration alone has.
+_OWN = {
+    "paper": ("design", "link", "noise_bound", "covariance_norm"),
+    "tight": ("positive", "reports", "randomizer"),
+}
+
+
+def _refuse_other_options(calibration: str) -> None:
+    """An option that this calibration does not have is refused, never ignored."""
+    context = click.get_current_context()
+    for other, names in _OWN.items():
+        for name in names:
+            given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            if given and other != calibration:
+                raise click.UsageError(f"--{name.replace('_', '-')} is an option of --calibration {other}")
 
 
 @task.command()

@@ -97,8 +97,8 @@ def printed_task(
         What the task is about.
     domain : Domain
         What is asked, without the label.
-    target : Numeric or Categorical
-        The label.
+    target : Numeric
+        The label; of two classes as a number between 0 and 1.
     epsilon : float
         The privacy loss that is allowed. Smaller means more privacy and more noise.
     delta : float
@@ -149,6 +149,10 @@ def printed_task(
     check_asked(epsilon, delta, goal)
     if (rounds == 2) != (covariance_norm is not None) or (rounds == 2 and (public is not None or link is not None)):
         raise DomainError("algorithm 5 has two rounds, covariance_norm=, and neither public rows nor a link")
+    if not isinstance(target, Numeric):
+        raise DomainError(
+            f"the printed algorithms take labels as numbers: declare {target.name!r} with low = 0 and high = 1"
+        )
     columns = tuple(declared(column) for column in domain.columns)
     known = None if public is None else known_design(Domain(columns), public)
     raw = _raw(columns)
@@ -245,7 +249,12 @@ def _raw(columns: tuple[object, ...]) -> Floats:
 def _radius(raw: Floats, moment: Floats | None, design: str, n: int) -> float:
     if design == "bounded":
         return float(np.abs(raw).sum())  # the L1 radius of the declared box, as Alg. 2 and 4 print it
-    if design != "gaussian" or moment is None:
-        raise DomainError("calibration 'paper' needs design 'bounded', or 'gaussian' with public rows")
+    if design != "gaussian":
+        raise DomainError(f"design must be one of gaussian, bounded, got {design!r}")
+    if moment is None:
+        raise DomainError(
+            "the printed algorithms 1 and 3 (design 'gaussian') need public rows; without any there are 2 and 4 "
+            "(design 'bounded'), and 5 (two rounds, covariance_norm=)"
+        )
     spread = float(np.linalg.eigvalsh(raw @ moment @ raw.T)[-1])
     return math.sqrt(20 * len(raw) * spread * math.log(n))

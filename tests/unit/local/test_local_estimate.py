@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from local_tasks import PUBLIC, kind, make_task, mixed_task, paper_task
 
-from discreet.domain import Domain, Numeric, Public
+from discreet.domain import Categorical, Domain, Numeric, Public
 from discreet.errors import DomainError, NoSolutionError
 from discreet.local import (
     Client,
@@ -382,6 +382,21 @@ def test_algorithm_5_runs_as_printed_from_its_tasks(tmp_path):
         fit(second, summed(exact), ["logistic"])
     with pytest.raises(DomainError, match="algorithm 5"):
         printed_task("t", epsilon=20.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": Categorical("y", ("no", "yes"))}, "declare 'y' with low = 0 and high = 1"),
+        ({"design": "bound"}, "design must be one of gaussian, bounded, got 'bound'"),
+        ({}, "algorithms 1 and 3 .* need public rows"),
+    ],
+)
+def test_a_printed_task_that_cannot_be_is_refused_with_what_it_needs(changes, message):
+    """A label of two classes gave an attribute error."""
+    options = {"domain": Domain.from_bounds(["a"], (-1.0, 1.0)), "target": Numeric("y", 0.0, 1.0)}
+    with pytest.raises(DomainError, match=message):
+        printed_task("t", epsilon=4.0, delta=1e-5, goal=1000, **options | changes)
 
 
 def summed(collection):
