@@ -12,6 +12,7 @@ generalized linear model.
    estimate of the optimum, phi - curvature^-1 gradient; the final estimate is their mean,
    weighted by their precision.
 6. The second moment of the clipped scores: with the curvature, it gives the sandwich covariance.
+   Where scores are clipped, their mean with a far larger clip: it corrects the constant.
 
 Steps 1 to 3 are in parts/approach.py. As the budget grows the clip norm grows, and the estimate
 becomes the non-private one; where a budget protects nobody, steps 4 to 6 are done twice.
@@ -32,6 +33,7 @@ from discreet.algorithms.parts.approach import Approach, Question
 from discreet.algorithms.parts.class_approach import ClassApproach
 from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.labels import octaves
+from discreet.algorithms.parts.mean_score import MeanScore, mean_question
 from discreet.algorithms.parts.measure import (
     DOUBT,
     LEVEL_SHARE,
@@ -121,6 +123,9 @@ class _Descent(Approach):
     bounds: Bounds = None  # type: ignore[assignment]
     # The number of gradients of a rehearsal.
     rehearsed: int = 0
+    # The share of the mean score, and its answer at the last point.
+    mean_share: float = 0.0
+    mean_score: MeanScore | None = None
 
     def rehearse(self) -> None:
         """Choose bounds and measure with a part of the budget, to repeat it from a better point."""
@@ -163,6 +168,14 @@ class _Descent(Approach):
         # scores that nothing clips, and labels in the declared range are as they are.
         self.frame = replace(frame, centred=not sizes.all_within(clip))
         self.bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
+        self.mean_share = shares.MEAN if self.bounds.levels and self._has_a_constant else 0.0
+        self.mean_score = None
+
+    @property
+    def _has_a_constant(self) -> bool:
+        """Whether the model has one, and skewed labels could move it."""
+        model = self.model
+        return self.frame.constants == 1 and not model.family.label_free and not model.single_index
 
     def measure(self) -> None:
         """Measurements of the optimum: two, or more if the start was far off;
@@ -176,7 +189,7 @@ class _Descent(Approach):
         first, left = share, 1.0
         while left > 0:
             last = share == left
-            self._measure_once(seen, plan.gradients(share, self.steps, self.saved), last)
+            self._measure_once(seen, plan.gradients(share, self.steps, self.saved - self.mean_share), last)
             left -= share
             if not last:
                 more = len(seen) + 2 <= most and self._is_far(seen, first)
@@ -200,6 +213,16 @@ class _Descent(Approach):
         inverses = self.response.inverses(self.frame.penalty, levels=bool(self.bounds.levels))
         self.spread = spread(self.estimate, seen, self.keeps, inverses, self.meat, self._hidden())
         self.faded = self._faded(self.estimate.phi - seen[-1].phi)
+        if self.mean_score is not None:
+            self._move_constant(self.mean_score)
+
+    def _move_constant(self, mean: MeanScore) -> None:
+        """The constant follows the mean score, as far as it is clear of the noise."""
+        sizes, clip = self.sizes, self.bounds.clip
+        clipped = sizes.mean_square(clip) / max(sizes.mean_square() * sizes.kept(clip) ** 2, 1e-300)
+        constant = mean.constant(self.estimate.phi, self.estimate.noise, clipped)
+        self.estimate = replace(self.estimate, phi=constant.moved(self.estimate.phi))
+        self.spread, self.faded = constant.spread(self.spread), constant.spread(self.faded)
 
     def _move_to(self, phi: Floats, last: Measurement) -> None:
         """Set the next point, and smaller bounds for scores if the step explains labels."""
@@ -236,6 +259,8 @@ class _Descent(Approach):
             more.append((query, price))
         if last:
             more.append((frame.scores_moment(phi, self.bounds.clip), plan.moment))
+            if self.mean_share:
+                more.append(mean_question(frame, phi, self.sizes, plan.part(self.mean_share)))
             if plan.dispersion:
                 more.append(frame.squares(phi, plan.part(plan.last_dispersion)))
         measurement, answers = measure(frame, phi, self.bounds, cost, *more)
@@ -244,6 +269,9 @@ class _Descent(Approach):
             *answers, squares = answers
             self.frame = frame.with_squares(more[-1], squares)
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
+        if last and self.mean_share:
+            *answers, mean = answers
+            self.mean_score = MeanScore.read(self.frame, phi, mean)
         kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
             moment = None if self.white is None else frame.whitening_moment(self.white, phi)

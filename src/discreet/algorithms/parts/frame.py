@@ -16,7 +16,7 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import Whitening
 from discreet.glm import Bernoulli, ClippedRows, ClippedScore, Gaussian, Log, Logit, Poisson
 from discreet.privacy import GDP
-from discreet.rows import Answer, Floats, Query, Source, laws, shared
+from discreet.rows import Answer, Floats, LinearMap, Query, Source, laws, shared
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.laws import Law, Rule
 
@@ -24,6 +24,9 @@ from discreet.rows.laws import Law, Rule
 # of it, or of its sampling error for normal residuals. With a large budget nothing is clipped, and
 # the dispersion is the plain one for any tails.
 _SQUARES, _MOST_SQUARES, _SQUARES_NOISE, _SQUARES_SAMPLING = 9.0, 1e6, 0.01, 0.15
+# The dispersion is at most this many times the mean of clipped squares: far from the optimum these
+# do not follow the family, and one of heavy tails would need a hundred times the dispersion.
+_MOST_BEYOND = 2.0
 _HALVINGS = 50
 _FARTHEST = 3.0
 _LEAST_DISPERSION = 1e-9
@@ -114,6 +117,14 @@ class Frame:
         label = "gradient" if bottom == 0 else "gradient above the clip norm"
         rule = Rule(weight, self._law, laws.SCORE, top, bottom)
         return GradientSum(self.coordinates.map(phi), self.model.labels, rule, top - bottom, self.root_size, label)
+
+    def mean_score(self, phi: Floats, clip: float) -> GradientSum:
+        """The sum of scores, each clipped without regard to the row's length."""
+        # A local: a function that held this frame would send the source to a cluster.
+        score, coefficients = self._score, self.coordinates.coefficients(phi)
+        linear = LinearMap(np.vstack([coefficients, np.eye(1, len(coefficients))]))
+        rule = Rule(lambda y, eta, length: score.at(y, eta, clip / length).score, self._law, laws.SCORE, clip)
+        return GradientSum(linear, self.model.labels, rule, clip, 1.0, "mean score")
 
     def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
         """The histogram of the norms of scores, in cells of ``EDGES`` units,
@@ -207,6 +218,7 @@ class Frame:
         bound = 2 * question[0].left_norm  # squares are summed about the middle of their range
         mean, noise = float(answer.value[0, 0]) / self.count + bound / 2, answer.noise_std / self.count
         low, high = 0.02 * self.dispersion, 20 * self.dispersion
+        high = max(min(high, _MOST_BEYOND * (mean + noise)), low)
         for _ in range(_HALVINGS):
             middle = math.sqrt(low * high)
             below = middle * self.model.family.capped_square(bound / middle, middle) < mean

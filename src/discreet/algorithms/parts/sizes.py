@@ -21,6 +21,8 @@ _LOW = np.concatenate([[0.0], EDGES])
 _MIDDLES = np.concatenate([[EDGES[0] / 2], np.sqrt(EDGES[1:] * EDGES[:-1]), [EDGES[-1] * 1.2]])
 # The clip norms that are tried, in the same units.
 _CLIPS = 2.0 ** np.arange(-3.0, 9.01, 0.25)
+# Those of a mean, in the largest norms seen.
+_WIDE = 2.0 ** np.arange(-2.0, 1.01, 0.25)
 # A larger clip norm has less bias if the model is wrong: the largest one that increases the
 # risk by at most this part.
 SLACK = 0.05
@@ -53,6 +55,8 @@ class Sizes:
     label_free: bool
     # Whether the histogram would have shown a single row anywhere.
     complete: bool = False
+    # The share of rows that noise can hide beyond the top, at two standard deviations.
+    unseen: float = 0.0
 
     @classmethod
     def read(cls, counts: Floats, noise_std: float, unit: float, label_free: bool) -> Sizes:
@@ -68,7 +72,8 @@ class Sizes:
         seen /= max(float(seen.sum()), 1e-300)
         shares = trust * seen + (1 - trust) * expected
         top = float(EDGES[min(last, len(EDGES) - 1)])
-        return cls(unit, shares, max(top, 1.0) * unit, label_free, complete=_CLEAR_ALONE * noise_std < 1)
+        alone = _CLEAR_ALONE * noise_std < 1
+        return cls(unit, shares, max(top, 1.0) * unit, label_free, alone, min(2 * noise_std / total, 1.0))
 
     @classmethod
     def of(cls, norms: Floats, label_free: bool) -> Sizes:
@@ -136,6 +141,15 @@ class Sizes:
         good = np.flatnonzero((risks <= (1 + SLACK) * risks.min()) & (_CLIPS * self.unit <= self.top * (1 + 1e-9)))
         best = good[-1] if len(good) else int(np.argmin(risks))
         return max(float(_CLIPS[best]) * self.unit, _LEAST * math.sqrt(self.mean_square()))
+
+    def widest_clip(self, noise_per_clip: float) -> float:
+        """The clip norm of a mean that has the smallest predicted error.
+
+        What lies beyond may all be on one side, and rows that noise hides twice as far as the top.
+        """
+        clips = self.top * _WIDE
+        bias = [self.beyond(clip) + self.unseen * max(2 * self.top - clip, 0.0) for clip in clips]
+        return float(clips[int(np.argmin((noise_per_clip * clips) ** 2 + np.square(bias)))])
 
     def score_variance_ratio(self, clip: float) -> float:
         """The variance of clipped scores divided by their curvature,
