@@ -29,6 +29,23 @@ def local(*arguments, code=0):
     return result.output
 
 
+def test_both_rounds_of_algorithm_5_are_in_the_guarantee_of_its_model(tmp_path):
+    """The guarantee was that of the second report alone, and the influence of lying devices was nan."""
+    people = [f"p{place},{place % 7 / 7:.3f},{place % 2}" for place in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,a,y", *people]) + "\n")
+    (tmp_path / "domain.toml").write_text("[columns.a]\nlow = -1\nhigh = 1\n[columns.y]\nlow = 0\nhigh = 1\n")
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    asked = ["--epsilon", 8, "--goal", 40, "--calibration", "paper", "--rounds", 2, "--covariance-norm", 1]
+    local("task", "new", "x", "--domain", tmp_path / "domain.toml", "--target", "y", *asked, "--out", first)
+    given = ["--records", tmp_path / "people.csv", "--id", "id", "--state", tmp_path / "state", "--cap", 20, 1e-4]
+    local("report", first, *given, "--new", "--out", tmp_path / "one")
+    local("task", "second", first, tmp_path / "one", "--out", second)
+    local("report", second, *given, "--out", tmp_path / "two")
+    shown = local("fit", second, tmp_path / "two", "--model", "identity")
+    assert "both rounds" in " ".join(shown.split())
+    assert "nan" not in shown
+
+
 def test_a_pilot_is_collected_and_continued(tmp_path):
     task, store = tmp_path / "pilot.toml", str(tmp_path / "pilot.db")
     task.write_text(PILOT.to_toml())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +81,15 @@ def echo_result(task: Any, collection: Any, result: Any, truth: Any = None) -> N
     from discreet.local import influence
 
     moved = influence(task, collection, result, 0.01)
-    headings = ["", "1 % lying devices move it by up to"]
-    rows = [[name, f"{moved[name]:.3g}"] for name in result.names]
+    headings, rows = [""], [[name] for name in result.names]
+    # Of the printed second round it is not known.
+    if all(map(math.isfinite, moved.values())):
+        headings.append("1 % lying devices move it by up to")
+        rows = [[name, f"{moved[name]:.3g}"] for name in result.names]
     if truth is not None:
         headings.append("truth")
         rows = [[*row, f"{value:.4g}"] for row, value in zip(rows, truth, strict=True)]
     click.echo(f"{result.summary()}\n")
-    echo_table(headings, rows)
-    click.echo()
+    if len(headings) > 1:
+        echo_table(headings, rows)
+        click.echo()

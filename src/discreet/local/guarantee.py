@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.errors import GuaranteeError
 from discreet.local.gaussian import Gaussian, joint_reach
+from discreet.local.statistic import Statistic
 from discreet.local.task import Task
 from discreet.privacy import GDP, Guarantee, Pure, Release, clones_epsilon, gaussian_delta
 from discreet.privacy.shuffling import SHUFFLE_THEOREM as SHUFFLE_THEOREM
@@ -26,7 +27,8 @@ def local_guarantee(task: Task) -> Guarantee:
     Returns
     -------
     Guarantee
-        What one report costs its device.
+        What one report costs its device; in the second round of NLDP's algorithm 5, which asks the
+        same devices twice, what both do.
 
     Examples
     --------
@@ -44,13 +46,20 @@ def local_guarantee(task: Task) -> Guarantee:
     True
     """
     randomizer = task.randomizer
-    if isinstance(randomizer, Gaussian):
-        noise = float(randomizer.entry_scales.max()) * randomizer.unit
-        release = Release("local report", joint_reach(task.statistic), noise, GDP(randomizer.mu))
-    else:
+    if not isinstance(randomizer, Gaussian):
         noise = randomizer.longest / math.sqrt(randomizer.dimension)
-        release = Release("local report", 2.0, noise, Pure(randomizer.epsilon))
-    return Guarantee((release,), "replace_one")
+        return Guarantee((Release("local report", 2.0, noise, Pure(randomizer.epsilon)),), "replace_one")
+    reports = [_noisy_report(task.statistic, randomizer)]
+    if task.statistic.kind == "predictor":
+        from discreet.local.printed import first_round
+
+        reports.append(_noisy_report(*first_round(task)))
+    return Guarantee(tuple(reports), "replace_one")
+
+
+def _noisy_report(statistic: Statistic, randomizer: Gaussian) -> Release:
+    noise = float(randomizer.entry_scales.max()) * randomizer.unit
+    return Release("local report", joint_reach(statistic), noise, GDP(randomizer.mu))
 
 
 def in_words(task: Task) -> str:

@@ -161,12 +161,7 @@ def printed_task(
     else:
         radius = math.sqrt(10 * len(raw) * covariance_norm * math.log(goal))
     bound = max(abs(target.low), abs(target.high)) if link is None else link.label_bound(radius)
-    share = math.sqrt(0.5)
-    statistic = Statistic("printed", outer=share, cross=share, radius=radius, transform=raw)
-    # Both parts get half of epsilon, in algorithm 5 a quarter; the printed sensitivities are 2 r^2
-    # and 2 r B, here in units of the vector.
-    noise = 2 * share * _spread(epsilon, delta, 0.5 / rounds)
-    randomizer = Gaussian.with_noise(statistic, len(raw), outer=noise, cross=noise)
+    statistic, randomizer = _moments(raw, radius, epsilon, delta, rounds)
     if rounds == 2 and not randomizer.gives(epsilon, delta, _predictor_noise(epsilon, delta).mu):
         raise GuaranteeError(f"the printed noise of two rounds does not give epsilon {epsilon:g} at delta {delta:g}")
     return Task(
@@ -230,6 +225,23 @@ def printed_second(first: Task, collection: Collection) -> Task:
     statistic = Statistic("predictor", transform=(coef @ first.statistic.transform)[np.newaxis])
     randomizer = _predictor_noise(first.epsilon, first.delta)
     return replace(first, statistic=statistic, randomizer=randomizer, parent=first.digest)
+
+
+def _moments(raw: Floats, radius: float, epsilon: float, delta: float, rounds: int) -> tuple[Statistic, Gaussian]:
+    """The printed report of both moments, and its noise."""
+    share = math.sqrt(0.5)
+    statistic = Statistic("printed", outer=share, cross=share, radius=radius, transform=raw)
+    # Both parts get half of epsilon, in algorithm 5 a quarter; the printed sensitivities are 2 r^2
+    # and 2 r B, here in units of the vector.
+    noise = 2 * share * _spread(epsilon, delta, 0.5 / rounds)
+    return statistic, Gaussian.with_noise(statistic, len(raw), outer=noise, cross=noise)
+
+
+def first_round(second: Task) -> tuple[Statistic, Gaussian]:
+    """What the devices of a second round have reported in the first, and its noise, which depends
+    on the number of columns, epsilon and delta alone.
+    """
+    return _moments(_raw(second.columns), 1.0, second.epsilon, second.delta, 2)
 
 
 def _predictor_noise(epsilon: float, delta: float) -> Gaussian:

@@ -34,9 +34,10 @@ def promise_in_words(guarantee: Guarantee, delta: float, trust: str = "central")
     factor = odds_factor(guarantee.epsilon(delta))
     chance = f", except with probability {delta:.3g}" if delta else ""
     if trust == "local":
+        reports = "report" if len(guarantee.releases) == 1 else "reports of both rounds"
         return (
-            f"whatever anybody, the collector included, concludes from one device's report is at most {factor} times "
-            f"as likely with its true record as with any other{chance}"
+            f"whatever anybody, the collector included, concludes from one device's {reports} is at most {factor} "
+            f"times as likely with its true record as with any other{chance}"
         )
     whose = "person's rows" if guarantee.grouped else "row"
     change = "replaced by any other" if guarantee.neighbours == "replace_one" else "added or left out"

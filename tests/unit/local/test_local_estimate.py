@@ -23,6 +23,7 @@ from discreet.local import (
     fit,
     forecast,
     influence,
+    local_guarantee,
     new_task,
     printed_second,
     printed_task,
@@ -42,6 +43,7 @@ from discreet.local.stein import (
     stein_scale,
     two_rounds,
 )
+from discreet.results.words import promise_in_words
 
 TRUTH = np.array([0.8, -0.5, 0.3])
 
@@ -366,6 +368,11 @@ def test_algorithm_5_runs_as_printed_from_its_tasks(tmp_path):
     spread = second.randomizer.scales[2] * second.randomizer.unit
     assert spread == pytest.approx(np.sqrt(8 * np.log(2.5 / 1e-5)) / 20, rel=1e-3)
     assert Task.from_dict(second.to_dict()).digest == second.digest
+    # What a model of the second round costs a device that has answered both.
+    both = local_guarantee(second)
+    assert [report.cost.mu for report in both.releases] == [second.randomizer.mu, first.randomizer.mu]
+    assert local_guarantee(first).epsilon(1e-5) < both.epsilon(1e-5) <= 20.0
+    assert "reports of both rounds" in promise_in_words(both, 1e-5, "local")
     # The same device answers both rounds, each once.
     record = {"a": 1.0, "b": 0.0, "c": 2.0, "y": 1}
     for task in (first, second):
