@@ -97,11 +97,11 @@ def _title(panel: Mapping[str, str]) -> str:
 
 
 def spaced(words: set[str], log_axis: bool) -> list[str]:
-    """The ticks of an axis whose values lie at equal distances: words, and numbers that span more
-    than a factor of 20. None for other axes.
+    """The ticks of an axis whose values lie at equal distances: words, a single number, and numbers
+    that span more than a factor of 20. None for other axes.
     """
     ordered = sorted(words, key=lambda word: sort_key([word]))
-    if not all(map(is_number, ordered)):
+    if not all(map(is_number, ordered)) or (len(ordered) == 1 and not log_axis):
         return ordered
     sizes = [abs(float(word)) for word in ordered if float(word)]
     return ordered if sizes and not log_axis and max(sizes) > 20 * min(sizes) else []
@@ -142,6 +142,8 @@ def _line(place: Any, points: Sequence[tuple[float, Any]], figure: Any, curve: s
     if not any(np.isfinite(values).any() for _, values in points):
         return
     xs, look = [x for x, _ in points], _look(figure, curve)
+    if len(xs) == 1:
+        look.setdefault("marker", "D")  # a line of one point cannot be seen
     medians, low, high = np.array([_summary(values) for _, values in points]).T
     place.plot(xs, medians, markersize=4, label=curve, **look)
     place.fill_between(xs, low, high, color=look["color"], alpha=0.1, linewidth=0)
@@ -152,7 +154,9 @@ def _summary(values: Any) -> tuple[float, float, float]:
     finite = values[np.isfinite(values)]
     if 2 * len(finite) <= len(values):
         return np.nan, np.nan, np.nan
+    with np.errstate(invalid="ignore"):
+        linear = np.quantile(values, (0.1, 0.5, 0.9))
     # Between a finite and an infinite number nothing can be interpolated.
-    method = "linear" if len(finite) == len(values) else "lower"
-    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9), method=method)
+    lower = np.quantile(values, (0.1, 0.5, 0.9), method="lower")
+    low, middle, high = np.where(np.isfinite(linear), linear, lower)
     return middle, low, min(high, np.max(finite))

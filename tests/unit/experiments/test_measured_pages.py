@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from experiments.drawing import _line
+from experiments.drawing import _line, spaced
 from experiments.nldp.accuracy import Setting, people
 from experiments.pages import WIDTH, wrapped
 
@@ -49,6 +49,22 @@ def test_a_curve_has_a_gap_where_half_of_the_runs_have_no_answer():
     assert np.isnan(medians[1])
     assert medians[2] == 5.0
     assert drawn({1: [np.nan, np.nan]}) == drawn({1: [np.inf]}) == []
+
+
+def test_a_median_between_two_answers_is_the_tables_although_a_run_has_none():
+    """The lower of the two was drawn: with one run without an answer a curve fell below another."""
+    (medians,) = drawn({1: [1.0, 2.0, 4.0, np.inf], 2: [1.0, 2.0, np.inf]})
+    assert medians == [3.0, 2.0]
+
+
+def test_a_curve_of_one_point_has_a_marker_and_its_value_is_the_tick():
+    from matplotlib.figure import Figure as Drawing
+
+    place = Drawing().subplots()
+    _line(place, [(0, np.array([0.8]))], SimpleNamespace(curves=("unit", "no privacy")), "no privacy")
+    (line,) = place.lines
+    assert line.get_marker() not in ("", "None")
+    assert spaced({"7000"}, log_axis=False) == ["7000"]
 
 
 @pytest.mark.parametrize("p", [5, 10, 20])
