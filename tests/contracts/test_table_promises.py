@@ -160,6 +160,32 @@ def test_rows_in_another_order_are_the_same_rows(monkeypatch):
     assert fitted(LINEAR, Stream(*order)) == in_memory(LINEAR, ROWS)
 
 
+@pytest.mark.parametrize("most", [0, kept.MOST_BYTES])
+def test_nobody_contributes_more_rows_where_ids_change_after_they_were_looked_at(most, monkeypatch):
+    monkeypatch.setattr(kept, "MOST_BYTES", most)
+    problem = PROBLEMS["groups"]
+    somebody = next(one for one in ROWS["person"].to_pylist() if one is not None)
+    theirs = pa.array([somebody] * ROWS.num_rows, pa.int64())
+    after = ROWS.set_column(ROWS.column_names.index("person"), "person", theirs)
+    # The schema, and the pass that looks at persons, see the rows as they were.
+    with pytest.raises(ChangedError):
+        engine_of(problem, Stream(ROWS, ROWS, after)).sum_rows(_count)
+
+
+def test_of_rows_that_are_encoded_alike_any_may_be_used(monkeypatch):
+    """Cells beyond the bounds differ in the table and not once they are encoded: which of a
+    person's rows is used depends on the order, and that is no change.
+    """
+    monkeypatch.setattr(kept, "MOST_BYTES", 0)
+    problem = PROBLEMS["groups"]
+    beyond = np.arange(400.0)
+    rows = ROWS.set_column(ROWS.column_names.index("bmi"), "bmi", pa.array(100 + beyond))
+    rows = rows.set_column(rows.column_names.index("age"), "age", pa.array(100 + beyond))
+    rows = rows.set_column(rows.column_names.index("cost"), "cost", pa.array(500 + beyond))
+    order = [rows.take(np.random.default_rng(seed).permutation(400)) for seed in range(40)]
+    assert fitted(problem, Stream(*order)) == in_memory(problem, rows)
+
+
 def test_a_file_that_is_written_again_stops_the_fit(monkeypatch, tmp_path):
     monkeypatch.setattr(kept, "MOST_BYTES", 0)
     path = tmp_path / "rows.parquet"

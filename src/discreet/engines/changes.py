@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from discreet.engines.total import Seen
 from discreet.errors import ChangedError
 from discreet.rows import Residues
@@ -21,17 +23,18 @@ class SameRows:
         if self._rows is None:
             self._rows = rows
         elif rows != self._rows:
-            _refuse()
+            refuse_change()
 
     def check(self, seen: Seen, part: Residues | None = None) -> None:
         """A pass over all rows, or over a part, has seen this."""
         if part is None:
             self.count(seen.rows)
         if self._seen.setdefault(part, seen) != seen:
-            _refuse()
+            refuse_change()
 
 
-def _refuse() -> None:
+def refuse_change() -> NoReturn:
+    """Stop the fit, with a message that says only that rows changed."""
     raise ChangedError(
         "the rows were not the same in two passes over them, so the fit was stopped; what it has paid stays paid. Fit "
         "a table that is not being written to, or a query that returns the same rows each time"

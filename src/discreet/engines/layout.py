@@ -114,11 +114,11 @@ class Cells:
                 None if self.persons is None else (self.persons[0][cut], self.persons[1]),
             )
 
-    def digest(self, used: Mask | None) -> int:
-        """A number that changes where the rows that are used change, but not with their order."""
+    def digest(self) -> int:
+        """A number that changes where the rows change, but not with their order."""
         before, label = self.columns.addresses, [] if self.y is None else [self.y]
         columns = label if before is not None else [*self.columns.arrays, *label]
-        return digest_of([_words(column) for column in columns], len(self), used, before)
+        return digest_of([_words(column) for column in columns], len(self), None, before)
 
 
 @dataclass
@@ -133,9 +133,14 @@ class Chunk:
 def chunk(layout: Layout, cells: Cells, choice: Choice | None = None, used: Mask | None = None) -> Chunk:
     """A block of these rows; ``choice`` says which of them their persons use."""
     block = layout.encode(cells.columns, cells.y)
+    if choice is None and used is None:
+        return Chunk(block, None, Seen(len(cells), cells.digest()))
+    ranks = row_ranks(block, layout.width)
     if choice is not None and cells.persons is not None:
-        used = choice.used(*cells.persons, row_ranks(block, layout.width))
-    return Chunk(block, used, Seen(len(cells), cells.digest(used)))
+        used = choice.used(*cells.persons, ranks)
+    # Of rows that are the same once they are encoded, a pass may use another one than the pass
+    # before: what is hashed must be the same for all of them.
+    return Chunk(block, used, Seen(len(cells), int(np.sum(ranks[used], dtype=np.uint64))))
 
 
 def look_at_persons(layout: Layout, cells: Cells, persons: Persons) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.engines.changes import refuse_change
 from discreet.rows import Block, row_hashes, weight_of
 
 Words = NDArray[np.uint64]
@@ -96,18 +97,23 @@ class Persons:
             last = np.zeros(size, dtype=np.uint64)
             np.maximum.at(last, self._person, self._ranks)
             left = np.bincount(self._person[self._ranks == last[self._person]], minlength=size)
-        return Choice(self._codes, last, left)
+        return Choice(self._codes, last, left, self._limit)
 
 
 class Choice:
     """Which rows of a pass are used: those up to each person's last rank, of which there may be
     equal ones.
+
+    These are ``limit`` rows of a person if the rows are still those that were looked at. If a
+    person has more by now, the fit is stopped: nobody ever contributes more.
     """
 
-    def __init__(self, codes: dict[Hashable, int], last: Words, left: NDArray[np.int64]) -> None:
+    def __init__(self, codes: dict[Hashable, int], last: Words, left: NDArray[np.int64], limit: int) -> None:
         self._codes = codes
         self._last = last
         self._left = left
+        self._limit = limit
+        self._taken = np.zeros(len(last), dtype=np.int64)
         self._lock = threading.Lock()
 
     def used(self, codes: NDArray[np.int64], names: Sequence[str], ranks: Words) -> Mask:
@@ -125,4 +131,8 @@ class Choice:
                 if self._left[person[row]] > 0:
                     self._left[person[row]] -= 1
                     used[row] = True
+            taken = person[used]
+            np.add.at(self._taken, taken, 1)
+            if np.any(self._taken[taken] > self._limit):
+                refuse_change()
         return used
