@@ -5,18 +5,20 @@ ordered.
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 
 import duckdb
 import ibis
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pq
 import pytest
-from engine_problems import PARTITIONINGS, PROBLEMS, cuts, fitted, in_memory, parts, sums, table
+from engine_problems import PARTITIONINGS, PROBLEMS, Problem, cuts, fitted, in_memory, parts, sums, table
 
-from discreet import CsvFiles
+from discreet import CsvFiles, Domain, LinearRegression, Numeric
 
 ROWS = table()
 
@@ -125,3 +127,24 @@ def test_no_partitioning_changes_a_sum(kind, tmp_path):
 
 def test_partitionings_have_empty_parts():
     assert any(a == b for seed in PARTITIONINGS for a, b in zip(cuts(400, seed), cuts(400, seed)[1:], strict=False))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if "csv" not in kind])
+def test_decimals_are_rounded_alike_everywhere(kind, tmp_path):
+    """With persons: a bit of difference would choose other rows of theirs."""
+    units = np.random.default_rng(0).integers(0, 10**12, ROWS.num_rows)
+    exact = pa.array([Decimal(int(unit)).scaleb(-10) for unit in units], pa.decimal128(20, 10))
+    rows = ROWS.set_column(ROWS.column_names.index("bmi"), "bmi", exact)
+    floats = ROWS.set_column(ROWS.column_names.index("bmi"), "bmi", pa.array([float(one) for one in exact.to_pylist()]))
+    problem = PROBLEMS["groups"]
+    assert sums(problem, TABLES[kind](rows, tmp_path, 1)) == sums(problem, floats)
+
+
+@pytest.mark.parametrize("kind", list(TABLES))
+@pytest.mark.parametrize("name", ["body.mass", "body mass", 'the "body"', "select", "^b.*$"])
+def test_a_column_may_have_any_name(name, kind, tmp_path):
+    rows = ROWS.select(["bmi", "cost"]).rename_columns([name, "cost"]).append_column("bmi", ROWS["age"])
+    rows = rows.append_column("dose", ROWS["dose"])
+    domain = Domain((Numeric(name, 10, 50), Numeric("cost", 0, 100)))
+    problem = Problem(LinearRegression, "cost", (name,), options={"domain": domain})
+    assert fitted(problem, TABLES[kind](rows, tmp_path, 1)) == fitted(problem, rows)

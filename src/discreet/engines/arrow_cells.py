@@ -97,6 +97,9 @@ def plain(column: Any) -> Any:
         return column.to_numpy(zero_copy_only=False)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if pa.types.is_decimal(column.type):  # Arrow's own cast is off by the last bit; reading a text is not
+        column = column.cast(pa.string())
+        return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     if _is_number(column.type):
         return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if _is_date(column.type):
@@ -170,6 +173,13 @@ def _kind(kind: Any) -> Kind:
     if _is_date(kind):
         return "date"
     return "number" if _is_number(kind) else "text" if _is_text(kind) else "other"
+
+
+def plain_type(kind: Any) -> Any:
+    """A type without the ways in which Arrow can hold the same texts."""
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    return pa.string() if _is_text(kind) else kind
 
 
 def _is_date(kind: Any) -> bool:

@@ -97,11 +97,13 @@ def from_pyarrow(table: Any) -> Any:
 def from_polars(frame: Any) -> ArrowTable:
     """A lazy frame, which polars computes in batches; its order of rows is not kept."""
     import polars as pl
+    import polars.selectors as cs
 
     schema = reading("the lazy frame", lambda: frame.head(0).collect().to_arrow()).schema
 
     def open_frame(columns: Sequence[str], rows: int) -> Iterator[Any]:
-        for batch in frame.select(pl.col(list(columns))).collect_batches(chunk_size=rows, maintain_order=False):
+        chosen = frame.select(cs.by_name(*columns))  # pl.col would take ^...$ for a pattern
+        for batch in chosen.collect_batches(chunk_size=rows, maintain_order=False):
             yield from batch.to_arrow().to_batches()
 
     return ArrowTable("the lazy frame", schema, open_frame, count=lambda: frame.select(pl.len()).collect().item())
@@ -112,7 +114,7 @@ def from_duckdb(relation: Any) -> ArrowTable:
     schema = reading("the relation", lambda: _reader(relation.limit(0), 1).schema)
 
     def open_relation(columns: Sequence[str], rows: int) -> Iterator[Any]:
-        yield from _reader(relation.select(*(_quoted(name) for name in columns)), rows)
+        yield from _reader(relation.project(", ".join(map(_quoted, columns))), rows)
 
     return ArrowTable("the relation", schema, open_relation, count=lambda: relation.aggregate("count(*)").fetchone()[0])
 
@@ -122,10 +124,9 @@ def _reader(relation: Any, rows: int) -> Any:
     return (getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch)(rows)
 
 
-def _quoted(name: str) -> Any:
-    import duckdb
-
-    return duckdb.ColumnExpression(name)
+def _quoted(name: str) -> str:
+    """A column in SQL; an expression of DuckDB's would take a point in it for that of a table."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def from_ibis(table: Any) -> ArrowTable:

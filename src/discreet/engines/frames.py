@@ -57,7 +57,7 @@ class FrameTable:
         )
         labels = None if layout.target is None else cells(frame[layout.target])
         groups = None if layout.groups is None else ids_of(frame[layout.groups])
-        rows = FrameRows(frame.select(layout.read), [*layout.columns, *layout.keys])
+        rows = FrameRows(frame[layout.read], [*layout.columns, *layout.keys])
         return Arrays(rows, labels, groups).engine(layout)
 
 
