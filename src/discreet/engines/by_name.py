@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from discreet.engines.engine import Engine
 from discreet.engines.files import CsvFiles, files_of
-from discreet.engines.open import open_table
+from discreet.engines.layout import Layout
+from discreet.engines.open import Table, open_table
 from discreet.errors import DiscreetError, DomainError
+
+
+class FilesElsewhere:
+    """Files that Dask or Spark reads; their columns are checked here first, in every file.
+
+    Left to themselves, Dask and Spark take a column that a file lacks for missing cells, or notice
+    it only in the middle of a fit.
+    """
+
+    def __init__(self, opened: Table, make: Callable[[Layout], Table]) -> None:
+        self._opened = opened
+        self._make = make
+
+    @property
+    def names(self) -> list[str]:
+        return self._opened.names
+
+    def engine(self, layout: Layout) -> Engine:
+        self._opened.engine(layout)
+        return self._make(layout).engine(layout)
 
 
 def table_by_name(engine: str, given: Any, place: str | None = None) -> Any:
@@ -16,12 +39,10 @@ def table_by_name(engine: str, given: Any, place: str | None = None) -> Any:
     opened = open_table(given, keep=engine == "memory")
     if engine in ("auto", "arrow", "memory"):
         return opened
-    written = given if isinstance(given, CsvFiles) else CsvFiles(given)
-    kind, files = files_of(written.path)
-    names = [str(file) for file in files]
+    kind, files = files_of(given.path if isinstance(given, CsvFiles) else given)
     make = {"dask": _dask, "spark": _spark}[engine]
     try:
-        return make(kind, names, written, place)
+        return FilesElsewhere(opened, make(kind, [str(file) for file in files], opened, place))
     except ImportError:
         raise DiscreetError(f'--engine {engine} needs more packages: pip install "discreet[{engine}]"') from None
 
@@ -47,10 +68,10 @@ def query_table(query: str, database: str | None = None) -> Any:
     return relation
 
 
-def _dask(kind: str, files: list[str], written: CsvFiles, place: str | None) -> Any:
+def _dask(kind: str, files: list[str], opened: Any, place: str | None) -> Callable[[Layout], Table]:
     import dask.dataframe as dd
 
-    from discreet.engines.dask_frames import DaskTable
+    from discreet.engines.dask_frames import DaskTable, frame_of_csv
 
     if place is not None:
         from distributed import Client
@@ -59,43 +80,25 @@ def _dask(kind: str, files: list[str], written: CsvFiles, place: str | None) -> 
             Client(place, timeout=20)  # this client becomes Dask's default
         except (OSError, ValueError) as error:
             raise DomainError(f"there is no Dask scheduler at {place} ({type(error).__name__})") from None
-    if kind == "parquet":
-        return DaskTable(dd.read_parquet(files))
-    # One partition a file: a line break within quotes would be lost at the border of two. Cells
-    # stay texts, and are read by the same rules as everywhere.
-    frame = dd.read_csv(
-        files,
-        sep=written.separator(files[0]),
-        encoding=written.encoding,
-        compression="infer",
-        blocksize=None,
-        dtype=object,
-        keep_default_na=False,
-        na_values=[""],
-        sample=1 << 20,
-    )
-    return DaskTable(frame, written.decimal)
+    if kind == "csv":
+        return lambda layout: DaskTable(frame_of_csv(opened, layout.read), opened.decimal)
+    return lambda layout: DaskTable(dd.read_parquet(files))
 
 
-def _spark(kind: str, files: list[str], written: CsvFiles, place: str | None) -> Any:
+def _spark(kind: str, files: list[str], opened: Any, place: str | None) -> Callable[[Layout], Table]:
     from pyspark.sql import SparkSession
 
-    from discreet.engines.spark_frames import SparkTable
+    from discreet.engines.spark_frames import SparkTable, frame_of_csv
 
     # Spark's own progress bar would show the number of tasks; ours shows public facts only.
     builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")
     master = place or "local[*]"
     session = (builder.remote(master) if master.startswith("sc://") else builder.master(master)).getOrCreate()
-    if kind == "parquet":
+
+    def make(layout: Layout) -> Table:
+        if kind == "csv":
+            return SparkTable(frame_of_csv(session, opened, layout.read), opened.decimal)
+        opened.check_alike(layout, "Spark")
         return SparkTable(session.read.parquet(*files))
-    frame = session.read.csv(
-        files,
-        sep=written.separator(files[0]),
-        encoding=written.encoding,
-        header=True,
-        multiLine=True,
-        escape='"',
-        inferSchema=False,
-        enforceSchema=False,
-    )
-    return SparkTable(frame, written.decimal)
+
+    return make

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow.csv as pa_csv
 from discreet.engines.engine import Engine
 from discreet.engines.files import CsvFiles
 from discreet.engines.layout import Layout, check_names
+from discreet.engines.reading import reading
 from discreet.engines.stream import Piece, StreamEngine
 from discreet.errors import DomainError
 
@@ -55,7 +57,11 @@ class CsvTable:
 
     def count(self) -> int:
         """In a pass of its own."""
-        return sum(batch.num_rows for file in self._files for batch in self._batches(file, self.names[:1]))
+        return sum(
+            batch.num_rows
+            for file, header in zip(self._files, self._headers, strict=True)
+            for batch in self._batches(file, header[:1])
+        )
 
     @property
     def size(self) -> int | None:
@@ -76,20 +82,44 @@ class CsvTable:
                 yield Piece(first_row, (batch,))
                 first_row += batch.num_rows
 
+    @property
+    def files(self) -> int:
+        """The number of files."""
+        return len(self._files)
+
+    def texts(self, file: int, columns: Sequence[str]) -> Any:
+        """All rows of one file as a table of bytes, for a worker elsewhere."""
+        path = self._files[file]
+        batches = reading(str(path), lambda: list(self._batches(path, columns)))
+        return pa.Table.from_batches([self.empty(columns), *(batch.select(list(columns)) for batch in batches)])
+
     def _header(self, path: Path) -> list[str]:
         try:
-            encoding = "utf-8-sig" if self._encoding.lower().replace("_", "-") in ("utf-8", "utf8") else self._encoding
-            with pa.input_stream(str(path), compression="detect") as raw:
-                # The first rows, which are read ahead, may hold bytes that are not text: the error
-                # must not quote them.
-                lines = io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline="")
-                return next(csv.reader(lines, delimiter=self._sep), [])
+            return next(self._lines(path), [])
         except (OSError, UnicodeError, csv.Error) as error:
             raise DomainError(f"cannot read the header line of {path}: {type(error).__name__}") from None
 
+    def _lines(self, path: Path) -> Iterator[list[str]]:
+        encoding = "utf-8-sig" if self._encoding.lower().replace("_", "-") in ("utf-8", "utf8") else self._encoding
+        with pa.input_stream(str(path), compression=_compression(path)) as raw:
+            # The first rows, which are read ahead, may hold bytes that are not text: the error must
+            # not quote them.
+            lines = io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline="")
+            yield from csv.reader(lines, delimiter=self._sep)
+
     def _batches(self, path: Path, columns: Sequence[str]) -> Iterator[Any]:
-        with pa_csv.open_csv(
-            path,
+        try:
+            reader = self._reader(path, columns)
+        except pa.ArrowInvalid:
+            if len(list(islice(self._lines(path), 2))) == 2:
+                raise
+            return  # a header line that does not end: to Arrow, an empty file
+        with reader:
+            yield from reader
+
+    def _reader(self, path: Path, columns: Sequence[str]) -> Any:
+        return pa_csv.open_csv(
+            pa.input_stream(str(path), compression=_compression(path)),
             read_options=pa_csv.ReadOptions(block_size=self._read_bytes, encoding=self._encoding),
             # A quoted line break would otherwise fail only where it meets the border of two reads.
             parse_options=pa_csv.ParseOptions(delimiter=self._sep, newlines_in_values=True),
@@ -100,5 +130,9 @@ class CsvTable:
                 null_values=[""],
                 strings_can_be_null=True,
             ),
-        ) as reader:
-            yield from reader
+        )
+
+
+def _compression(path: Path) -> str | None:
+    """Arrow knows endings in small letters only."""
+    return {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix.lower())

@@ -7,6 +7,7 @@ changes no bit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -57,6 +58,19 @@ class DaskTable:
             kinds = {name: (kind_of_series(meta[name]), type(meta[name].dtype).__name__) for name in layout.read}
             check_kinds(layout, kinds)
         return DaskEngine(layout, self._frame[layout.read], self._decimal)
+
+
+def frame_of_csv(table: Any, columns: Sequence[str]) -> Any:
+    """The rows of CSV files as bytes, a partition for each file: read on the workers by the reader
+    of streams.
+
+    pandas would take the first cells of lines that are too long for an index, and fill lines that
+    are too short.
+    """
+    import dask.dataframe as dd
+
+    empty = table.empty(columns).to_pandas(types_mapper=_as_in_arrow)
+    return dd.from_map(partial(_texts, table, columns), range(table.files), meta=empty)
 
 
 class DaskEngine:
@@ -153,10 +167,20 @@ def _cells(layout: Layout, partition: Any, decimal: str | None) -> Cells:
         return frame_cells(layout, partition)
     import pyarrow as pa
 
-    from discreet.engines.arrow_cells import batch_cells
+    from discreet.engines.arrow_cells import batch_cells, one_batch
 
-    texts = {name: pa.array(partition[name].astype(object), pa.binary()) for name in layout.read}
-    return batch_cells(layout, pa.RecordBatch.from_pydict(texts), decimal)
+    texts = {name: pa.array(partition[name], pa.binary()) for name in layout.read}
+    return batch_cells(layout, one_batch(pa.table(texts)), decimal)
+
+
+def _texts(table: Any, columns: Sequence[str], file: int) -> Any:
+    return table.texts(file, columns).to_pandas(types_mapper=_as_in_arrow)
+
+
+def _as_in_arrow(kind: Any) -> Any:
+    import pandas as pd
+
+    return pd.ArrowDtype(kind)
 
 
 def _blocks(read: Any, layout: Layout, partition: Any) -> list[Chunk]:

@@ -66,7 +66,7 @@ class CsvFiles:
         """
         if self.sep is not None:
             return self.sep
-        return "\t" if ".tsv" in Path(first).suffixes else ","
+        return "\t" if ".tsv" in [suffix.lower() for suffix in Path(first).suffixes] else ","
 
 
 def kind_of(path: Path) -> str | None:

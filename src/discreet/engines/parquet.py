@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.engines.arrow_cells import check_schema
+from discreet.engines.arrow_cells import check_schema, plain_type
 from discreet.engines.engine import Engine
 from discreet.engines.layout import Layout
 from discreet.engines.reading import reading
@@ -50,6 +50,20 @@ class ParquetTable:
         for file, schema in zip(self._files, self._schemas, strict=True):
             check_schema(layout, schema, str(file))
         return StreamEngine(layout, self, keep=self._keep)
+
+    def check_alike(self, layout: Layout, reader: str) -> None:
+        """A DomainError if files hold a column in different types, for readers that fail at such
+        ones.
+        """
+        for name in layout.read:
+            types = [plain_type(schema.field(name).type) for schema in self._schemas]
+            for file, kind in zip(self._files, types, strict=True):
+                if kind != types[0]:
+                    called = f"column {layout.called(name)} has the type {types[0]} in {self._files[0]}"
+                    raise DomainError(
+                        f"{called} and {kind} in {file}: {reader} reads files of one type only; write them "
+                        "alike, or let another engine read them"
+                    )
 
     def count(self) -> int:
         return sum(int(metadata.num_rows) for metadata in self._metadata)

@@ -12,7 +12,7 @@ import os
 import pickle
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -57,6 +57,17 @@ class SparkTable:
             check_kinds(layout, {name: (_kind(types[name]), types[name].simpleString()) for name in layout.read})
         use_this_python(frame.sparkSession)
         return SparkEngine(layout, frame, self._decimal)
+
+
+def frame_of_csv(session: Any, table: Any, columns: Sequence[str]) -> Any:
+    """The rows of CSV files as bytes, a task for each file: read on the workers by the reader of
+    streams.
+
+    Spark would drop the last cells of lines that are too long, and fill lines that are too short.
+    """
+    use_this_python(session)
+    files = session.range(0, table.files, 1, table.files)
+    return files.mapInArrow(partial(_texts, table, columns), ", ".join(f"{_quoted(name)} binary" for name in columns))
 
 
 class SparkEngine:
@@ -153,6 +164,12 @@ def _candidates(layout: Layout, decimal: str | None, batches: Iterator[Any]) -> 
         assert used is not None
         where = pa.array(buckets(given, used))
         yield pa.RecordBatch.from_arrays([*batch.filter(pa.array(used)).columns, where], [*batch.schema.names, _BUCKET])
+
+
+def _texts(table: Any, columns: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        for file in batch.column(0).to_pylist():
+            yield from table.texts(file, columns).to_batches()
 
 
 def use_this_python(session: Any) -> None:
