@@ -92,6 +92,9 @@ def _spark(kind: str, files: list[str], opened: Any, place: str | None) -> Calla
 
     # Spark's own progress bar would show the number of tasks; ours shows public facts only.
     builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")
+    # Otherwise the rows of persons, which a shuffle brings together and which are cached, stay in
+    # 200 partitions, however few they are.
+    builder = builder.config("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "true")
     master = place or "local[*]"
     session = (builder.remote(master) if master.startswith("sc://") else builder.master(master)).getOrCreate()
 
