@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.cells import cells_at
+from discreet.rows.cells import TILE, cells_at
 from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
 
 NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
-_TILE = 512
+_TILE = TILE
 _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 # Callees, and the liberties of the compiler in each: sums of whole numbers that are exact may be
 # fused and added in any order, and nothing else may.
 CALLED = {
     "gather_tile": False,
     "encode_tile": False,
+    "keep_tile": False,
     "mapped_four": {"contract"},
     "mapped_one": {"contract"},
     "silent_line": False,
@@ -67,12 +68,36 @@ def gather_tile(addresses: Any, stride: int, start: int, size: int, tile: Any) -
             target[i] = cells[i * stride]
 
 
-def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any, scale: float, tile: Any) -> None:
+def keep_tile(kept: Any, start: int, size: int, scale: float, tile: Any) -> None:
+    """Keep encoded rows, as they would be with this scale."""
+    for column in range(kept.shape[1]):
+        target, values = kept[start // kept.shape[2], column, :size], tile[column, :size]
+        for i in range(size):
+            target[i] = np.float32(np.rint(values[i] * scale))
+
+
+def encode_tile(
+    addresses: Any,
+    stride: int,
+    scaling: Any,
+    kept: Any,
+    kept_scale: Any,
+    start: int,
+    size: int,
+    scale: float,
+    tile: Any,
+) -> None:
     """``size`` rows from ``start`` on as (1, x) in whole numbers, one line for each number; for a
     scale of 0, in numbers as they are.
     """
     whole, one = scale > 0.0, scale if scale > 0.0 else 1.0
     tile[0, :size] = one
+    if whole and kept_scale[0] == scale:
+        for column in range(len(addresses)):
+            target, values = tile[column + 1, :size], kept[start // kept.shape[2], column, :size]
+            for i in range(size):
+                target[i] = values[i]
+        return
     if stride != 1:
         gather_tile(addresses, stride, start, size, tile)
     for column in range(len(addresses)):
@@ -99,13 +124,15 @@ def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any
                 target[i] = target[i] if target[i] == target[i] else missing
 
 
-def encode_cells(addresses: Any, stride: int, scaling: Any, out: Any, norms: Any) -> None:
+def encode_cells(
+    addresses: Any, stride: int, scaling: Any, kept: Any, kept_scale: Any, out: Any, norms: Any
+) -> None:
     """Encoded rows, and the norm of each."""
     tile, sums = aligned(len(addresses) + 1, _TILE), aligned(1, _TILE)
     for start in range(0, len(norms), _TILE):
         squares = sums[0, : min(_TILE, len(norms) - start)]
         squares[:] = 0.0
-        encode_tile(addresses, stride, start, len(squares), scaling, 0.0, tile)
+        encode_tile(addresses, stride, scaling, kept, kept_scale, start, len(squares), 0.0, tile)
         for column in range(len(out)):
             values = tile[column + 1, : len(squares)]
             out[column, start : start + _TILE] = values
@@ -179,7 +206,17 @@ def add_squares(values: Any, squares: Any) -> None:
 
 
 def map_cells(
-    addresses: Any, stride: int, scaling: Any, scale: float, matrix: Any, spans: Any, skipped: int, out: Any, norms: Any
+    addresses: Any,
+    stride: int,
+    scaling: Any,
+    kept: Any,
+    kept_scale: Any,
+    scale: float,
+    matrix: Any,
+    spans: Any,
+    skipped: int,
+    out: Any,
+    norms: Any,
 ) -> None:
     """The matrix times (1, x): the first outputs into ``out``, as many as it has lines, and the
     norm of all but the ``skipped`` first. ``spans``: where each output has coefficients that are
@@ -190,7 +227,7 @@ def map_cells(
     whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
     for start in range(0, len(norms), _TILE):
         size = min(_TILE, len(norms) - start)
-        encode_tile(addresses, stride, start, size, scaling, scale, tile)
+        encode_tile(addresses, stride, scaling, kept, kept_scale, start, size, scale, tile)
         if not whole:
             silent_line(tile, size)
         squares = lines[4, :size]
@@ -227,6 +264,8 @@ def sum_cells(
     addresses: Any,
     stride: int,
     scaling: Any,
+    kept: Any,
+    kept_scale: Any,
     scale: float,
     weight: Any,
     length: Any,
@@ -241,12 +280,14 @@ def sum_cells(
     """``weighted_sum`` of rows (1, x), added to pairs of integers after every ``exact_rows``."""
     tile, digits = aligned(len(addresses) + 1, _TILE), aligned(3, _TILE)
     tile[:] = 0.0
-    total = np.zeros((3, len(addresses) + 1))
+    total, summed = np.zeros((3, len(addresses) + 1)), 0
     for start in range(0, len(weight), _TILE):
-        if start % exact_rows == 0:
-            add_carried(total, high, low)
         weights, lengths = weight[start : start + _TILE], length[start : start + _TILE]
-        encode_tile(addresses, stride, start, len(weights), scaling, scale, tile)
+        if summed + len(weights) > exact_rows:
+            add_carried(total, high, low)
+            summed = 0
+        summed += len(weights)
+        encode_tile(addresses, stride, scaling, kept, kept_scale, start, len(weights), scale, tile)
         weight_digits(weights, lengths, bound, shortest, weight_scale, digit, digits)
         digits[:, len(weights) :] = 0.0
         digit_sums(tile, digits, total)

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet.rows.cells import TILE
 from discreet.rows.exp_loops import exp_line
 from discreet.rows.fused_loops import add_carried, add_squares, encode_tile, mapped_four, mapped_one, silent_line
 from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
 from discreet.rows.poisson_loops import poisson_limits, poisson_slopes
 
 NAMES = ("law_pass",)
-# Less than 512, whose squares float64 adds exactly; lines of 512 would share the same few places
-# of the first-level cache.
-_TILE = 480
+_TILE = TILE
 CALLED = {
     "map_tile": False,
     "law_lines": False,
@@ -178,6 +177,8 @@ def law_pass(
     addresses: Any,
     stride: int,
     scaling: Any,
+    kept: Any,
+    kept_scale: Any,
     scale: float,
     matrix: Any,
     spans: Any,
@@ -209,7 +210,7 @@ def law_pass(
         y, length, weight, last = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
         for i in range(size):
             y[i] = labels[start + i] * law[4] + law[5]
-        encode_tile(addresses, stride, start, size, scaling, scale, tile)
+        encode_tile(addresses, stride, scaling, kept, kept_scale, start, size, scale, tile)
         map_tile(matrix, spans, skipped, whole, tile, size, z, length)
         if skipped:
             law_lines(law, y, z[0, :size], lines, work)
