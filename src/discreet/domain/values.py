@@ -22,6 +22,7 @@ Values = Sequence[object] | NDArray[np.generic]
 # The internal text of a missing value; no declared value has it, because "None" and "nan" may be
 # levels.
 MISSING = "\0missing"
+_PIECE = 16384  # values that are compared at a time
 # Types that float() reads without a warning; it warns of complex numbers and of arrays with one
 # entry.
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -80,7 +81,7 @@ def levels_of(values: Values, declared: Sequence[object]) -> NDArray[np.int32]:
     """
     positions = {spelling(value): level for level, value in enumerate(declared)}
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
-        return _levels_of_numbers(as_floats(values), positions)
+        return _levels_of_numbers(values, positions)
     seen: dict[tuple[type, object], int] = {}
     levels = []
     for value in listed(values):
@@ -95,13 +96,17 @@ def levels_of(values: Values, declared: Sequence[object]) -> NDArray[np.int32]:
     return np.array(levels, dtype=np.int32)
 
 
-def _levels_of_numbers(numbers: Floats, positions: dict[str, int]) -> NDArray[np.int32]:
-    """The same for a column of numbers, by comparison with the levels that are numbers."""
-    levels = np.full(len(numbers), -1, dtype=np.int32)
-    for spelt, level in positions.items():
-        number = as_float(spelt)
-        if spelling(number) == spelt:
-            levels[numbers == number] = level
+def _levels_of_numbers(values: NDArray[Any], positions: dict[str, int]) -> NDArray[np.int32]:
+    """The same for a column of numbers, by comparison with the levels that are numbers.
+
+    A number is at most one of them, so what is added to -1 is its level. Pieces stay in the cache.
+    """
+    levels = np.full(len(values), -1, dtype=np.int32)
+    known = {as_float(spelt): level for spelt, level in positions.items() if spelling(as_float(spelt)) == spelt}
+    for start in range(0, len(values), _PIECE):
+        numbers, found = as_floats(values[start : start + _PIECE]), levels[start : start + _PIECE]
+        for number, level in known.items():
+            found += (numbers == number) * np.int32(level + 1)
     return levels
 
 
