@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from discreet.rows.carries import HALF_BITS, Parts, carried, exact_sum, shifted
 from discreet.rows.kernels import (
     TILE_ROWS,
+    cell_sums,
     column_norms,
     count_cells,
     place,
@@ -314,11 +315,10 @@ def _one_cell_parts(query: Query, cell: NDArray[np.int64], right: Floats, used: 
         return np.asarray(single * count_cells(cell[np.newaxis], cells, used).T)
     np.maximum(right, 0.0, out=right)
     _on_grid(right, query.right_norm, right_grid(query)[0], np.full(len(cell), math.sqrt(3) / query.left_norm))
-    there = (cell >= 0) & (cell < cells) & (True if used is None else used)
-    place, halves = np.where(there, cell, cells), _halves(right)
-    sums = np.array([np.bincount(place, line, cells + 1)[:cells] for line in halves]).astype(np.int64)
+    halves = 1 + (grid_bits(columns) > HALF_BITS)
+    sums = cell_sums(np.ascontiguousarray(cell), right, cells, halves, used)
     bits = int(math.log2(left_grid(query)[0]))
-    pairs = shifted(sums.reshape(-1, columns, cells).swapaxes(1, 2), bits)
+    pairs = shifted(sums.swapaxes(1, 2), bits)
     return pairs.swapaxes(0, 1).reshape(-1, cells, columns)
 
 

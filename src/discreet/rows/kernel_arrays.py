@@ -174,6 +174,15 @@ def count_cells(cells: Any, used: Any, counts: Any) -> None:
         total += np.bincount(counted, minlength=len(total))
 
 
+def cell_sums(cell: Any, used: Any, lines: Any, half: float, sums: Any) -> None:
+    number = sums.shape[2]
+    place = np.where((cell >= 0) & (cell < number) & used, cell, number)
+    above = np.floor(lines * (1 / half))
+    halves = [above, lines - above * half] if len(sums) > 1 else [lines]
+    for values, total in zip(halves, sums, strict=True):
+        total += [np.bincount(place, line, number + 1)[:number].astype(np.int64) for line in values]
+
+
 def even_cells(x: Any, silent: Any, number: int, cells: Any) -> None:
     half = number / 2
     for line, found in zip(x, cells, strict=True):

@@ -277,6 +277,17 @@ def count_cells(cells: Any, used: Any, counts: Any) -> None:
             counts[line, cell] += first[cell] + second[cell] + third[cell] + fourth[cell]
 
 
+def cell_sums(cell: Any, used: Any, lines: Any, half: float, sums: Any) -> None:
+    number = sums.shape[2]
+    for line in range(len(lines)):
+        values, high, low = lines[line], sums[0, line], sums[len(sums) - 1, line]
+        for i in range(len(cell)):
+            if cell[i] >= 0 and cell[i] < number and used[i]:
+                above = np.floor(values[i] * (1 / half)) if len(sums) > 1 else 0.0
+                high[cell[i]] += np.int64(above)
+                low[cell[i]] += np.int64(values[i] - above * half)
+
+
 def even_cells(x: Any, silent: Any, number: int, cells: Any) -> None:
     half, last = number / 2, number - 1.0
     for line in range(len(x)):

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.rows import kernel_arrays, kernel_loops
+from discreet.rows.carries import HALF_BITS
 from discreet.rows.cells import CellsInMemory
 
 Floats = NDArray[np.float64]
@@ -260,6 +261,17 @@ def count_cells(cells: NDArray[np.int64], number: int, used: NDArray[np.bool_] |
     return counts
 
 
+def cell_sums(
+    cell: NDArray[np.int64], lines: Floats, number: int, halves: int, used: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """For each half of whole numbers >= 0 (the high one first, of 22 bits) and each line the sums
+    over the records in each cell; a record that is not used or out of range is in none.
+    """
+    sums = np.zeros((halves, len(lines), number), dtype=np.int64)
+    _kernels.cell_sums(cell, _all_rows(len(cell)) if used is None else used, lines, 2.0**HALF_BITS, sums)
+    return sums
+
+
 def even_cells(x: Floats, silent: Floats, number: int) -> NDArray[np.int64]:
     """The cell of each entry among so many equal ones of [-1, 1]; -1 in records whose ``silent`` is
     NaN and not 0.
@@ -356,6 +368,7 @@ _NAMES = (
     "column_norms",
     "cells_between",
     "count_cells",
+    "cell_sums",
     "even_cells",
     "fold_floats",
     "fold_words",
