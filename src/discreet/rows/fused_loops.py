@@ -27,6 +27,8 @@ CALLED = {
     "mapped_one": {"contract"},
     "silent_line": False,
     "add_squares": False,
+    "add_four_squares": False,
+    "spans_of_four": False,
     "add_carried": False,
     "by_value": False,
 }
@@ -182,6 +184,14 @@ def mapped_four(matrix: Any, output: int, start: int, stop: int, tile: Any, size
             fourth[i] += d * x[i]
 
 
+def spans_of_four(spans: Any) -> Any:
+    """Where any of four outputs has coefficients that are not 0, and where those beyond have."""
+    fours, joint = len(spans) // 4 * 4, spans.copy()
+    for output in range(0, fours, 4):
+        joint[output, 0], joint[output, 1] = spans[output : output + 4, 0].min(), spans[output : output + 4, 1].max()
+    return joint
+
+
 def mapped_one(coefficients: Any, start: int, stop: int, tile: Any, line: Any) -> None:
     """One output of a tile."""
     size = len(line)
@@ -198,6 +208,17 @@ def mapped_one(coefficients: Any, start: int, stop: int, tile: Any, line: Any) -
         x, a = tile[j, :size], coefficients[j]
         for i in range(len(line)):
             line[i] += a * x[i]
+
+
+def add_four_squares(lines: Any, squares: Any) -> None:
+    """``add_squares`` of four lines, one after the other."""
+    size = len(squares)
+    first, second, third, fourth = lines[0, :size], lines[1, :size], lines[2, :size], lines[3, :size]
+    for i in range(size):
+        total = squares[i] + first[i] * first[i]
+        total += second[i] * second[i]
+        total += third[i] * third[i]
+        squares[i] = total + fourth[i] * fourth[i]
 
 
 def add_squares(values: Any, squares: Any) -> None:

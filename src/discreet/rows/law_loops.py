@@ -13,7 +13,16 @@ import numpy as np
 
 from discreet.rows.cells import TILE
 from discreet.rows.exp_loops import exp_line
-from discreet.rows.fused_loops import add_carried, add_squares, encode_tile, mapped_four, mapped_one, silent_line
+from discreet.rows.fused_loops import (
+    add_carried,
+    add_four_squares,
+    add_squares,
+    encode_tile,
+    mapped_four,
+    mapped_one,
+    silent_line,
+    spans_of_four,
+)
 from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
 from discreet.rows.poisson_loops import poisson_limits, poisson_slopes
 
@@ -32,22 +41,27 @@ CALLED = {
 
 
 def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size: int, z: Any, norms: Any) -> None:
-    """All outputs of a tile, and the norm of all but the ``skipped`` first."""
+    """All outputs of a tile, and the norm of all but the ``skipped`` first, fewer than four;
+    ``spans`` are those of ``spans_of_four``.
+    """
     if not whole:
         silent_line(tile, size)
-    outputs, output = len(matrix), 0
-    norms[:] = 0.0
-    while output < outputs:
-        number = 4 if output + 4 <= outputs else 1
-        begin, end = spans[output : output + number, 0].min(), spans[output : output + number, 1].max()
-        if number == 4:
-            mapped_four(matrix, output, begin, end, tile, size, z[output : output + 4])
+    outputs = len(matrix)
+    fours = outputs // 4 * 4
+    for i in range(len(norms)):
+        norms[i] = 0.0
+    for output in range(0, fours, 4):
+        lines = z[output : output + 4]
+        mapped_four(matrix, output, spans[output, 0], spans[output, 1], tile, size, lines)
+        if output >= skipped:
+            add_four_squares(lines, norms)
         else:
-            mapped_one(matrix[output], begin, end, tile, z[output, :size])
-        for line in range(output, output + number):
-            if line >= skipped:
-                add_squares(z[line, :size], norms)
-        output += number
+            for line in range(skipped, 4):
+                add_squares(lines[line, :size], norms)
+    for output in range(fours, outputs):
+        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
+        if output >= skipped:
+            add_squares(z[output, :size], norms)
     for i in range(len(norms)):
         norms[i] = np.sqrt(norms[i])
 
@@ -199,10 +213,12 @@ def law_pass(
     """
     outputs, inputs = matrix.shape
     tile, z, placed = aligned(inputs, _TILE), aligned(outputs, _TILE), aligned(squares.shape[2], _TILE)
-    rows, lines, work, digits = aligned(5, _TILE), aligned(14, _TILE), aligned(8, _TILE), aligned(3, _TILE)
+    rows, lines, digits = aligned(5, _TILE), aligned(14, _TILE), aligned(3, _TILE)
+    # Below four lines a table of chances of counts, as poisson_loops.py has them.
+    work = aligned(4 + (2 * (int(law[2]) + 2) if law[0] == 2.0 else 0), _TILE)
     tile[:], none = 0.0, rows[4, :0]
     totals = np.zeros((len(gradients), 3, inputs))
-    whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
+    whole, spans = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs, spans_of_four(spans)
     all_used, summed = used.all(), 0
     for start in range(0, len(labels), _TILE):
         size = min(_TILE, len(labels) - start)

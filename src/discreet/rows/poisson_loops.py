@@ -11,32 +11,49 @@ import numpy as np
 
 from discreet.rows.exp_loops import exp_line
 
-CALLED = {"poisson_means": False, "poisson_limits": False, "poisson_slopes": False}
+CALLED = {"chance_table": False, "poisson_means": False, "poisson_limits": False, "poisson_slopes": False}
+
+
+def chance_table(mean: Any, work: Any, table: Any) -> None:
+    """For counts of this mean a line with the chance of each, and below them all a line with the
+    chance of no more than that.
+    """
+    counts, less = len(table) // 2, work[0, : len(mean)]
+    for i in range(len(mean)):
+        less[i] = -mean[i]
+    chances, totals = table[0, : len(mean)], table[counts, : len(mean)]
+    exp_line(less, work[1, : len(mean)], chances)
+    for i in range(len(mean)):
+        totals[i] = chances[i]
+    for count in range(1, counts):
+        inverse, before, sums = 1.0 / count, table[count - 1, : len(mean)], table[counts + count - 1, : len(mean)]
+        chances, totals = table[count, : len(mean)], table[counts + count, : len(mean)]
+        for i in range(len(mean)):
+            chance = before[i] * mean[i] * inverse
+            chances[i], totals[i] = chance, sums[i] + chance
 
 
 def poisson_means(
-    mean: Any, centre: Any, low: Any, high: Any, dispersion: float, most: float, work: Any, out: Any
+    mean: Any, centre: Any, low: Any, high: Any, dispersion: float, table: Any, work: Any, out: Any
 ) -> None:
-    """E max(-low, min(high, Y - centre)) for counts of this mean up to ``most``."""
-    size = len(out)
-    mass, top, bottom, words = work[0, :size], work[1, :size], work[2, :size], work[3, :size]
-    under_top, at_top, under_bottom, at_bottom = work[4, :size], work[5, :size], work[6, :size], work[7, :size]
+    """E max(-low, min(high, Y - centre)) for counts of the mean that the table is about."""
+    size, stride, counts, last = len(out), table.shape[1], len(table) // 2, len(table) // 2 - 1.0
+    chances, totals = table[:counts].reshape(counts * stride), table[counts:].reshape(counts * stride)
+    under_top, at_top, under_bottom, at_bottom = work[0, :size], work[1, :size], work[2, :size], work[3, :size]
     for i in range(size):
         shift = mean[i] - centre[i]
-        top[i] = np.floor(mean[i] + (high[i] - shift))
-        bottom[i] = np.ceil(mean[i] - (low[i] + shift)) - 1
-        out[i] = -mean[i]
-        under_top[i] = at_top[i] = under_bottom[i] = at_bottom[i] = 0.0
-    exp_line(out, words, mass)
-    for count in range(int(most) + 2):
-        inverse = 1.0 / (count + 1)
-        for i in range(size):
-            chance = mass[i]
-            under_top[i] += chance if top[i] >= count else 0.0
-            at_top[i] += chance if top[i] == count else 0.0
-            under_bottom[i] += chance if bottom[i] >= count else 0.0
-            at_bottom[i] += chance if bottom[i] == count else 0.0
-            mass[i] = chance * mean[i] * inverse
+        end = np.floor(mean[i] + (high[i] - shift))
+        near = end if end >= 0.0 else 0.0
+        near = last if near > last else near
+        place = np.int64(near) * stride + i
+        under_top[i] = totals[place] if end >= 0.0 else 0.0
+        at_top[i] = chances[place] if end == near else 0.0
+        end = np.ceil(mean[i] - (low[i] + shift)) - 1
+        near = end if end >= 0.0 else 0.0
+        near = last if near > last else near
+        place = np.int64(near) * stride + i
+        under_bottom[i] = totals[place] if end >= 0.0 else 0.0
+        at_bottom[i] = chances[place] if end == near else 0.0
     for i in range(size):
         shift = mean[i] - centre[i]
         lower, upper = low[i] + shift, high[i] - shift
@@ -67,7 +84,9 @@ def poisson_limits(clip: float, law: Any, length: Any, raw: Any, lines: Any, wor
         lowest, highest = centre[i] - y_low, y_high - centre[i]
         low[i] = reach[i] if not lowest <= reach[i] else lowest
         high[i] = reach[i] if not highest <= reach[i] else highest
-    poisson_means(mean, centre, low, high, law[6], y_high, work, expected)
+    table = work[4:]
+    chance_table(mean, work, table)
+    poisson_means(mean, centre, low, high, law[6], table, work, expected)
     for i in range(size):
         shift, far = expected[i], reach[i]
         shift = -far if shift < -far else shift
@@ -76,7 +95,7 @@ def poisson_limits(clip: float, law: Any, length: Any, raw: Any, lines: Any, wor
         less, more = far - taken, far + taken
         low[i] = less if not lowest <= less else lowest
         high[i] = more if not highest <= more else highest
-    poisson_means(mean, centre, low, high, law[6], y_high, work, expected)
+    poisson_means(mean, centre, low, high, law[6], table, work, expected)
 
 
 def poisson_slopes(law: Any, raw: Any, lines: Any, work: Any, out: Any) -> None:
@@ -89,13 +108,15 @@ def poisson_slopes(law: Any, raw: Any, lines: Any, work: Any, out: Any) -> None:
         lines[3, :size],
         lines[4, :size],
     )
-    moved, above = lines[6, :size], lines[7, :size]
+    moved, above, table = lines[6, :size], lines[7, :size], work[4:]
     for i in range(size):
         moved[i] = mean[i] + 1e-4 * mean[i]
-    poisson_means(moved, centre, low, high, law[6], law[2], work, above)
+    chance_table(moved, work, table)
+    poisson_means(moved, centre, low, high, law[6], table, work, above)
     for i in range(size):
         moved[i] = mean[i] - 1e-4 * mean[i]
-    poisson_means(moved, centre, low, high, law[6], law[2], work, out)
+    chance_table(moved, work, table)
+    poisson_means(moved, centre, low, high, law[6], table, work, out)
     for i in range(size):
         slope = gain[i] * raw[i] * (above[i] - out[i]) / (2 * (1e-4 * mean[i]))
         slope = 0.0 if slope < 0.0 else slope
