@@ -126,9 +126,7 @@ def encode_tile(
                 target[i] = target[i] if target[i] == target[i] else missing
 
 
-def encode_cells(
-    addresses: Any, stride: int, scaling: Any, kept: Any, kept_scale: Any, out: Any, norms: Any
-) -> None:
+def encode_cells(addresses: Any, stride: int, scaling: Any, kept: Any, kept_scale: Any, out: Any, norms: Any) -> None:
     """Encoded rows, and the norm of each."""
     tile, sums = aligned(len(addresses) + 1, _TILE), aligned(1, _TILE)
     for start in range(0, len(norms), _TILE):

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
-from discreet.rows import LinearMap, kernels
+from discreet.rows import LinearMap, kernel_arrays, kernel_loops, kernels
 from discreet.rows.gradient import LabelProfile
 from discreet.rows.grid import parts_shape, product_parts, query_sum
 from discreet.rows.histograms import Look
@@ -46,3 +46,17 @@ def test_sums_by_cell_are_those_of_both_factors(name, records, monkeypatch):
             patch.setattr(type(query), "cell_and_numbers", lambda self, block: None)
             expected = product_parts(query, rows, used)
         assert query_sum(query, found).tolist() == query_sum(query, expected).tolist()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 20])
+def test_the_loop_that_sums_by_cell_has_the_bits_of_numpy(columns):
+    rng = np.random.default_rng(columns)
+    cell, used = rng.integers(-2, 9, 500), rng.random(500) < 0.8
+    lines, halves = np.floor(rng.random((columns, 500)) * 2.0 ** (44 if columns < 17 else 22)), 1 + (columns < 17)
+    found = np.zeros((2, halves, columns, 7), dtype=np.int64)
+    for one, kernel in zip(found, (kernel_arrays, kernel_loops), strict=True):
+        kernel.cell_sums(cell, used, lines, 2.0**22, one)
+    assert (found[0] == found[1]).all()
+    whole = found[0, 0] * (2**22 if halves == 2 else 1) + (found[0, 1] if halves == 2 else 0)
+    there = used & (cell == 3)
+    assert whole[:, 3].tolist() == lines[:, there].sum(axis=1).tolist()
