@@ -2,8 +2,9 @@
 lower bounds for all methods.
 """
 
+from discreet.planning.asking import plan
 from discreet.planning.attacker import Attacker
-from discreet.planning.forecast import Forecast, plan
+from discreet.planning.forecast import Forecast
 from discreet.planning.lower_bounds import LowerBound, glm_lower_bound, relu_excess_risk, relu_lower_bound
 from discreet.planning.sparse_bounds import sparse_glm_lower_bound
 

@@ -22,6 +22,11 @@ DECLARED = 4.0
 # moderate count variation.
 _EFFECTS = {"linear": math.sqrt(0.5), "logistic": 1.0, "poisson": 0.5}
 _MOST_COUNTS = 15.0
+MODELS: dict[str, tuple[Family, Link]] = {
+    "linear": (Gaussian(), link("identity")),
+    "logistic": (Bernoulli(), link("logit")),
+    "poisson": (Poisson(), link("log")),
+}
 
 
 @dataclass(frozen=True)
@@ -77,13 +82,7 @@ class Design:
 
     @property
     def model(self) -> tuple[Family, Link]:
-        made: dict[str, tuple[Family, str]] = {
-            "linear": (Gaussian(), "identity"),
-            "logistic": (Bernoulli(), "logit"),
-            "poisson": (Poisson(), "log"),
-        }
-        family, name = made[self.family]
-        return family, link(name)
+        return MODELS[self.family]
 
     @property
     def dispersion(self) -> float:
@@ -93,6 +92,14 @@ class Design:
     def label_bounds(self) -> tuple[float, float]:
         counts = math.ceil(_MOST_COUNTS * max(self.rate, 1.0))
         return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, counts)}[self.family]
+
+    @property
+    def bounds_X(self) -> tuple[float, float]:
+        return -DECLARED, DECLARED
+
+    def typical(self) -> tuple[Floats, Floats, Floats]:
+        """Features, labels and predictors for expectations."""
+        return typical_rows(self)
 
     def rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Simulated people: features and labels, within the declared bounds."""

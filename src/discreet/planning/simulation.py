@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.planning.design import DECLARED, Design
+from discreet.planning.design import Design
+from discreet.planning.sample import Sample
 
 _TEST_ROWS = 20_000
 
@@ -25,20 +26,22 @@ class Measured:
     excess_risk: float
 
 
-def central_estimator(design: Design, epsilon: float, delta: float, neighbours: str, public: Any = None) -> Any:
+def central_estimator(
+    people: Design | Sample, epsilon: float, delta: float, neighbours: str, public: Any = None
+) -> Any:
     from discreet.estimators import LinearRegression, LogisticRegression, PoissonRegressor
 
     declared = {
         "epsilon": epsilon,
         "delta": delta,
         "neighbours": neighbours,
-        "bounds_X": (-DECLARED, DECLARED),
+        "bounds_X": people.bounds_X,
         "public": public,
     }
-    if design.family == "logistic":
+    if people.family == "logistic":
         return LogisticRegression(**declared)
-    kind = {"linear": LinearRegression, "poisson": PoissonRegressor}[design.family]
-    return kind(bounds_y=design.label_bounds, **declared)
+    kind = {"linear": LinearRegression, "poisson": PoissonRegressor}[people.family]
+    return kind(bounds_y=people.label_bounds, **declared)
 
 
 def simulate_central(

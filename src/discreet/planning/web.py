@@ -10,7 +10,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DiscreetError
-from discreet.planning.forecast import MOST_CELLS, Levels, plan
+from discreet.planning.asking import plan
+from discreet.planning.forecast import Levels
+from discreet.planning.question import MOST_CELLS
 from discreet.planning.remedy import NoForecast, Remedy
 from discreet.planning.words import attacker_sentences, error_rows, headline, model_sentences
 

@@ -19,11 +19,20 @@ SUPPOSED = (
 )
 
 
+# The same page with 500 and 2,000 rows of each table.
+LIKE_SAMPLE = "people like those of the sample, with tails no longer than it shows, and declared bounds like these"
+
+
+def supposed(forecast: Forecast) -> str:
+    return SUPPOSED if forecast.sample is None else LIKE_SAMPLE
+
+
 def headline(forecast: Forecast) -> str:
     return (
         f"{_MODEL[forecast.family]} on {forecast.d} columns of {forecast.n:,} people, epsilon "
         f"{forecast.epsilon:.3g} at delta {forecast.delta:.3g} (mu {forecast.mu:.3g}), {_TRUST[forecast.trust]}"
         + (f", {forecast.public:,} public rows" if forecast.public else "")
+        + (f", like a sample of {forecast.sample.rows:,} rows" if forecast.sample else "")
     )
 
 
@@ -34,15 +43,18 @@ def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
             "standard error of a coefficient",
             f"{forecast.standard_error:.3g}",
             f"{forecast.plain_standard_error:.3g}",
-            f"{forecast.bound:.3g}",
+            f"{forecast.bound:.3g}" if forecast.bound else "",
         ),
         (
             f"excess risk, {_LOSS[forecast.family]}",
             f"{forecast.excess_risk:.3g}",
             f"{forecast.plain_excess_risk:.3g}",
-            f"{forecast.d * forecast.bound**2:.3g}" if forecast.family == "linear" else "",
+            f"{forecast.d * forecast.bound**2:.3g}" if forecast.family == "linear" and forecast.bound else "",
         ),
     ]
+    if forecast.sample is not None:
+        rows.append(("distance to the fit without privacy", f"{forecast.distance:.3g}", "", ""))
+        rows.append(("noise alone, between fits", f"{forecast.noise:.3g}", "", ""))
     if forecast.r2 is not None and forecast.plain_r2 is not None:
         rows.append(("R^2 on new people", f"{forecast.r2:.3f}", f"{forecast.plain_r2:.3f}", ""))
     return rows

@@ -1,0 +1,177 @@
+"""The question behind a forecast, and its answers by formula or simulation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.planning.bounds import coefficient_bound
+from discreet.planning.central import central
+from discreet.planning.descent import descent_errors, descent_plan
+from discreet.planning.design import Design
+from discreet.planning.distributed import local, parties
+from discreet.planning.forecast import Forecast
+from discreet.planning.influence import apart, sample_errors
+from discreet.planning.resampling import rehearse
+from discreet.planning.sample import Sample
+from discreet.planning.simulation import simulate_central
+from discreet.planning.solving import least
+from discreet.privacy import Budget
+
+_EPSILONS, COUNTS = (0.01, 50.0), (50, 10**9)
+# This many cells are simulated within seconds; larger cases use the formula.
+MOST_CELLS = 2_000_000
+# Where the formula is not sharp, errors have heavy tails, which fewer fits would not show.
+_REPEATS = 20
+# Noise that moves the curvature's eigenvalues by this many times their size changes steps and
+# predictions.
+_HIDDEN = 1.5
+
+
+@dataclass(frozen=True)
+class Question:
+    design: Design | Sample
+    delta: float
+    neighbours: str
+    trust: str
+    public: int
+
+    def is_sharp(self, n: int, mu: float) -> bool:
+        """Whether the formula is known to be accurate;
+        experiments/plan_grid.md shows where it is not.
+
+        It assumes that the descent converges and knows the curvature. Noise of the size of the
+        signal prevents that. So does, for counts with a wide declared range, a first look that
+        hardly determines their mean: a few such fits end far away.
+        """
+        if self.trust != "central":
+            return True
+        if isinstance(self.design, Sample):  # a formula knows nothing of rare columns, for example
+            return False
+        if self.design.family == "poisson" and mu * n < 1000:
+            return False
+        replaced = self.neighbours == "replace_one"
+        rows, moved = (n, 2.0) if replaced else (None, 1.0)
+        plan = descent_plan(self.design, Budget.from_mu(mu, self.delta), rows, public=self.public > 0)
+        return mu * n / self.design.size >= 6 and plan.curvature_edge(n, moved) < _HIDDEN
+
+    def standard_error(self, n: int, epsilon: float) -> float:
+        """The error alone by formula, which is all that solving needs."""
+        design, budget, public = self.design, Budget.of(epsilon, self.delta), self.public > 0
+        replaced = self.neighbours == "replace_one"
+        if isinstance(design, Sample):
+            return sample_errors(design, n, budget, replaced=replaced, public=public).standard_error
+        if self.trust == "central":
+            return descent_errors(design, n, budget, replaced=replaced, public=public).standard_error
+        return {"local": local, "parties": parties}[self.trust](design, n, budget, self.public)[0]
+
+    def bound(self, n: int, epsilon: float) -> float:
+        """The lower bound for all methods; none is known for the columns of a sample."""
+        if isinstance(self.design, Sample):
+            return 0.0
+        return coefficient_bound(self.design, n, Budget.of(epsilon, self.delta).mu, self.neighbours)
+
+    def decided(self, n: int, epsilon: float, simulate: bool | None, *, solved: str | None = None) -> Forecast:
+        """By simulation if requested, or if needed and quick."""
+        few = n * self.design.d <= MOST_CELLS
+        if simulate and not few:
+            raise ValueError(f"simulation is for at most {MOST_CELLS:,} cells, got {n} x {self.design.d}")
+        if simulate is None:
+            simulate = few and not self.is_sharp(n, Budget.of(epsilon, self.delta).mu)
+        return self.answer(n, epsilon, solved=solved, simulate=simulate)
+
+    def solved(self, error: float, n: int | None, epsilon: float | None, simulate: bool | None) -> Forecast:
+        """For n or epsilon, whichever is None: by formula. Where the answer is simulated for a
+        sample, the formula is corrected by it, and solved once more.
+        """
+        found = self._solved(error, n, epsilon, simulate)
+        if isinstance(self.design, Sample):
+            off = found.standard_error / self.standard_error(found.n, found.epsilon)
+            found = self._solved(error, n, epsilon, simulate, off)
+        return found
+
+    def _solved(
+        self, error: float, n: int | None, epsilon: float | None, simulate: bool | None, off: float = 1.0
+    ) -> Forecast:
+        if n is not None:
+            value = least(lambda value: off * self.standard_error(n, value), error, *_EPSILONS, "epsilon")
+            return self.decided(n, value, simulate, solved="epsilon")
+        assert epsilon is not None
+        many = least(lambda value: off * self.standard_error(round(value), epsilon), error, *COUNTS, "number of people")
+        return self.decided(math.ceil(many), epsilon, simulate, solved="n")
+
+    def answer(self, n: int, epsilon: float, *, solved: str | None = None, simulate: bool = False) -> Forecast:
+        design, budget = self.design, Budget.of(epsilon, self.delta)
+        plain = math.sqrt(1 / (n * design.information))
+        found = self._sampled(design, n, epsilon, simulate) if isinstance(design, Sample) else None
+        if found is None:
+            assert isinstance(design, Design)
+            error, risk = self._designed(design, n, epsilon, simulate)
+            noise = math.sqrt(max(error**2 - plain**2, 0.0))
+            plain_risk = design.size / n * (design.dispersion if design.family == "linear" else 0.5)
+            found = _Found(error, noise, noise, risk, plain_risk, self.bound(n, epsilon))
+        return Forecast(
+            family=design.family,
+            n=n,
+            d=design.d,
+            epsilon=epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            trust=self.trust,
+            public=self.public,
+            effect=design.effect,
+            rate=design.rate,
+            mu=budget.mu,
+            plain_standard_error=plain,
+            constant_risk=design.constant_risk,
+            method="simulation" if simulate else "formula",
+            sharp=simulate or self.is_sharp(n, budget.mu),
+            solved=solved,
+            sample=design if isinstance(design, Sample) else None,
+            **vars(found),
+        )
+
+    def _designed(self, design: Design, n: int, epsilon: float, simulate: bool) -> tuple[float, float]:
+        """The error of a coefficient and the excess risk, for assumed people."""
+        budget = Budget.of(epsilon, self.delta)
+        if simulate:
+            seen = simulate_central(
+                design, n, epsilon, self.delta, neighbours=self.neighbours, public=self.public, repeats=_REPEATS
+            )
+            return seen.standard_error, seen.excess_risk
+        if self.trust == "central":
+            return central(design, n, budget, neighbours=self.neighbours, public=self.public)
+        return {"local": local, "parties": parties}[self.trust](design, n, budget, self.public)
+
+    def _sampled(self, sample: Sample, n: int, epsilon: float, simulate: bool) -> _Found:
+        """The same for people like those of a sample."""
+        plain_risk = sample.plain_risk / n
+        if simulate:
+            seen = rehearse(sample, n, epsilon, self.delta, neighbours=self.neighbours, public=self.public)
+            noises, distances = (tuple(np.sqrt(one).tolist()) for one in (seen.noise, seen.distance))
+            noise, distance, risk = math.sqrt(seen.noise.mean()), math.sqrt(seen.distance.mean()), seen.risk
+            return _Found(
+                math.sqrt(seen.error.mean()), noise, distance, plain_risk + risk, plain_risk, 0.0, noises, distances
+            )
+        replaced = self.neighbours == "replace_one"
+        told = apart(sample, n, Budget.of(epsilon, self.delta), replaced=replaced, public=self.public > 0)
+        errors = told.errors(n)
+        distance = math.sqrt(errors.noise + errors.bias + told.between / n)
+        risk = plain_risk + told.risk(n, sample)
+        return _Found(errors.standard_error, math.sqrt(errors.noise), distance, risk, plain_risk, 0.0)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The part of a ``Forecast`` that is computed, under its names."""
+
+    standard_error: float
+    noise: float
+    distance: float
+    excess_risk: float
+    plain_excess_risk: float
+    bound: float
+    noises: tuple[float, ...] | None = None
+    distances: tuple[float, ...] | None = None

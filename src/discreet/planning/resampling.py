@@ -1,0 +1,102 @@
+"""The estimator itself, fitted to tables that are drawn from a public sample.
+
+A table repeats the sample's rows until it has n. Labels that are repeated with their rows would
+make the chance in a few hundred labels look like misfit, which a fit to many rows detects and a fit
+to real rows does not find. So a row takes the residual of a neighbour, unless the sample shows a
+misfit that is clear of chance: then a part of the rows keep their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.planning.design import Floats
+from discreet.planning.influence import apart
+from discreet.planning.sample import Sample
+from discreet.planning.simulation import central_estimator
+from discreet.privacy import Budget
+
+# Neighbours on both sides: few enough that errors keep their size and skewness, and that the
+# product of both numbers of rows is that of a large table.
+_NEIGHBOURS = 12
+# Tables, and fits to each; the spread between fits to one table is the noise.
+_TABLES, _FITS = 10, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsed:
+    """Per column: the variance between fits to one table, the mean squared distance to the plain
+    fit of that table, and the mean squared error. And the risk beyond the plain fit's.
+    """
+
+    noise: Floats
+    distance: Floats
+    error: Floats
+    risk: float
+
+
+def rehearse(sample: Sample, n: int, epsilon: float, delta: float, *, neighbours: str, public: int = 0) -> Rehearsed:
+    from discreet.domain import Public
+
+    rng = np.random.default_rng([n, sample.rows, sample.d])
+    replaced = neighbours == "replace_one"
+    own = apart(sample, n, Budget.of(epsilon, delta), replaced=replaced, public=public > 0).own
+    estimates, plain, risks = [], [], []
+    for _ in range(_TABLES):
+        table, known = drawn(sample, n, own, rng), None
+        if public:
+            rows = drawn(sample, public, own, rng)
+            known = Public(rows=rows.X, y=rows.y)
+        estimator = central_estimator(sample, epsilon, delta, neighbours, known)
+        fits = [_fitted(estimator, table) for _ in range(_FITS)]
+        estimates.append([estimate for estimate, _ in fits])
+        plain.append(table.coefficients[1:])
+        losses = table.losses(np.column_stack([table.coefficients, *(model for _, model in fits)]))
+        risks.append(float(np.mean(losses[1:]) - losses[0]))
+    return _split(np.array(estimates), np.array(plain), float(np.mean(risks)))
+
+
+def _fitted(estimator: Any, table: Sample) -> tuple[Floats, Floats]:
+    """The slopes of the estimate, and the predicting model."""
+    fitted = estimator.fit(table.X, table.y)
+    model = np.concatenate([np.ravel(fitted.intercept_), np.ravel(fitted.coef_)])
+    return fitted.results_.estimates[1:], model
+
+
+def _split(estimates: Floats, plain: Floats, risk: float) -> Rehearsed:
+    """From estimates (tables x fits x slopes) and the plain slopes of each table."""
+    tables, fits, _ = estimates.shape
+    noise = np.mean(np.var(estimates, axis=1, ddof=1), axis=0)
+    middle = estimates.mean(axis=1)
+    away = middle - plain
+    bias = np.maximum(away.mean(axis=0) ** 2 - np.var(away, axis=0, ddof=1) / tables, 0.0)
+    between = np.var(middle, axis=0, ddof=1) + (1 - 1 / fits) * noise
+    distance = np.mean((estimates - plain[:, np.newaxis]) ** 2, axis=(0, 1))
+    return Rehearsed(noise, distance, between + bias, risk)
+
+
+def drawn(sample: Sample, n: int, own: float, rng: np.random.Generator) -> Sample:
+    """A table of n rows like the sample's; ``own``: the part of rows that keep their label."""
+    m = sample.rows
+    order = np.argsort(sample.closeness, kind="stable")
+    place = np.empty(m, dtype=np.intp)
+    place[order] = np.arange(m)
+    rows = rng.permutation(np.resize(rng.permutation(m), n))
+    near = np.clip(place[rows], _NEIGHBOURS, m - 1 - _NEIGHBOURS) + rng.integers(-_NEIGHBOURS, _NEIGHBOURS + 1, n)
+    donors = np.where(rng.random(n) < own, rows, order[near])
+    return replace(sample, X=sample.X[rows], y=_labels(sample, rows, donors))
+
+
+def _labels(sample: Sample, rows: np.ndarray, donors: np.ndarray) -> Floats:
+    """The label of each row if it had the residual of its donor, in standard deviations."""
+    y: Floats = sample.y[donors]
+    if sample.family == "logistic":
+        return y
+    mine, other = (sample.means[one] for one in (rows, donors))
+    if sample.family == "linear":
+        return np.asarray(np.clip(mine + y - other, *sample.label_bounds))
+    moved = np.rint(mine + np.sqrt(mine / other) * (y - other))
+    return np.asarray(np.clip(np.where(rows == donors, y, moved), *sample.label_bounds))
