@@ -9,13 +9,14 @@ import click
 
 from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text, needs
 
+# Columns, where neither --d nor a sample tells them.
+_COLUMNS = 10
+
 
 @click.command()
 @click.option("--family", type=click.Choice(["linear", "logistic", "poisson"]), default="linear", show_default=True)
 @click.option("--n", type=int, help="How many people.")
-@click.option(
-    "--d", type=int, default=10, show_default=True, help="How many columns, indicators of categories included."
-)
+@click.option("--d", type=int, help="How many columns, indicators of categories included.  [default: 10]")
 @click.option("--epsilon", type=float, help="The privacy parameter.")
 @click.option("--delta", type=float, default=1e-6, show_default=True)
 @click.option(
@@ -40,17 +41,44 @@ from discreet.cli.printing import clean_errors, echo_fact, echo_table, echo_text
     help="Fit the estimator to simulated people, or not; by default where the formula is not accurate.",
 )
 @click.option(
+    "--sample",
+    "sample_path",
+    type=click.Path(dir_okay=False),
+    help="Parquet or CSV file of public rows like the private ones; some hundred, better 2,000. Never private rows.",
+)
+@click.option("--target", metavar="COLUMN", help="With --sample: the column to predict.")
+@click.option(
+    "--domain", type=click.Path(dir_okay=False), help="With --sample: TOML file that declares the columns, as of fit."
+)
+@click.option(
     "--plot", "plot_path", type=click.Path(dir_okay=False), help="Write the error against epsilon and n, as SVG."
 )
 @click.option("--web", is_flag=True, help="Serve the planner as a page on this computer; it begins with these numbers.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="With --web; 0: any free one."
 )
-def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
+def plan(
+    sample_path: str | None,
+    target: str | None,
+    domain: str | None,
+    plot_path: str | None,
+    web: bool,
+    port: int,
+    **asked: Any,
+) -> None:
     """Forecast a fit. Give two of --n, --epsilon and --error; the third is solved for. Reads no
-    data.
+    private data.
+
+    Without a --sample it supposes independent normal columns, on which real tables are 1 to 4 times
+    as noisy.
     """
     with clean_errors():
+        if (sample_path is None) != (target is None) or (domain is not None and sample_path is None):
+            raise click.UsageError("--sample and --target belong together, and --domain to them")
+        if web and sample_path is not None:
+            raise click.UsageError("the page of --web takes no --sample")
+        if asked["d"] is None and sample_path is None:
+            asked["d"] = _COLUMNS
         if web:
             del asked["simulate"]
             _serve(port, asked)
@@ -60,15 +88,19 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         if plot_path is not None:
             needs("matplotlib", "report")
         from discreet.planning import plan as forecast_of
-        from discreet.planning.words import SUPPOSED, attacker_sentences, error_rows, headline, model_sentences
+        from discreet.planning.words import attacker_sentences, error_rows, headline, model_sentences, supposed
 
+        if sample_path is not None:
+            from discreet.cli.sample_file import read_sample
+
+            assert target is not None
+            asked |= read_sample(sample_path, target, domain, asked["family"])
         forecast = forecast_of(asked.pop("family"), **asked)
         if forecast.solved is not None:
             value = f"{forecast.n:,} people" if forecast.solved == "n" else f"epsilon {forecast.epsilon:.3g}"
             echo_fact("needed", value)
         echo_fact("plan", headline(forecast))
-        doubt = "" if forecast.sharp else ", which is not accurate for so few people: take it as a guess"
-        echo_fact("forecast", f"by {forecast.method}{doubt}; no data was read and nothing was spent")
+        echo_fact("forecast", f"by {forecast.method}{_doubt(forecast)}; no private data was read, nothing was spent")
         click.echo()
         echo_table(["", "private", "not private", "lower bound"], error_rows(forecast))
         click.echo("\nWhat the model would lose")
@@ -78,12 +110,20 @@ def plan(plot_path: str | None, web: bool, port: int, **asked: Any) -> None:
         for sentence in attacker_sentences(forecast):
             echo_text(f"  {sentence}")
         click.echo()
-        echo_fact("supposed", SUPPOSED)
+        echo_fact("supposed", supposed(forecast))
         if plot_path is not None:
             from discreet.planning.plot import draw
 
             draw(forecast, plot_path)
             echo_fact("plot", plot_path)
+
+
+def _doubt(forecast: Any) -> str:
+    if forecast.sharp:
+        return ""
+    if forecast.sample is not None:
+        return ", which knows less of the sample than --simulate, for fewer people: take it as a guess"
+    return ", which is not accurate for so few people: take it as a guess"
 
 
 def _serve(port: int, asked: dict[str, Any]) -> None:

@@ -165,11 +165,11 @@ class Forecast:
         design = self.sample or Design.of(self.family, self.d, self.effect, self.rate or None)
         question = Question(design, self.delta, self.neighbours, self.trust, self.public)
         # The formula for a sample is corrected by what was simulated.
-        off = self.standard_error / question.standard_error(self.n, self.epsilon) if self.sample else 1.0
+        off = question.off(self) if self.sample and self.method == "simulation" else 1.0
         asked = [(self.n, value) if axis == "epsilon" else (round(value), self.epsilon) for value in values]
         return Levels(
             values,
-            tuple(off * question.standard_error(n, epsilon) for n, epsilon in asked),
+            tuple(question.corrected(n, epsilon, off) for n, epsilon in asked),
             tuple(math.sqrt(1 / (n * design.information)) for n, _ in asked),
             tuple(question.bound(n, epsilon) for n, epsilon in asked),
         )
