@@ -80,12 +80,25 @@ class Question:
 
     def decided(self, n: int, epsilon: float, simulate: bool | None, *, solved: str | None = None) -> Forecast:
         """By simulation if requested, or if needed and quick."""
-        few = n * self.design.d <= MOST_CELLS
+        few = self.simulable(n, epsilon)
         if simulate and not few:
             raise ValueError(f"simulation is for at most {MOST_CELLS:,} cells, got {n} x {self.design.d}")
         if simulate is None:
             simulate = few and not self.is_sharp(n, Budget.of(epsilon, self.delta).mu)
         return self.answer(n, epsilon, solved=solved, simulate=simulate)
+
+    def simulable(self, n: int, epsilon: float) -> bool:
+        """Whether a simulation takes seconds. Smaller tables represent larger ones like a sample,
+        unless their budget would be one that protects nobody.
+        """
+        if not isinstance(self.design, Sample):
+            return n * self.design.d <= MOST_CELLS
+        fewer = self._fewer(n)
+        mu = Budget.of(epsilon, self.delta).mu * n / fewer
+        return fewer == n or not descent_plan(self.design, Budget.from_mu(mu, self.delta), fewer, public=False).nominal
+
+    def _fewer(self, n: int) -> int:
+        return min(n, MOST_CELLS // self.design.d)
 
     def solved(self, error: float, n: int | None, epsilon: float | None, simulate: bool | None) -> Forecast:
         """For n or epsilon, whichever is None: by formula. Where the answer is simulated for a
@@ -170,12 +183,15 @@ class Question:
         """The same for people like those of a sample."""
         plain_risk = sample.plain_risk / n
         if simulate:
-            seen = rehearse(sample, n, epsilon, self.delta, neighbours=self.neighbours, public=self.public)
+            # The noise depends on mu n, and the bias on the clip norm, which follows the noise.
+            fewer = self._fewer(n)
+            mu = Budget.of(epsilon, self.delta).mu * n / fewer
+            at = epsilon if fewer == n else Budget.from_mu(mu, self.delta).epsilon
+            seen = rehearse(sample, fewer, at, self.delta, neighbours=self.neighbours, public=self.public)
+            error = math.sqrt(float(np.mean(seen.noise + seen.bias + seen.sampling * fewer / n)))
             noises, distances = (tuple(np.sqrt(one).tolist()) for one in (seen.noise, seen.distance))
-            noise, distance, risk = math.sqrt(seen.noise.mean()), math.sqrt(seen.distance.mean()), seen.risk
-            return _Found(
-                math.sqrt(seen.error.mean()), noise, distance, plain_risk + risk, plain_risk, 0.0, noises, distances
-            )
+            noise, distance = (math.sqrt(float(np.mean(one))) for one in (seen.noise, seen.distance))
+            return _Found(error, noise, distance, plain_risk + seen.risk, plain_risk, 0.0, noises, distances)
         replaced = self.neighbours == "replace_one"
         told = apart(sample, n, Budget.of(epsilon, self.delta), replaced=replaced, public=self.public > 0)
         errors = told.errors(n)

@@ -28,13 +28,14 @@ _TABLES, _FITS = 10, 2
 
 @dataclass(frozen=True, eq=False)
 class Rehearsed:
-    """Per column: the variance between fits to one table, the mean squared distance to the plain
-    fit of that table, and the mean squared error. And the risk beyond the plain fit's.
+    """Variances per column: between fits to one table, of the distance to the plain fit of that
+    table, of sampling, and the squared bias. And the risk beyond the plain fit's.
     """
 
     noise: Floats
     distance: Floats
-    error: Floats
+    sampling: Floats
+    bias: Floats
     risk: float
 
 
@@ -73,9 +74,9 @@ def _split(estimates: Floats, plain: Floats, risk: float) -> Rehearsed:
     middle = estimates.mean(axis=1)
     away = middle - plain
     bias = np.maximum(away.mean(axis=0) ** 2 - np.var(away, axis=0, ddof=1) / tables, 0.0)
-    between = np.var(middle, axis=0, ddof=1) + (1 - 1 / fits) * noise
+    sampling = np.maximum(np.var(middle, axis=0, ddof=1) - noise / fits, 0.0)
     distance = np.mean((estimates - plain[:, np.newaxis]) ** 2, axis=(0, 1))
-    return Rehearsed(noise, distance, between + bias, risk)
+    return Rehearsed(noise, distance, sampling, bias, risk)
 
 
 def drawn(sample: Sample, n: int, own: float, rng: np.random.Generator) -> Sample:
