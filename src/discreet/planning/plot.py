@@ -33,7 +33,8 @@ def _panel(axes: Any, forecast: Forecast, along: str) -> None:
     levels = forecast.along(along)
     axes.loglog(levels.values, levels.private, color=OURS, label="private, forecast")
     axes.loglog(levels.values, levels.plain, color=PEERS[1], linestyle="--", label="not private")
-    axes.loglog(levels.values, levels.bound, color=LIMIT, linestyle=":", label="no private method is below")
+    if forecast.bound:  # none is known for the columns of a sample
+        axes.loglog(levels.values, levels.bound, color=LIMIT, linestyle=":", label="no private method is below")
     here = forecast.epsilon if along == "epsilon" else forecast.n
     axes.plot([here], [forecast.standard_error], "o", color=OURS)
     axes.set_xlabel("epsilon" if along == "epsilon" else "number of people")

@@ -142,3 +142,18 @@ def test_n_and_epsilon_are_solved_for_with_a_sample():
 def test_a_sample_that_tells_nothing_is_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
         discreet.plan("linear", n=5000, epsilon=1.0, **wrong)
+
+
+def test_a_smaller_table_with_the_same_n_mu_represents_a_large_one(monkeypatch):
+    """Six coefficients of 20 fits each: the ratio spreads by about 10 %."""
+    from discreet.planning import question
+
+    asked = {"n": 16_000, "epsilon": 1.0, "sample": heavy("linear", 1000, np.random.default_rng(9)), **bounds("linear")}
+    whole = plan("linear", **asked)
+    monkeypatch.setattr(question, "MOST_CELLS", 4000 * 6)
+    small = plan("linear", **asked)
+    assert small.method == "simulation"
+    assert 1 / 1.5 < small.noise / whole.noise < 1.5
+    assert small.standard_error == pytest.approx(whole.standard_error, rel=0.4)
+    # A small table would need a budget whose fits are another kind.
+    assert plan("linear", **(asked | {"epsilon": 30.0})).method == "formula"
