@@ -69,8 +69,7 @@ def plan(
     """Forecast a fit. Give two of --n, --epsilon and --error; the third is solved for. Reads no
     private data.
 
-    Without a --sample it supposes independent normal columns, on which real tables are 1 to 4 times
-    as noisy.
+    Without a --sample it supposes independent normal columns. Real tables are often twice as noisy.
     """
     with clean_errors():
         if (sample_path is None) != (target is None) or (domain is not None and sample_path is None):
