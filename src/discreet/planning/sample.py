@@ -19,9 +19,9 @@ from discreet.planning.remedy import NoForecast
 
 # Fewer rows than this, or than this many per coefficient, say less than a normal design.
 _LEAST_ROWS, _ROWS_PER_COEFFICIENT = 50, 5
-# The ridge of the fit to these rows, as a row without effect: it only bounds the coefficients of
-# separable classes.
-_RIDGE = 0.01
+# The ridge of the fit to these rows, as a part of a row without effect: it only bounds the
+# coefficients of separable classes. A hundredth would shrink those of nearly separable ones, too.
+_RIDGE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)

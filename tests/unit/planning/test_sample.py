@@ -157,3 +157,14 @@ def test_a_smaller_table_with_the_same_n_mu_represents_a_large_one(monkeypatch):
     assert small.standard_error == pytest.approx(whole.standard_error, rel=0.4)
     # A small table would need a budget whose fits are another kind.
     assert plan("linear", **(asked | {"epsilon": 30.0})).method == "formula"
+
+
+def test_plain_coefficients_of_nearly_separable_classes_are_not_shrunk():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((400, 2))
+    y = (X[:, 0] + 0.1 * rng.standard_normal(400) > 0).astype(float)
+    sample = Sample.of("logistic", (X, y))
+    plain = LogisticRegression(C=1e10, tol=1e-10, max_iter=10_000).fit(sample.X, y)
+    assert sample.coefficients[1:] == pytest.approx(plain.coef_[0], rel=0.02)
