@@ -41,7 +41,9 @@ REASONS = """
 Two measurements of ten fits each are not always within 1.5 of each other either (the lines "measured
 again"). Fits may fall into two groups: in bike sharing at epsilon 1, five of twelve had risks of .002
 to .006 and six of .07 to .14. In covertype at epsilon 1, one of six had .023 and the others .0004 to
-.003. Then a mean of ten fits is itself uncertain by half, and no forecast can be held to more.
+.003. Then a mean of ten fits is itself uncertain by half, and no forecast can be held to more. On the
+six tables two measurements agree, and what follows is the reason. Counts change by up to 6 of 39
+between runs, with the samples and the noise.
 
 A bias that is smaller than the chance in the sample cannot be forecast. In California housing at
 epsilon 3, where rows of high leverage decide the distance, it is .009 with all rows, and .003, .008
