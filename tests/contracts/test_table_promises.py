@@ -172,6 +172,20 @@ def test_nobody_contributes_more_rows_where_ids_change_after_they_were_looked_at
         engine_of(problem, Stream(ROWS, ROWS, after)).sum_rows(_count)
 
 
+@pytest.mark.parametrize("most", [0, kept.MOST_BYTES])
+def test_a_row_that_changes_after_persons_were_looked_at_stops_the_fit(most, monkeypatch):
+    """A small table is kept after its first sum: no later pass would notice the change."""
+    monkeypatch.setattr(kept, "MOST_BYTES", most)
+    problem = PROBLEMS["groups"]
+    persons, cells = ROWS["person"].to_pylist(), ROWS["bmi"].to_pylist()
+    # All rows of a person who has few are used.
+    row = min(range(len(cells)), key=lambda row: (persons[row] is None, persons.count(persons[row])))
+    cells[row] = 21.5
+    after = ROWS.set_column(ROWS.column_names.index("bmi"), "bmi", pa.array(cells))
+    with pytest.raises(ChangedError):
+        engine_of(problem, Stream(ROWS, ROWS, after)).sum_rows(_count)
+
+
 def test_of_rows_that_are_encoded_alike_any_may_be_used(monkeypatch):
     """Cells beyond the bounds differ in the table and not once they are encoded: which of a
     person's rows is used depends on the order, and that is no change.

@@ -88,6 +88,13 @@ class Persons:
         self._person, self._ranks = person[used], ranks[used]
         self._waiting, self._waiting_rows = [], 0
 
+    @property
+    def digest(self) -> int:
+        """The sum of the ranks of all rows that are used, modulo 2^64."""
+        with self._lock:
+            self._reduce()
+            return int(np.sum(self._ranks, dtype=np.uint64))
+
     def begin(self) -> Choice:
         """For one pass over the same rows."""
         with self._lock:

@@ -155,7 +155,8 @@ class StreamEngine:
             look_at_persons(self._layout, cells, persons)
             return PassSum(np.zeros(1, dtype=np.int64), Seen(len(cells)))
 
-        self._same.count(self._pass(look, None).seen.rows)
+        rows = self._pass(look, None).seen.rows
+        self._same.check(Seen(rows, persons.digest))
         return persons
 
     def _pass(self, of_cells: Callable[[Cells, Any], PassSum], part: Residues | None) -> PassSum:
