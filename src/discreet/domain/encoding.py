@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -299,8 +299,7 @@ class EncodedBlock(WholeBlock):
 
     @cached_property
     def cells(self) -> CellsInMemory | None:
-        found, kept = self._encoder.cells(self._table), self.memory.get("kept rows")
-        return found if found is None or kept is None else replace(found, kept=kept)
+        return self._encoder.cells(self._table)
 
     def write_whole(self, out: Floats, scale: float) -> None:
         self._encoder.write_whole(self._table, out, scale, self.memory)

@@ -16,16 +16,13 @@ from discreet.engines.persons import Mask, least_rows, row_ranks
 from discreet.engines.threads import available_cores, compile_if_it_pays, sum_in_threads
 from discreet.engines.total import PassSum, Seen
 from discreet.engines.types import types_of
-from discreet.rows import KeptRows, Parts, Residues
+from discreet.rows import Parts, Residues
 
 # Fewer rows than this are summed faster than threads start.
 FEW_ROWS = 256
 # Blocks of a large table of few columns: compiled loops take as long for them as for four smaller
 # ones, and Python a quarter.
 _LARGE, _FEW_COLUMNS = 4 * BLOCK_ROWS, 32
-# Encoded rows are kept between passes up to so many bytes; they take half as much as cells of
-# float64. Rows beyond are encoded in every pass.
-_MOST_KEPT = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -85,8 +82,7 @@ class MemoryEngine:
         self._width = width
         self._workers = workers or available_cores()
         self._block_rows = block_rows or _block_rows(self.rows, width, self._workers)
-        self._memories: dict[int, dict[str, Any]] = {}
-        self._room = KeptRows.room(self.rows, width, self._block_rows, _MOST_KEPT)
+        self._memories: dict[int | None, dict[str, Any]] = {}
         self._used_rows: Mask | None = None
 
     @property
@@ -108,21 +104,13 @@ class MemoryEngine:
         def of_block(rows: slice) -> Parts:
             block = self._encode(table[rows], _of(y, rows))
             if part is None:  # the same rows are here in the next pass
-                block.memory = self._memory_of(rows.start or 0)
+                block.memory = self._memories.setdefault(rows.start, {})
             return function(block, _of(used, rows))
 
         if 0 < len(table) <= FEW_ROWS:
             return of_block(slice(None))
         compile_if_it_pays(self.rows)
         return self._over_blocks(of_block, len(table)).total.value
-
-    def _memory_of(self, start: int) -> dict[str, Any]:
-        """What is stored about the block that begins here."""
-        if start not in self._memories:
-            number = start // self._block_rows
-            kept = {"kept rows": KeptRows(self._room[number])} if number < len(self._room) else {}
-            self._memories[start] = kept
-        return self._memories[start]
 
     def whole_block(self) -> Any:
         """All rows as one block, for a pass row by row; a person may have only one row."""

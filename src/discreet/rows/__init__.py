@@ -2,7 +2,7 @@
 
 from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
-from discreet.rows.cells import CellsInMemory, KeptRows, Scaling
+from discreet.rows.cells import CellsInMemory, Scaling
 from discreet.rows.columns import Coded, Columns
 from discreet.rows.grid import (
     count_units,
@@ -59,7 +59,6 @@ __all__ = [
     "Floats",
     "Geometry",
     "Indices",
-    "KeptRows",
     "Labels",
     "LinearMap",
     "LogisticLoss",

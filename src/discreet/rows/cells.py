@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# Rows that loops process together. Less than 512, whose squares float64 adds exactly; lines of 512
-# would share the same few places of the first-level cache.
-TILE = 480
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,48 +31,17 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
-    """Memory for the rows of a block in whole numbers: tiles of ``TILE`` rows, one line per column.
-
-    Whole rows have at most 24 bits and a sign, so float32 has them exactly, and NaN. Reading them
-    takes a third of the time of encoding cells that are stored row by row.
-    """
-
-    tiles: NDArray[np.float32]
-    # The scale of the rows that are here; 0 before there are any.
-    scale: Floats = field(default_factory=lambda: np.zeros(1))
-
-    @staticmethod
-    def room(rows: int, width: int, block_rows: int, most_bytes: int) -> NDArray[np.float32]:
-        """Tiles for the first blocks of a table, as many as fit into so many bytes.
-
-        All are one array: the system then provides it in large pages, which takes a fifth of the
-        time. Memory that nobody writes to takes none.
-        """
-        tiles = -(-min(rows, block_rows) // TILE)
-        blocks = min(-(-rows // block_rows), most_bytes // max(4 * tiles * width * TILE, 1))
-        return np.empty((blocks, tiles, width, TILE), dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False)
 class CellsInMemory:
     """The address of each column's first cell, all float64, and the distance between two rows in
     cells.
 
-    ``scaling`` has a line for each field of ``Scaling``. ``owner`` keeps the memory. ``kept`` is
-    where a first look leaves encoded rows in whole numbers for later passes.
+    ``scaling`` has a line for each field of ``Scaling``. ``owner`` keeps the memory.
     """
 
     addresses: NDArray[np.uint64]
     stride: int
     scaling: Floats
     owner: Any
-    kept: KeptRows = field(default_factory=lambda: KeptRows(np.empty((0, 0, TILE), dtype=np.float32)))
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The first arguments of loops."""
-        return self.addresses, self.stride, self.scaling, self.kept.tiles, self.kept.scale
 
     @classmethod
     def of_table(cls, table: NDArray[Any], scaling: Floats) -> CellsInMemory | None:

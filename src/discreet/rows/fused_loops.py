@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.cells import TILE, cells_at
+from discreet.rows.cells import cells_at
 from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
 
 NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
-_TILE = TILE
+_TILE = 512
 _NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
 # Callees, and the liberties of the compiler in each: sums of whole numbers that are exact may be
 # fused and added in any order, and nothing else may.
 CALLED = {
     "gather_tile": False,
     "encode_tile": False,
-    "keep_tile": False,
     "mapped_four": {"contract"},
     "mapped_one": {"contract"},
     "silent_line": False,
@@ -70,36 +69,12 @@ def gather_tile(addresses: Any, stride: int, start: int, size: int, tile: Any) -
             target[i] = cells[i * stride]
 
 
-def keep_tile(kept: Any, start: int, size: int, scale: float, tile: Any) -> None:
-    """Keep encoded rows, as they would be with this scale."""
-    for column in range(kept.shape[1]):
-        target, values = kept[start // kept.shape[2], column, :size], tile[column, :size]
-        for i in range(size):
-            target[i] = np.float32(np.rint(values[i] * scale))
-
-
-def encode_tile(
-    addresses: Any,
-    stride: int,
-    scaling: Any,
-    kept: Any,
-    kept_scale: Any,
-    start: int,
-    size: int,
-    scale: float,
-    tile: Any,
-) -> None:
+def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any, scale: float, tile: Any) -> None:
     """``size`` rows from ``start`` on as (1, x) in whole numbers, one line for each number; for a
     scale of 0, in numbers as they are.
     """
     whole, one = scale > 0.0, scale if scale > 0.0 else 1.0
     tile[0, :size] = one
-    if whole and kept_scale[0] == scale:
-        for column in range(len(addresses)):
-            target, values = tile[column + 1, :size], kept[start // kept.shape[2], column, :size]
-            for i in range(size):
-                target[i] = values[i]
-        return
     if stride != 1:
         gather_tile(addresses, stride, start, size, tile)
     for column in range(len(addresses)):
@@ -126,13 +101,13 @@ def encode_tile(
                 target[i] = target[i] if target[i] == target[i] else missing
 
 
-def encode_cells(addresses: Any, stride: int, scaling: Any, kept: Any, kept_scale: Any, out: Any, norms: Any) -> None:
+def encode_cells(addresses: Any, stride: int, scaling: Any, out: Any, norms: Any) -> None:
     """Encoded rows, and the norm of each."""
     tile, sums = aligned(len(addresses) + 1, _TILE), aligned(1, _TILE)
     for start in range(0, len(norms), _TILE):
         squares = sums[0, : min(_TILE, len(norms) - start)]
         squares[:] = 0.0
-        encode_tile(addresses, stride, scaling, kept, kept_scale, start, len(squares), 0.0, tile)
+        encode_tile(addresses, stride, start, len(squares), scaling, 0.0, tile)
         for column in range(len(out)):
             values = tile[column + 1, : len(squares)]
             out[column, start : start + _TILE] = values
@@ -225,17 +200,7 @@ def add_squares(values: Any, squares: Any) -> None:
 
 
 def map_cells(
-    addresses: Any,
-    stride: int,
-    scaling: Any,
-    kept: Any,
-    kept_scale: Any,
-    scale: float,
-    matrix: Any,
-    spans: Any,
-    skipped: int,
-    out: Any,
-    norms: Any,
+    addresses: Any, stride: int, scaling: Any, scale: float, matrix: Any, spans: Any, skipped: int, out: Any, norms: Any
 ) -> None:
     """The matrix times (1, x): the first outputs into ``out``, as many as it has lines, and the
     norm of all but the ``skipped`` first. ``spans``: where each output has coefficients that are
@@ -246,7 +211,7 @@ def map_cells(
     whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
     for start in range(0, len(norms), _TILE):
         size = min(_TILE, len(norms) - start)
-        encode_tile(addresses, stride, scaling, kept, kept_scale, start, size, scale, tile)
+        encode_tile(addresses, stride, start, size, scaling, scale, tile)
         if not whole:
             silent_line(tile, size)
         squares = lines[4, :size]
@@ -283,8 +248,6 @@ def sum_cells(
     addresses: Any,
     stride: int,
     scaling: Any,
-    kept: Any,
-    kept_scale: Any,
     scale: float,
     weight: Any,
     length: Any,
@@ -299,14 +262,12 @@ def sum_cells(
     """``weighted_sum`` of rows (1, x), added to pairs of integers after every ``exact_rows``."""
     tile, digits = aligned(len(addresses) + 1, _TILE), aligned(3, _TILE)
     tile[:] = 0.0
-    total, summed = np.zeros((3, len(addresses) + 1)), 0
+    total = np.zeros((3, len(addresses) + 1))
     for start in range(0, len(weight), _TILE):
-        weights, lengths = weight[start : start + _TILE], length[start : start + _TILE]
-        if summed + len(weights) > exact_rows:
+        if start % exact_rows == 0:
             add_carried(total, high, low)
-            summed = 0
-        summed += len(weights)
-        encode_tile(addresses, stride, scaling, kept, kept_scale, start, len(weights), scale, tile)
+        weights, lengths = weight[start : start + _TILE], length[start : start + _TILE]
+        encode_tile(addresses, stride, start, len(weights), scaling, scale, tile)
         weight_digits(weights, lengths, bound, shortest, weight_scale, digit, digits)
         digits[:, len(weights) :] = 0.0
         digit_sums(tile, digits, total)

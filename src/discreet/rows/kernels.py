@@ -145,7 +145,7 @@ def encode_cells(cells: CellsInMemory, out: Floats) -> Floats | None:
     if _kernels is _NUMPY:
         return None
     norms = np.zeros(out.shape[1])
-    _kernels.encode_cells(*cells.arguments, out, norms)
+    _kernels.encode_cells(cells.addresses, cells.stride, cells.scaling, out, norms)
     return norms
 
 
@@ -161,7 +161,7 @@ def map_cells(
     """See fused_loops.py; False where there is no such loop."""
     if _kernels is _NUMPY:
         return False
-    _kernels.map_cells(*cells.arguments, scale, matrix, spans, skipped, out, norms)
+    _kernels.map_cells(cells.addresses, cells.stride, cells.scaling, scale, matrix, spans, skipped, out, norms)
     return True
 
 
@@ -176,7 +176,9 @@ def sum_cells(
         return None
     sums = np.zeros((2, 3, len(cells.addresses) + 1), dtype=np.int64)
     weight, length = np.ascontiguousarray(weight), np.ascontiguousarray(length)
-    _kernels.sum_cells(*cells.arguments, scale, weight, length, *grid, exact_rows, sums[0], sums[1])
+    _kernels.sum_cells(
+        cells.addresses, cells.stride, cells.scaling, scale, weight, length, *grid, exact_rows, sums[0], sums[1]
+    )
     return sums
 
 
@@ -198,12 +200,13 @@ def law_pass(
 ) -> None:
     """See law_loops.py; only where there are loops."""
     used = _all_rows(len(labels)) if used is None else used
-    _kernels.law_pass(*cells.arguments, *linear, skipped, labels, used, *rules, squares, sums, out)
+    _kernels.law_pass(
+        cells.addresses, cells.stride, cells.scaling, *linear, skipped, labels, used, *rules, squares, sums, out
+    )
 
 
 def look_pass(
     cells: CellsInMemory,
-    scale: float,
     labels: Floats,
     used: NDArray[np.bool_] | None,
     looks: Floats,
@@ -214,7 +217,7 @@ def look_pass(
 ) -> None:
     """See look_loops.py; only where there are loops."""
     used = _all_rows(len(labels)) if used is None else used
-    _kernels.look_pass(*cells.arguments, scale, labels, used, looks, sums, rest, counts, norms)
+    _kernels.look_pass(cells.addresses, cells.stride, cells.scaling, labels, used, looks, sums, rest, counts, norms)
 
 
 @lru_cache(maxsize=16)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.cells import TILE
 from discreet.rows.exp_loops import exp_line
 from discreet.rows.fused_loops import (
     add_carried,
@@ -27,7 +26,9 @@ from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_s
 from discreet.rows.poisson_loops import poisson_limits, poisson_slopes
 
 NAMES = ("law_pass",)
-_TILE = TILE
+# Less than 512, whose squares float64 adds exactly; lines of 512 would share the same few places
+# of the first-level cache.
+_TILE = 480
 CALLED = {
     "map_tile": False,
     "law_lines": False,
@@ -191,8 +192,6 @@ def law_pass(
     addresses: Any,
     stride: int,
     scaling: Any,
-    kept: Any,
-    kept_scale: Any,
     scale: float,
     matrix: Any,
     spans: Any,
@@ -226,7 +225,7 @@ def law_pass(
         y, length, weight, last = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
         for i in range(size):
             y[i] = labels[start + i] * law[4] + law[5]
-        encode_tile(addresses, stride, scaling, kept, kept_scale, start, size, scale, tile)
+        encode_tile(addresses, stride, start, size, scaling, scale, tile)
         map_tile(matrix, spans, skipped, whole, tile, size, z, length)
         if skipped:
             law_lines(law, y, z[0, :size], lines, work)

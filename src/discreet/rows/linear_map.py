@@ -29,18 +29,6 @@ _LEAST_ENTRY = 2.0**-200
 _SPREAD_BITS = 60
 
 
-def _bits(inputs: int) -> tuple[int, int]:
-    """Bits of the row's and of the matrix's entries: adding 2^k products leaves 53 - k for both."""
-    together = _EXACT_BITS - math.ceil(math.log2(inputs)) - 1
-    row = min(ROW_BITS, together // 2)
-    return row, together - row
-
-
-def row_scale(inputs: int) -> float:
-    """Units of a whole row (1, x) of so many entries per unit of x."""
-    return float(2.0 ** _bits(inputs)[0])
-
-
 @dataclass(frozen=True, eq=False)
 class LinearMap:
     """``matrix @ (1, x)`` for every record; the matrix is rounded to a fixed
@@ -55,7 +43,12 @@ class LinearMap:
 
     @property
     def _bits(self) -> tuple[int, int]:
-        return _bits(self.matrix.shape[1])
+        """Bits of the row's and of the matrix's entries: adding 2^k
+        products leaves 53 - k for both.
+        """
+        together = _EXACT_BITS - math.ceil(math.log2(self.matrix.shape[1])) - 1
+        row = min(ROW_BITS, together // 2)
+        return row, together - row
 
     @cached_property
     def _whole(self) -> tuple[Floats, Floats]:

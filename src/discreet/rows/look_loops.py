@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.cells import TILE
-from discreet.rows.fused_loops import add_squares, encode_tile, keep_tile
+from discreet.rows.fused_loops import add_squares, encode_tile
 from discreet.rows.kernel_loops import aligned, sum_placed
 
 NAMES = ("look_pass",)
-_TILE = TILE
+_TILE = 480
 CALLED = {"own_lines": False, "count_columns": False}
 
 
@@ -59,9 +58,6 @@ def look_pass(
     addresses: Any,
     stride: int,
     scaling: Any,
-    kept: Any,
-    kept_scale: Any,
-    scale: float,
     labels: Any,
     used: Any,
     looks: Any,
@@ -73,16 +69,13 @@ def look_pass(
     """Of each look: whether with x, whether it counts, its weight, middle and radius, the grids of
     ``placed_sums``, the worth of a high half, and the number of halves. The last entry of its sums
     is the number of complete rows. Norms of encoded rows are added to ``norms``, which must be 0.
-    Rows of the scale are kept, where there is memory for them.
     """
-    columns, keep = len(addresses), len(kept) > 0 and kept_scale[0] != scale
+    columns = len(addresses)
     tile, work = aligned(columns + 4, _TILE), aligned(6, _TILE)
     for start in range(0, len(labels), _TILE):
         size = min(_TILE, len(labels) - start)
         y, some, lengths = labels[start : start + size], used[start : start + size], norms[start : start + size]
-        encode_tile(addresses, stride, scaling, kept, kept_scale, start, size, 0.0, tile[3:])
-        if keep:
-            keep_tile(kept, start, size, scale, tile[4:])
+        encode_tile(addresses, stride, start, size, scaling, 0.0, tile[3:])
         for column in range(columns):
             add_squares(tile[column + 4, :size], lengths)
         for i in range(size):
@@ -95,5 +88,3 @@ def look_pass(
             sums[number, 0, columns + 4] += own_lines(look, y, lengths, some, with_x, tile)
             entries, halves = columns + 4 if with_x else 3, int(look[12])
             sum_placed(tile[:entries], some, look[5:11], look[11], work, sums[number, :halves], rest[number, :halves])
-    if keep:
-        kept_scale[0] = scale

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from discreet.rows.carries import Parts
 from discreet.rows.histograms import ColumnHistograms
 from discreet.rows.kernels import has_loops, look_pass
-from discreet.rows.linear_map import row_scale
 from discreet.rows.look import look
 from discreet.rows.queries import PowerSums
 from discreet.rows.query import Block, Query, cells_of, weight_of
@@ -46,7 +45,7 @@ def look_parts(
     sums, rest = np.zeros((2, len(looks), 2, width + 5), dtype=np.int64)
     counts = np.zeros((width if columns else 0, 1 + sum(query.cells for query in columns.values())), dtype=np.int64)
     norms = np.zeros(block.records)
-    look_pass(cells, row_scale(width + 1), block.y, used, rules, sums, rest, counts, norms)
+    look_pass(cells, block.y, used, rules, sums, rest, counts, norms)
     if look.found is not None:
         look.found["norms", width] = norms
     found = {n: counted(query, counts[:, :-1]) for n, query in columns.items()}

@@ -12,7 +12,6 @@ from discreet.domain import Domain, Numeric
 from discreet.domain.encoding import Encoder
 from discreet.glm import Bernoulli, ClippedScore, Gaussian, Identity, Log, Logit, Poisson
 from discreet.rows import (
-    KeptRows,
     LinearMap,
     PowerSums,
     fused_loops,
@@ -22,7 +21,6 @@ from discreet.rows import (
     laws,
     look_loops,
 )
-from discreet.rows.cells import TILE
 from discreet.rows.gradient import BoundedSum, GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.grid import parts_of_each, product_parts, query_sum, several_parts
 from discreet.rows.histograms import ColumnHistograms
@@ -152,32 +150,6 @@ def test_first_looks_are_those_of_the_steps(records, missing, loops, monkeypatch
     for block in found:
         assert (sums(asked, block, None), sums(asked, block, used)) == expected
         assert sums(asked[3:], block, used) == expected[1][3:]
-
-
-@pytest.mark.parametrize("missing", ["drop", "centre"])
-@pytest.mark.parametrize("name", LAWS)
-def test_rows_that_a_first_look_kept_have_the_bits_of_encoded_cells(name, missing, loops, monkeypatch):
-    """Cells change after the look, to show that the kept rows are read."""
-    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
-    asked, found = [queries(name, linear) for linear in maps()], blocks(name, 1000, missing)
-    expected = [sums(some, found[0], None) for some in asked]
-    loops()
-    tile = fused_loops._TILE
-    for block in found:
-        kept = KeptRows(np.full((-(-1000 // tile), WIDTH, tile), 7.0, dtype=np.float32))
-        block.memory = {"kept rows": kept}
-        vars(block).pop("cells", None)
-        sums([PowerSums(WIDTH, WIDTH**0.5)], block, None)
-        assert kept.scale[0] == 2.0 ** maps()[0].row_bits
-        block._table[:] = 0.5
-        assert [sums(some, block, None) for some in asked] == expected
-
-
-def test_room_for_kept_rows_has_a_limit():
-    assert KeptRows.room(100_000, 20, 16_384, 1 << 28).shape == (7, 35, 20, TILE)
-    assert KeptRows.room(100_000, 20, 16_384, 1 << 22).shape[0] == 3
-    assert KeptRows.room(100, 20, 16_384, 1 << 28).shape == (1, 1, 20, TILE)
-    assert KeptRows.room(0, 0, 16_384, 1 << 28).size == 0
 
 
 def test_the_loop_runs_and_rows_beyond_its_tile_are_carried(monkeypatch):
