@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments.glm_coverage import covered
+from experiments.glm_coverage import Cell, covered
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])
@@ -16,5 +16,6 @@ def test_95_percent_intervals_cover_about_95_percent(model, epsilon):
     # once in 10^7 runs; intervals that cover 92 %, the least that is promised, are let pass, as are
     # those that cover too much. Poisson's constant covers .75 at n = 5000 and epsilon .5, and .85
     # at 10,000: so few rows are beyond the promise.
-    rates = [covered(model, 1.0, epsilon, seed, n=10_000 if model == "poisson" else 5000) for seed in range(40)]
+    cell, n = Cell(model, 1.0, "as the model says", epsilon), 10_000 if model == "poisson" else 5000
+    rates = [covered(cell, seed, n) for seed in range(40)]
     assert np.mean(rates) >= (0.87 if model == "poisson" else 0.89)

@@ -76,7 +76,7 @@ def test_a_row_adds_its_clipped_score_whatever_its_length():
 
 
 def test_the_constant_stays_where_its_mean_score_is_as_expected():
-    assert Constant(0.0, 0.0, 1e-4, 1e-4, 1e-4).moved(np.array([0.3])).tolist() == [0.3]
+    assert Constant(np.ones(1), 0.0, 0.0, 1e-4, 1e-4, 1e-4).moved(np.array([0.3])).tolist() == [0.3]
 
 
 @pytest.mark.parametrize(("epsilon", "least"), [(0.3, 24), (1.0, 24), (3.0, 24)])

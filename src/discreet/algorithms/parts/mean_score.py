@@ -57,16 +57,19 @@ class MeanScore:
         # Both estimates are from the same rows: their difference has the sampling error of neither.
         known = own + float(along @ noise @ along) + max(clipped_variance - 1, 0.0) * sampling
         if not np.isfinite([away, known]).all():
-            return Constant(0.0, 0.0, 0.0, own, sampling)  # extreme noise
-        return Constant(away, clear(np.array([away]), known), known, own, sampling)
+            return Constant(along, 0.0, 0.0, 0.0, own, sampling)  # extreme noise
+        return Constant(along, away, clear(np.array([away]), known), known, own, sampling)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
     """By how much a constant seems to be off, the part of that which is clear of its variance, and
     the noise and sampling variance of the constant that has moved all the way.
+
+    ``along``: the mean score follows the estimate along this direction, by 1 for the constant.
     """
 
+    along: Floats
     away: float
     part: float
     variance: float
@@ -81,18 +84,17 @@ class Constant:
     def spread(self, before: Spread) -> Spread:
         """The covariances of the estimate with the moved constant.
 
-        As far as it stays, it may be off by what is seen, or could not be. One that moves has the
-        larger of two sampling variances: the model's, and the one that clipped scores show.
+        What moves has the noise of the mean score in the place of its own. As far as the constant
+        stays, it may be off by what is seen, or could not be. One that moves has the larger of two
+        sampling variances: the model's, and the one that clipped scores show.
         """
         stays = 1 - self.part
-        noise = self._mixed(before.noise, self.noise)
-        noise[0, 0] += max(stays * self.variance, (stays * self.away) ** 2)
-        return Spread(noise, self._mixed(before.sampling, max(float(before.sampling[0, 0]), self.sampling)))
-
-    def _mixed(self, covariance: Floats, moving: float) -> Floats:
-        """The covariance where the constant has the variance ``moving``, as far as it moves."""
-        covariance, stays = covariance.copy(), 1 - self.part
-        covariance[0] *= stays
-        covariance[1:, 0] *= stays
-        covariance[0, 0] += self.part * moving
-        return covariance
+        turn = np.eye(len(self.along))
+        turn[0] -= self.part * self.along
+        noise = turn @ before.noise @ turn.T
+        noise[0, 0] += self.part**2 * self.noise + max(stays * self.variance, (stays * self.away) ** 2)
+        sampling, seen = before.sampling.copy(), float(before.sampling[0, 0])
+        sampling[0] *= stays
+        sampling[1:, 0] *= stays
+        sampling[0, 0] += self.part * max(seen, self.sampling)
+        return Spread(noise, sampling)
