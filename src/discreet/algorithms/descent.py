@@ -271,7 +271,7 @@ class _Descent(Approach):
             seen[:] = [one.with_dispersion(self.frame.dispersion) for one in seen]
         if last and self.mean_share:
             *answers, mean = answers
-            self.mean_score = MeanScore.read(self.frame, phi, mean)
+            self.mean_score = MeanScore.read(self.frame, phi, mean, self.scaling.x_centre)
         kept = self.sizes.kept(self.bounds.clip)
         if number == 0:
             moment = None if self.white is None else frame.whitening_moment(self.white, phi)

@@ -36,9 +36,9 @@ def linear() -> Frame:
 
 
 def test_a_constant_that_is_clearly_off_moves_and_has_the_error_of_the_mean():
-    mean = MeanScore(linear(), np.zeros(3), value=-0.5, noise_std=0.01)
+    mean = MeanScore(linear(), np.zeros(3), value=-0.5, noise_std=0.01, centre=np.eye(3)[0])
     noise, before = 1e-4 * np.eye(3), Spread(1e-4 * np.ones((3, 3)), 5e-5 * np.eye(3))
-    constant = mean.constant(np.array([0.1, 1.0, -1.0]), noise, 1.2)
+    constant = mean.constant(np.array([0.1, 0.0, 0.0]), noise, 1.2)
     assert constant.away == pytest.approx(0.4)
     assert constant.moved(np.array([0.1, 1.0, -1.0])) == pytest.approx([0.5, 1.0, -1.0], abs=0.003)
     after = constant.spread(before)
@@ -48,15 +48,28 @@ def test_a_constant_that_is_clearly_off_moves_and_has_the_error_of_the_mean():
 
 
 def test_a_constant_within_the_noise_stays_and_may_be_off_by_as_much():
-    mean = MeanScore(linear(), np.zeros(3), value=-0.02, noise_std=0.02)
+    mean = MeanScore(linear(), np.zeros(3), value=-0.02, noise_std=0.02, centre=np.eye(3)[0])
     constant = mean.constant(np.zeros(3), 1e-4 * np.eye(3), 1.0)
     assert constant.part == 0
     before = Spread(1e-4 * np.eye(3), 5e-5 * np.eye(3))
     assert constant.spread(before).noise[0, 0] == pytest.approx(1e-4 + 0.02**2 + 1e-4)
 
 
+def test_the_mean_score_follows_slopes_of_columns_that_are_not_centred():
+    """A rare column's typical row is its centre after whitening: the constant was moved by its
+    slope, 7 standard errors.
+    """
+    frame = linear()
+    answer = Answer(np.array([[0.06 * frame.count]]), 1e-3 * frame.count)
+    mean = MeanScore.read(frame, np.zeros(3), answer, np.array([0.6, 0.0]))
+    # The estimate's slope explains what the mean score says.
+    constant = mean.constant(np.array([0.0, -0.1, 0.0]), 1e-6 * np.eye(3), 1.0)
+    assert abs(constant.away) < 1e-9
+    assert constant.part == 0
+
+
 def test_an_overflow_moves_nothing():
-    mean = MeanScore(linear(), np.zeros(3), value=np.inf, noise_std=1.0)
+    mean = MeanScore(linear(), np.zeros(3), value=np.inf, noise_std=1.0, centre=np.eye(3)[0])
     assert mean.constant(np.zeros(3), np.eye(3), 1.0).part == 0
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.measure import DOUBT
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.uncertain import Spread
@@ -32,16 +33,21 @@ def mean_question(frame: Frame, phi: Floats, sizes: Sizes, cost: GDP) -> tuple[G
 
 @dataclass(frozen=True, eq=False)
 class MeanScore:
-    """A mean score at a point, and its noise."""
+    """A mean score at a point, its noise, and the mean of z as far as it is known."""
 
     frame: Frame
     phi: Floats
     value: float
     noise_std: float
+    centre: Floats
 
     @classmethod
-    def read(cls, frame: Frame, phi: Floats, answer: Answer) -> MeanScore:
-        return cls(frame, phi, float(answer.value[0, 0]) / frame.count, answer.noise_std / frame.count)
+    def read(cls, frame: Frame, phi: Floats, answer: Answer, x_centre: Floats) -> MeanScore:
+        """``x_centre``: the mean of x by the first look. Whitening shortens long rows, so the mean
+        of z need not be 0 where a column is rare.
+        """
+        centre = frame.coordinates.matrix @ np.concatenate([[1.0], x_centre])
+        return cls(frame, phi, float(answer.value[0, 0]) / frame.count, answer.noise_std / frame.count, centre)
 
     def constant(self, estimate: Floats, noise: Floats, clipped_variance: float) -> Constant:
         """What it says of the constant of an estimate with this noise.
@@ -49,13 +55,15 @@ class MeanScore:
         ``clipped_variance``: the sampling variance of an estimate from clipped scores, relative to
         that of one from all of them.
         """
-        curve = self.frame.foresight.curvature(self.phi)[0]
+        curve, step = self.frame.foresight.curvature(self.phi)[0], estimate - self.phi
         along = curve / curve[0]
-        away = -self.value / float(curve[0]) - float(along @ (estimate - self.phi))
+        along[1:] += self.centre[1:]
+        away = -self.value / float(curve[0]) - float(along @ step)
         own = (self.noise_std / float(curve[0])) ** 2
         sampling = self.frame.dispersion / (self.frame.count * float(curve[0]))
         # Both estimates are from the same rows: their difference has the sampling error of neither.
         known = own + float(along @ noise @ along) + max(clipped_variance - 1, 0.0) * sampling
+        known += DOUBT**2 * float(step[1:] @ step[1:])
         if not np.isfinite([away, known]).all():
             return Constant(along, 0.0, 0.0, 0.0, own, sampling)  # extreme noise
         return Constant(along, away, clear(np.array([away]), known), known, own, sampling)
