@@ -11,24 +11,38 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
+from discreet.algorithms.loss_descent import (
+    Trail,
+    clip_norm,
+    likely_mean,
+    longest_noise,
+    longest_pace,
+    size_histogram,
+    without_noise,
+)
 from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.first_look import XScaling, first_look
+from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look, look_twice
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, Source
-from discreet.rows.gradient import GradientSum, WeightedMoment
+from discreet.rows.gradient import GradientSum, RowFunction, WeightedMoment
 
 _STEPS = 20
 # The share of mu^2 for the number of rows, where it is private.
 _COUNT_SHARE = 0.03
 # With a user's loss: for the features' centres and scale, and for each of the second moments that
 # make them white.
-_LOOK_SHARE, _MOMENT_SHARE, _MOMENTS = 0.06, 0.05, 3
+_LOOK_SHARE, _MOMENT_SHARE, _MOMENTS = 0.1, 0.05, 3
+# The share of that look for labels alone: a start far from them would be clipped.
+_LABEL_SHARE = 0.5
+# With a user's loss: for the histogram that sets the clip norm.
+_SIZES_SHARE = 0.05
 # Rows are shortened to this many of their usual length in a second moment.
 _MOMENT_CLIP = 1.3
 _CLEAR = 4.0
@@ -53,26 +67,16 @@ def dp_gd(
     gradients with norm at most ``clip``; their joint cost is the budget.
     """
     rounds = _STEPS if steps is None else steps
-    looks = model.family.limit is not None and model.origin is None and (guess is None or guess.white is None)
-    if looks:
-        # A user's loss is not a baseline: neither wide bounds nor correlated columns may make its
-        # steps too short.
-        count, white = _white(source, budget, model, x_radius)
-        share = 1 - _LOOK_SHARE - _MOMENTS * _MOMENT_SHARE
-    else:
-        count, share = _count(source, budget, model, x_radius)
+    if model.family.limit is not None:
+        return _user_loss(source, budget, model, x_radius, guess, rounds, step, clip)
+    count, share = _count(source, budget, model, x_radius)
     units = LabelUnits.of(model)
     model = units.model(model)
     coordinates, length = _ground(model, x_radius, guess)
-    if looks:
-        coordinates, length = white, math.sqrt(model.size)
     weight = max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
-    # The root of a row's information is the typical size of its score; a loss may
-    # have declared a bound.
-    usual = math.sqrt(weight) if model.family.limit is None else model.family.limit
-    longest = usual * length if clip is None else clip / units.unit
-    columns = coordinates.matrix[:, 1:]
-    penalty = (columns * model.penalty) @ columns.T / count
+    # The root of a row's information is the typical size of its score.
+    longest = math.sqrt(weight) * length if clip is None else clip / units.unit
+    penalty = _penalty(model, coordinates, count)
     pace = 1 / (weight + float(np.linalg.norm(penalty, 2))) if step is None else step
     each = _part(budget, share / rounds)
     beta, path = np.zeros(coordinates.size), []
@@ -80,17 +84,88 @@ def dp_gd(
         gradient = source.sum(_gradient(model, coordinates, beta, longest, length), each).value[:, 0]
         beta = projected(beta - pace * (gradient / count + penalty @ beta), _FAR)
         path.append(units.coefficients(coordinates.coefficients(beta)))
-    if float(np.linalg.norm(beta)) >= _FAR / 2:
-        warnings.warn("solver='dp_gd' did not converge: pass a smaller step=", UserWarning, stacklevel=2)
+    _warn_of_far(beta)
     return without_errors(path[-1], count, len(path), path=path)
 
 
-def _white(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> tuple[float, Coordinates]:
-    """The number of rows, and coordinates in which columns are about white.
+def _user_loss(
+    source: Source,
+    budget: Budget,
+    model: GlmModel,
+    x_radius: float,
+    guess: Guess | None,
+    rounds: int,
+    step: float | None,
+    clip: float | None,
+) -> GlmFit:
+    """The same for a user's loss, which is not a baseline (algorithms/loss_descent.py).
 
-    Privacy: a first look and ``_MOMENTS`` second moments of rows no longer than their clip norm.
+    Neither wide bounds nor correlated columns may make its steps too short, nor noise carry it
+    away. Privacy: what makes columns white, a histogram of the sizes of scores (unless ``clip`` is
+    given), then the gradients.
     """
-    seen = first_look(source, _part(budget, _LOOK_SHARE), model.width, x_radius, None)
+    looks = model.origin is None and (guess is None or guess.white is None)
+    units = LabelUnits.of(model)
+    model, unscaled = units.model(model), model
+    if looks:
+        seen, coordinates = _white(source, budget, unscaled, x_radius)
+        count, length = seen.count, math.sqrt(model.size)
+        share = 1 - _LOOK_SHARE - _MOMENTS * _MOMENT_SHARE
+        label_mean, label_scale = likely_mean(seen.y_mean, seen.y_noise_std), seen.y_scale
+    else:
+        count, share = _count(source, budget, unscaled, x_radius)
+        coordinates, length = _ground(model, x_radius, guess)
+        label_mean, label_scale = 0.0, 1.0
+    labels, link, start = model.labels, model.link, np.zeros(coordinates.size)
+    level = float(link.predictor(model.sensible_mean(labels.centre + labels.half_width * label_mean)))
+    if looks:
+        start[0] = level - (0.0 if model.exposure is None else float(np.mean(np.log(model.exposure))))
+    assert model.family.limit is not None
+    longest = model.family.limit * length if clip is None else clip / units.unit
+    if clip is None:
+        share -= _SIZES_SHARE
+        asked = _gradient(model, coordinates, start, longest, length)
+        per_unit = source.noise_std(asked, _part(budget, share)) * math.sqrt(coordinates.size) / longest
+        query = size_histogram(coordinates.map(start), labels, _sizes(model), longest)
+        longest = clip_norm(query, source.sum(query, _part(budget, _SIZES_SHARE)), per_unit)
+    penalty, each = _penalty(model, coordinates, count), _part(budget, share / rounds)
+    trail, path = Trail(start, 0.0), []
+    weight = max(float(model.family.weight(level, link)), 1e-6)
+    for _ in range(rounds):
+        query = _gradient(model, coordinates, trail.here, longest, length)
+        answer = source.sum(query, each)
+        trail.noise_std = answer.noise_std / count
+        pace = step
+        if pace is None:
+            pace = 1 / (weight + float(np.linalg.norm(penalty, 2)))
+            reach = longest_noise(link, label_scale * labels.half_width)
+            pace = longest_pace(pace, trail.noise_std, coordinates.size, rounds, reach)
+        trail.step(answer.value[:, 0] / count + penalty @ trail.here, pace, _FAR)
+        path.append(units.coefficients(coordinates.coefficients(trail.here)))
+    _warn_of_far(trail.here)
+    estimate, noise = trail.averaged()
+    beta, said = without_noise(estimate, start, noise, coordinates.constant)
+    coef = units.coefficients(coordinates.coefficients(beta))
+    return replace(without_errors(coef, count, len(path), path=path), signal=said)
+
+
+def _penalty(model: GlmModel, coordinates: Coordinates, count: float) -> Floats:
+    columns = coordinates.matrix[:, 1:]
+    return np.asarray((columns * model.penalty) @ columns.T / count)
+
+
+def _warn_of_far(beta: Floats) -> None:
+    if float(np.linalg.norm(beta)) >= _FAR / 2:
+        warnings.warn("solver='dp_gd' did not converge: pass a smaller step=", UserWarning, stacklevel=3)
+
+
+def _white(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> tuple[Scaling, Coordinates]:
+    """A first look, and coordinates in which columns are about white.
+
+    Privacy: two looks and ``_MOMENTS`` second moments of rows no longer than their clip norm.
+    """
+    cost = _part(budget, _LOOK_SHARE)
+    seen, _ = look_twice(source, cost, model.width, x_radius, label_share=_LABEL_SHARE, more=())
     coordinates = Coordinates.scaled(seen.x_centre, seen.x_scale)
     for _ in range(_MOMENTS):
         query = WeightedMoment(
@@ -105,7 +180,7 @@ def _white(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> 
         # Where noise hides even the number of rows, the moment says nothing.
         if moment[0, 0] > _CLEAR * noise_std:
             coordinates = coordinates.whitened(moment, noise_std).coordinates
-    return seen.count, coordinates
+    return seen, coordinates
 
 
 def _part(budget: Budget, share: float) -> GDP:
@@ -117,6 +192,12 @@ def _gradient(model: GlmModel, coordinates: Coordinates, at: Floats, clip: float
     return GradientSum(
         coordinates.map(at), model.labels, lambda y, eta, _: family.score(y, eta, link), clip=clip, radius=length
     )
+
+
+def _sizes(model: GlmModel) -> RowFunction:
+    """The length of a row's gradient."""
+    family, link = model.family, model.link
+    return lambda y, eta, length: np.abs(family.score(y, eta, link)) * length
 
 
 def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coordinates, float]:

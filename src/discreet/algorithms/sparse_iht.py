@@ -14,19 +14,31 @@ columns, so the iterate averages the gradients, and early steps still contribute
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from discreet.algorithms.loss_descent import (
+    Trail,
+    clip_norm,
+    likely_mean,
+    longest_noise,
+    longest_pace,
+    size_histogram,
+    without_noise,
+)
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel, without_errors
 from discreet.algorithms.steps.sparse_model import SparseFit, longest_eta, mean_weight, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import GDP, Budget, picks_within
-from discreet.rows import Floats, Indices, LinearMap, OnSupport, ResidualRanking, WideSource
+from discreet.rows import Answer, Floats, Indices, LinearMap, OnSupport, ResidualRanking, WideSource
 from discreet.rows.gradient import GradientSum
 
 # Shares of mu^2: first look, choices, values.
 _SHARES = (0.03, 0.55, 0.42)
+# With a user's loss: first look, sizes of scores, choices, values.
+_LOSS_SHARES = (0.06, 0.05, 0.5, 0.39)
 # Cells are clipped at this many root mean squares for the choice, rows at this many typical norms.
 _CELL_CLIP, _ROW_CLIP = 1.25, 1.1
 
@@ -39,6 +51,8 @@ def hard_threshold(
 
     Privacy: one sum, then a selection and a sum per step; their joint cost is the budget.
     """
+    if model.family.limit is not None:
+        return _user_loss(source, model, budget, width, sparsity, steps)
     look, pick, value = _SHARES
     costs = budget.split([look, *[pick / steps] * steps, *[value / steps] * steps])
     known = wide_look(source, costs[0], width)
@@ -49,11 +63,13 @@ def hard_threshold(
     for number in range(steps):
         support = np.flatnonzero(beta)
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta)) * scale), 1e-3) * scale**2
-        # A loss with a bounded slope needs several full steps, so step sizes do not fall there.
-        step = 1 / (curvature * (number + 1 if model.family.limit is None else 1))
+        step = 1 / (curvature * (number + 1))
         query = _ranking(model, known, width, support, intercept, beta, step, bound)
         chosen = np.sort(source.select(query, picks_within(costs[1 + number], sparsity)).indices)
-        gradient = _gradient(source, model, known, support, chosen, intercept, beta, bound, costs[1 + steps + number])
+        cost = costs[1 + steps + number]
+        gradient = _gradient(source, model, known, support, chosen, intercept, beta, bound, cost).value[:, 0]
+        # Coordinates are cells divided by their scale; the gradient is that of the cells.
+        gradient[1:] *= scale
         moved = np.zeros(width)
         moved[chosen] = beta[chosen] - step * gradient[1:] / known.count
         # Noise must not produce a model whose means are infinite.
@@ -62,6 +78,79 @@ def hard_threshold(
         path.append((chosen, beta[chosen].copy()))
     fit = without_errors(np.concatenate([[intercept], beta[chosen]]), known.count, steps, known.used)
     return SparseFit(chosen, fit, tuple(path))
+
+
+def _user_loss(
+    source: WideSource, model: GlmModel, budget: Budget, width: int, sparsity: int, steps: int
+) -> SparseFit:
+    """The same for a loss with a bounded slope, which needs several full steps, so that step sizes
+    do not fall; noise is kept from carrying it away (algorithms/loss_descent.py).
+
+    Privacy: one sum, a histogram of the sizes of scores, then a selection and a sum per step.
+    """
+    look, sizes, pick, value = _LOSS_SHARES
+    costs = budget.split([look, sizes, *[pick / steps] * steps, *[value / steps] * steps])
+    known = wide_look(source, costs[0], width)
+    scale, labels, link = known.cell_scale, model.labels, model.link
+    mean = likely_mean(known.y_mean, known.y_noise_std)
+    intercept = float(link.predictor(model.sensible_mean(labels.centre + labels.half_width * mean)))
+    bound, longest = _score_clip(source, model, known, intercept, sparsity, GDP(budget.mu * math.sqrt(value)), costs[1])
+    reach = longest_noise(link, known.y_scale * labels.half_width)
+    # Slopes of z, cells divided by their scale; those of all columns, and of the chosen ones since
+    # the last change of columns.
+    beta, chosen = np.zeros(width), np.zeros(0, dtype=np.int64)
+    constant, slopes, path = Trail(np.array([intercept]), 0.0), Trail(np.zeros(0), 0.0), []
+    for number in range(steps):
+        support, intercept = np.flatnonzero(beta), float(constant.here[0])
+        pace = 1 / max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
+        query = _ranking(model, known, width, support, intercept, beta / scale, pace / scale**2, bound)
+        before, chosen = chosen, np.sort(source.select(query, picks_within(costs[2 + number], sparsity)).indices)
+        cost = costs[2 + steps + number]
+        answer = _gradient(source, model, known, support, chosen, intercept, beta / scale, bound, cost)
+        noise_std = answer.noise_std / known.count
+        if not np.array_equal(before, chosen):
+            slopes = Trail(beta[chosen], noise_std)
+        constant.noise_std = slopes.noise_std = noise_std
+        pace = longest_pace(pace, noise_std, sparsity + 1, steps, reach)
+        gradient = answer.value[:, 0] / known.count
+        constant.step(gradient[:1], pace, longest)
+        slopes.step(gradient[1:], pace, longest)
+        beta = np.zeros(width)
+        beta[chosen] = slopes.here
+        path.append((chosen, beta[chosen] / scale))
+    found, noise = slopes.averaged()
+    kept, said = without_noise(found, np.zeros(len(found)), noise, constant=False)
+    coef = np.concatenate([constant.averaged()[0], kept / scale])
+    fit = without_errors(coef, known.count, steps, known.used)
+    return SparseFit(chosen, replace(fit, signal="drowned" if known.used.none else said), tuple(path))
+
+
+def _score_clip(
+    source: WideSource,
+    model: GlmModel,
+    known: WideScaling,
+    intercept: float,
+    sparsity: int,
+    values: GDP,
+    cost: GDP,
+) -> tuple[float, float]:
+    """The clip of scores, and a limit on the predictor. ``values``: the cost of all gradients.
+
+    Privacy: one histogram, at ``cost``, of scores at the constant model.
+    """
+    score, bound = model.score, score_bound(model, known, intercept)
+    # The map needs a column; its coefficient is 0.
+    constant = LinearMap(np.array([[intercept, 0.0], [1.0, 0.0]]))
+
+    def size(y: Floats, eta: Floats, _: Floats) -> Floats:
+        return np.abs(score(y, eta))
+
+    query = size_histogram(constant, model.labels, size, bound)
+    # A row with one score and a typical length: noise in units of both.
+    asked = GradientSum(constant, model.labels, lambda y, eta, _: score(y, eta), bound, 1.0)
+    per_unit = source.noise_std(asked, values) * math.sqrt(sparsity + 1) / bound
+    answer = OnSupport(source, np.zeros(1, dtype=np.int64)).sum(query, cost)
+    return clip_norm(query, answer, per_unit), longest_eta(model)
 
 
 def _ranking(
@@ -97,11 +186,12 @@ def _gradient(
     beta: Floats,
     bound: float,
     cost: GDP,
-) -> Floats:
+) -> Answer:
     """The noisy gradient in the intercept and the chosen columns, at the
     predictor of the current support.
     """
     columns = np.union1d(support, chosen)
+    # Cells divided by their scale.
     coordinates = Coordinates.scaled(np.zeros(len(columns)), known.cell_scale)
     predictor = np.concatenate([[intercept], beta[columns]])
     rows = np.concatenate([[0], 1 + np.searchsorted(columns, chosen)])
@@ -117,6 +207,4 @@ def _gradient(
     query = GradientSum(
         LinearMap(matrix), model.labels, weight, radius * bound, math.sqrt(len(rows)), "gradient on the support"
     )
-    answer = OnSupport(source, columns).sum(query, cost)
-    # Coordinates are cells divided by their scale; the gradient is that of the cells.
-    return np.asarray(answer.value[:, 0] * np.concatenate([[1.0], np.full(len(chosen), known.cell_scale)]))
+    return OnSupport(source, columns).sum(query, cost)

@@ -112,10 +112,13 @@ class LossFamily(Family):
         return self.limit
 
     def weight(self, eta: ArrayLike, link: Link) -> Floats:
-        return np.full_like(floats(eta), self.flat)
+        known = getattr(self.loss.slope, "curvature", None)
+        if known is None:
+            return np.full_like(floats(eta), self.flat)
+        return np.asarray(known(floats(eta) * self.unit + self.centre))
 
     def weight_bound(self, eta_low: float, eta_high: float, link: Link) -> float:
-        return self.flat
+        return float(np.max(self.weight(np.array([eta_low, eta_high]), link)))
 
     def gain(self, eta: ArrayLike, link: Link) -> Floats:
         return np.ones_like(floats(eta))

@@ -256,6 +256,11 @@ class _NegativeBinomial:
         mean = np.exp(eta)
         return np.asarray((mean - y) / (1 + self.dispersion * mean))
 
+    def curvature(self, eta: Floats) -> Floats:
+        """The mean second derivative where the mean label is exp(eta); it increases with eta."""
+        mean = np.exp(np.minimum(eta, math.log(self.largest) + 3.0))
+        return np.asarray(mean / (1 + self.dispersion * mean))
+
 
 def _range(given: object) -> tuple[float, float]:
     ends = given if isinstance(given, (tuple, list, np.ndarray)) and len(given) == 2 else ()

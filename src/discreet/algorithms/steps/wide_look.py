@@ -27,6 +27,10 @@ class WideScaling:
     cell_scale: float
     # Rows with a label: a missing cell drops out of its own column only.
     used: RowsUsed
+    # The noise in y_centre.
+    y_noise_std: float = 0.0
+    # The mean of y before it is limited to its range.
+    y_mean: float = 0.0
 
 
 def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
@@ -43,4 +47,5 @@ def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
     variance = float(y_square) / count + 0.5 - centre**2 + noise
     cell_square = float(np.clip(square / count + 0.5, _LEAST_SQUARE, 1.0))
     used = RowsUsed.seen(2 * float(half), 2 * answer.noise_std, source.public_rows)
-    return WideScaling(count, centre, math.sqrt(float(np.clip(variance, 1e-3, 1.0))), math.sqrt(cell_square), used)
+    y_scale = math.sqrt(float(np.clip(variance, 1e-3, 1.0)))
+    return WideScaling(count, centre, y_scale, math.sqrt(cell_square), used, noise, float(y) / count)
