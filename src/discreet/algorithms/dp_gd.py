@@ -129,11 +129,10 @@ def _user_loss(
         query = size_histogram(coordinates.map(start), labels, _sizes(model), longest)
         longest = clip_norm(query, source.sum(query, _part(budget, _SIZES_SHARE)), per_unit)
     penalty, each = _penalty(model, coordinates, count), _part(budget, share / rounds)
-    trail, path = Trail(start, 0.0), []
     weight = max(float(model.family.weight(level, link)), 1e-6)
+    trail, path = Trail(start, weight), []
     for _ in range(rounds):
-        query = _gradient(model, coordinates, trail.here, longest, length)
-        answer = source.sum(query, each)
+        answer = source.sum(_gradient(model, coordinates, trail.here, longest, length), each)
         trail.noise_std = answer.noise_std / count
         pace = step
         if pace is None:

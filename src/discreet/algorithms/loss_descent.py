@@ -23,7 +23,7 @@ from discreet.rows import Answer, Floats, Labels, LinearMap
 from discreet.rows.gradient import RowFunction, SizeHistogram
 
 # Cells of the histogram of score sizes: each half as long as the next, up to the declared bound.
-_CELLS, _RATIO = 24, math.sqrt(2)
+_CELLS, _RATIO = 12, 2.0
 # Curvature beyond what was assumed shortens steps if it is this many standard deviations clear.
 _SURE = 2.0
 # An average over more iterates is used while its distance from the last one is within this many
@@ -57,7 +57,7 @@ def size_histogram(linear_map: LinearMap, labels: Labels, size: RowFunction, lon
 
     Privacy: a row is in one cell: 1 for an added row, sqrt(2) for a replaced one.
     """
-    edges = longest / _RATIO ** np.arange(_CELLS - 1, -1, -1)
+    edges = np.asarray(longest / _RATIO ** np.arange(_CELLS - 1, -1, -1), dtype=np.float64)
     return SizeHistogram(linear_map, labels, size, edges)
 
 
@@ -65,13 +65,16 @@ def clip_norm(query: SizeHistogram, answer: Answer, noise_per_unit: float) -> fl
     """The clip norm with the least sum of bias and noise, from a noisy histogram of sizes.
 
     Clipping at c moves the sum of gradients by at most the sum of what sizes exceed c; the noise in
-    it has length ``noise_per_unit`` c. Cells that the largest of as many noises explains are empty.
+    it has length ``noise_per_unit`` c. Cells that the largest of as many noises explains are empty;
+    if all are, nothing is known, and the declared bound stays.
     """
     counts = np.asarray(answer.value).ravel()
     clear = np.where(counts > math.sqrt(2 * math.log(len(counts))) * answer.noise_std, counts, 0.0)
-    # Sizes count as the upper end of their cell; beyond the last edge there is nothing to lose.
-    upper = np.append(query.edges, query.edges[-1])
-    risks = [float(clear @ np.maximum(upper - clip, 0.0)) + noise_per_unit * clip for clip in query.edges]
+    if not np.any(clear):
+        return float(query.edges[-1])
+    # Sizes count as the middle of their cell; what is beyond the last edge is clipped anyway.
+    sizes = np.append(query.edges / math.sqrt(_RATIO), query.edges[-1])
+    risks = [float(clear @ np.maximum(sizes - clip, 0.0)) + noise_per_unit * clip for clip in query.edges]
     return float(query.edges[int(np.argmin(risks))])
 
 
@@ -92,8 +95,10 @@ class Trail:
     """The iterates of a descent with the gradients that were released at them."""
 
     start: Floats
+    # The curvature that the first steps assume.
+    assumed: float
     # The noise in every entry of a mean gradient.
-    noise_std: float
+    noise_std: float = 0.0
     points: list[Floats] = field(default_factory=list)
     gradients: list[Floats] = field(default_factory=list)
     paces: list[float] = field(default_factory=list)
@@ -127,15 +132,18 @@ class Trail:
         iterate (middle axis) along each of them (first axis), about.
 
         Noise stays longest where the loss is flat, and there the path wanders furthest. So the
-        directions are the principal ones of the path, and each has a curvature of its own, taken
-        one standard deviation of its noise too small.
+        directions are the principal ones of the path, and each has a curvature of its own: the
+        path's, combined with an even prior up to the assumed one, less a standard deviation.
         """
         visited = np.array([self.start, *self.points[:-1]])
         apart = visited - visited.mean(axis=0)
         _, turn = np.linalg.eigh(apart.T @ apart)
         apart, seen = apart @ turn, np.array(self.gradients) @ turn
-        squares = np.maximum(np.sum(apart**2, axis=0), 1e-300)
-        curvatures = np.maximum(np.sum(apart * seen, axis=0) / squares - self.noise_std / np.sqrt(squares), 0.0)
+        # The even prior on [0, assumed] has mean assumed / 2 and variance assumed^2 / 12.
+        known, squares = 12 / self.assumed**2, np.sum(apart**2, axis=0) / max(self.noise_std, 1e-150) ** 2
+        sums = np.sum(apart * seen, axis=0) / max(self.noise_std, 1e-150) ** 2
+        curvatures = (sums + known * self.assumed / 2) / (squares + known) - 1 / np.sqrt(squares + known)
+        curvatures = np.maximum(curvatures, 0.0)
         steps = len(self.points)
         found, now = np.zeros((len(curvatures), steps, steps)), np.zeros((len(curvatures), steps))
         for number, pace in enumerate(self.paces):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import Descent, prepare, seeing_start, shrunk
+from discreet.algorithms.steps.descent import Descent, finished, prepare, seeing_start
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
@@ -58,7 +58,7 @@ def pgd(
         # have a positive index.
         variance = abs(1 - eta / 2) * variance + (eta * answer.noise_std / ground.seen.count) ** 2
         path.append(theta)
-    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, steps, ground.seen.used)
+    return finished(ground, model, theta, path, variance, steps, ground.seen.used)
 
 
 def _largest_residual(model: IndexModel, predictor: Floats) -> float:

@@ -18,9 +18,9 @@ from discreet.algorithms.steps.descent import (
     Ground,
     averaged_noise,
     declared_ground,
+    finished,
     ground,
     seeing_start,
-    shrunk,
     step_size,
 )
 from discreet.algorithms.steps.index_look import Seen
@@ -151,8 +151,7 @@ def _one_pass(single: Rows, model: IndexModel, start: Ground, rule: Rule) -> Des
     if model.size * variance > start.spread**2 / 2:
         # The pull of a clipped gradient is bounded: noise of this size acts as if there were none.
         variance = averaged_noise(0.0, rows, first, noises)
-    mean = shrunk(total / max(rows - first, 1), variance, model.intercept)
-    return Descent(start.design, mean, path, variance, rows)
+    return finished(start, model, total / max(rows - first, 1), path, variance, rows)
 
 
 def _public_rows(source: DivisibleSource) -> int:

@@ -38,7 +38,7 @@ from discreet.rows.gradient import GradientSum
 # Shares of mu^2: first look, choices, values.
 _SHARES = (0.03, 0.55, 0.42)
 # With a user's loss: first look, sizes of scores, choices, values.
-_LOSS_SHARES = (0.06, 0.05, 0.5, 0.39)
+_LOSS_SHARES = (0.05, 0.05, 0.54, 0.36)
 # Cells are clipped at this many root mean squares for the choice, rows at this many typical norms.
 _CELL_CLIP, _ROW_CLIP = 1.25, 1.1
 
@@ -80,9 +80,7 @@ def hard_threshold(
     return SparseFit(chosen, fit, tuple(path))
 
 
-def _user_loss(
-    source: WideSource, model: GlmModel, budget: Budget, width: int, sparsity: int, steps: int
-) -> SparseFit:
+def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, sparsity: int, steps: int) -> SparseFit:
     """The same for a loss with a bounded slope, which needs several full steps, so that step sizes
     do not fall; noise is kept from carrying it away (algorithms/loss_descent.py).
 
@@ -99,17 +97,19 @@ def _user_loss(
     # Slopes of z, cells divided by their scale; those of all columns, and of the chosen ones since
     # the last change of columns.
     beta, chosen = np.zeros(width), np.zeros(0, dtype=np.int64)
-    constant, slopes, path = Trail(np.array([intercept]), 0.0), Trail(np.zeros(0), 0.0), []
+    curvature = max(mean_weight(model, intercept, 0.0), 1e-3)
+    constant, slopes, path = Trail(np.array([intercept]), curvature), Trail(np.zeros(0), curvature), []
     for number in range(steps):
         support, intercept = np.flatnonzero(beta), float(constant.here[0])
-        pace = 1 / max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
+        curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
+        pace = 1 / curvature
         query = _ranking(model, known, width, support, intercept, beta / scale, pace / scale**2, bound)
         before, chosen = chosen, np.sort(source.select(query, picks_within(costs[2 + number], sparsity)).indices)
         cost = costs[2 + steps + number]
         answer = _gradient(source, model, known, support, chosen, intercept, beta / scale, bound, cost)
         noise_std = answer.noise_std / known.count
         if not np.array_equal(before, chosen):
-            slopes = Trail(beta[chosen], noise_std)
+            slopes = Trail(beta[chosen], curvature)
         constant.noise_std = slopes.noise_std = noise_std
         pace = longest_pace(pace, noise_std, sparsity + 1, steps, reach)
         gradient = answer.value[:, 0] / known.count

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import Descent, prepare, shrunk, step_size
+from discreet.algorithms.steps.descent import Descent, finished, prepare, step_size
 from discreet.algorithms.steps.index_model import IndexModel
 from discreet.privacy import GDP, Budget
 from discreet.rows import DivisibleSource, Floats
@@ -63,4 +63,4 @@ def tree_glmtron(
         theta = ground.theta + eta * total / batch
         path.append(theta)
     variance = (eta * noise_std / batch) ** 2
-    return Descent(ground.design, shrunk(theta, variance, model.intercept), path, variance, leaves, ground.seen.used)
+    return finished(ground, model, theta, path, variance, leaves, ground.seen.used)

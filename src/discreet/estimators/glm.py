@@ -52,7 +52,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         with it, and a fit that ends at its edge warns.
     clip : float, optional
         The clip norm of a row's gradient in ``"dp_gd"``, in units of y times such columns. By
-        default, the norm for a typical row.
+        default, the norm for a typical row; with ``loss=``, chosen by a noisy histogram.
     eta : float, optional
         The probability (PMT) that a row is truncated, for ``"newton"`` with
         ``calibration="paper"``; .05 by default.

@@ -118,7 +118,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
             released = None
             descent = self._descend(source, budget, model, encoder)
             self._store_descent(descent, encoder)
-            store_facts(self, descent.used)
+            store_facts(self, descent.used, descent.signal)
         self.privacy_ = source.finish()
         self.coef_names_ = encoder.names
         self._encoder = encoder

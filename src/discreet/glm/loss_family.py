@@ -18,7 +18,7 @@ from discreet.errors import DomainError
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link, floats
 from discreet.glm.links import Identity
-from discreet.glm.losses import Loss
+from discreet.glm.losses import CurvedSlope, Loss
 
 # Table sizes: residuals, or labels times predictors.
 _RESIDUALS, _LABELS, _ETAS = 2**16 + 1, 129, 4097
@@ -112,10 +112,9 @@ class LossFamily(Family):
         return self.limit
 
     def weight(self, eta: ArrayLike, link: Link) -> Floats:
-        known = getattr(self.loss.slope, "curvature", None)
-        if known is None:
+        if not isinstance(self.loss.slope, CurvedSlope):
             return np.full_like(floats(eta), self.flat)
-        return np.asarray(known(floats(eta) * self.unit + self.centre))
+        return self.loss.slope.curvature(floats(eta) * self.unit + self.centre)
 
     def weight_bound(self, eta_low: float, eta_high: float, link: Link) -> float:
         return float(np.max(self.weight(np.array([eta_low, eta_high]), link)))

@@ -247,8 +247,16 @@ class _Quantile:
         return np.asarray(expit(residual / self.bandwidth) - self.level)
 
 
+class CurvedSlope:
+    """A slope whose loss has a known mean curvature, other at every predictor."""
+
+    def curvature(self, eta: Floats) -> Floats:
+        """The mean second derivative of the loss where rows have these predictors."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class _NegativeBinomial:
+class _NegativeBinomial(CurvedSlope):
     dispersion: float
     largest: float
 
@@ -257,7 +265,7 @@ class _NegativeBinomial:
         return np.asarray((mean - y) / (1 + self.dispersion * mean))
 
     def curvature(self, eta: Floats) -> Floats:
-        """The mean second derivative where the mean label is exp(eta); it increases with eta."""
+        """It increases with eta."""
         mean = np.exp(np.minimum(eta, math.log(self.largest) + 3.0))
         return np.asarray(mean / (1 + self.dispersion * mean))
 

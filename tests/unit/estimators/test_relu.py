@@ -226,3 +226,21 @@ def test_models_of_many_columns_have_standard_errors_that_cover():
         covered += [*((low <= slopes) & (slopes <= high))]
         assert model.signal_ in ("clear", "faint", "drowned")
     assert np.sum(covered) >= 84
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize("solver", ["glmtron", "sgd", "tree", "pgd"])
+def test_slopes_that_noise_has_removed_are_said_to_be_drowned(solver):
+    X, y = rows(300)
+    model = make(epsilon=0.2, solver=solver, random_state=0).fit(X, y)
+    assert not np.any(model.coef_)
+    assert model.signal_ == model.results_.signal == "drowned"
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize("solver", ["tree", "pgd"])
+def test_slopes_clear_of_the_noise_are_said_to_be_clear(solver):
+    X, y = rows(4000)
+    model = make(epsilon=3.0, solver=solver, random_state=0).fit(X, y)
+    assert np.any(model.coef_)
+    assert model.signal_ == "clear"

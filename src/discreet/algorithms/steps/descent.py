@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.algorithms.parts.shrink import clear
+from discreet.algorithms.parts.shrink import clear, signal
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.index_look import Seen, look
 from discreet.algorithms.steps.index_model import IndexModel, gaussian_curvature, likely_middle, likely_spread
@@ -86,6 +86,8 @@ class Descent:
     steps: int = 0
     # The number of rows that contributed; None if the solver does not release it.
     used: RowsUsed | None = None
+    # Whether slopes are clear of the noise; None if the noise in them is not known.
+    signal: str | None = None
 
 
 def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> float:
@@ -110,9 +112,20 @@ def averaged_noise(drawn_back: float, steps: int, first: int, stds: Floats) -> f
     return float(np.sum((influence * stds) ** 2)) / max(steps - first, 1) ** 2
 
 
-def shrunk(theta: Floats, variance: float, intercept: bool) -> Floats:
-    """The part of the slopes that is clear of the noise."""
-    result = theta.copy()
-    slopes = result[int(intercept) :]
+def finished(
+    ground: Ground,
+    model: IndexModel,
+    theta: Floats,
+    path: list[Floats],
+    variance: float,
+    steps: int,
+    used: RowsUsed | None = None,
+) -> Descent:
+    """The end of a descent: the part of the slopes that is clear of the noise, and how clear they
+    are. Where nothing is left of them, they are "drowned": both rules have the same limit.
+    """
+    first, result = int(model.intercept), theta.copy()
+    slopes = result[first:]
+    said = signal(slopes, variance * np.eye(len(slopes)), used)
     slopes *= clear(slopes, variance)
-    return result
+    return Descent(ground.design, result, path, variance, steps, used, said)
