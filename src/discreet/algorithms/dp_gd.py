@@ -15,7 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.algorithms.loss_descent import (
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look, look_twice
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
+from discreet.algorithms.steps.label_units import LabelUnits
+from discreet.algorithms.steps.loss_descent import (
     Trail,
     clip_norm,
     likely_mean,
@@ -24,10 +28,6 @@ from discreet.algorithms.loss_descent import (
     size_histogram,
     without_noise,
 )
-from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look, look_twice
-from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
-from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, Source
@@ -98,7 +98,7 @@ def _user_loss(
     step: float | None,
     clip: float | None,
 ) -> GlmFit:
-    """The same for a user's loss, which is not a baseline (algorithms/loss_descent.py).
+    """The same for a user's loss, which is not a baseline (algorithms/steps/loss_descent.py).
 
     Neither wide bounds nor correlated columns may make its steps too short, nor noise carry it
     away. Privacy: what makes columns white, a histogram of the sizes of scores (unless ``clip`` is

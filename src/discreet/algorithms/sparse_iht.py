@@ -18,7 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.algorithms.loss_descent import (
+from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel, without_errors
+from discreet.algorithms.steps.loss_descent import (
     Trail,
     clip_norm,
     likely_mean,
@@ -27,8 +29,6 @@ from discreet.algorithms.loss_descent import (
     size_histogram,
     without_noise,
 )
-from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.glm_model import GlmModel, without_errors
 from discreet.algorithms.steps.sparse_model import SparseFit, longest_eta, mean_weight, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import GDP, Budget, picks_within
@@ -82,7 +82,7 @@ def hard_threshold(
 
 def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, sparsity: int, steps: int) -> SparseFit:
     """The same for a loss with a bounded slope, which needs several full steps, so that step sizes
-    do not fall; noise is kept from carrying it away (algorithms/loss_descent.py).
+    do not fall; noise is kept from carrying it away (algorithms/steps/loss_descent.py).
 
     Privacy: one sum, a histogram of the sizes of scores, then a selection and a sum per step.
     """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet import GeneralizedLinearRegressor, Loss, SparseRegressor, huber, negative_binomial_loss
-from discreet.algorithms.loss_descent import Trail, clip_norm, likely_mean, size_histogram
+from discreet.algorithms.steps.loss_descent import Trail, clip_norm, likely_mean, size_histogram
 from discreet.rows import Answer, Labels, LinearMap
 
 DISPERSION, LARGEST = 0.5, 30
