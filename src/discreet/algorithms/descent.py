@@ -31,6 +31,7 @@ import numpy as np
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach, Question
 from discreet.algorithms.parts.class_approach import ClassApproach
+from discreet.algorithms.parts.frame import FARTHEST
 from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.mean_score import MeanScore, mean_question
@@ -56,7 +57,7 @@ from discreet.algorithms.parts.plan import IndexPlan, Plan
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes
-from discreet.algorithms.parts.uncertain import Spread, fading, spread
+from discreet.algorithms.parts.uncertain import Spread, fading, fading_group, spread
 from discreet.algorithms.steps.columns import hidden, plausible, unknown_slopes
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.kalman import Belief
@@ -80,6 +81,9 @@ _CLEAR_EDGE = 0.3
 # If the variance of labels is known from the model, that of scores is in every direction at least
 # this part of it, relative to a typical direction.
 _LEAST_VARIANCE = 0.5
+
+# The scores of a rare category are nearly all clipped if their mean is this part of the clip norm.
+_ALL_CLIPPED = 0.6
 
 # A point is far from the optimum if its errors besides noise add this part to the noise variance,
 # and this part to the sampling variance.
@@ -229,8 +233,10 @@ class _Descent(Approach):
         if self.plan.dispersion:
             frame, step = self.frame, phi - last.phi
             said = last.optimum(self.response.cautious, self.keeps).phi - last.phi
-            curve = frame.foresight.curvature(phi)
-            explained = float((2 * said - step) @ curve @ step)
+            # A mean of the wrong level makes squares relative to it smaller as well as larger.
+            first = frame.constants if self.plan.curved else 0
+            curve = frame.foresight.curvature(phi)[first:, first:]
+            explained = float((2 * said - step)[first:] @ curve @ step[first:])
             left = min(max(1 - explained / frame.dispersion, _LEAST_LEFT), 1.0)
             # A smaller clip norm pays only if noise exceeds the sampling error.
             noise = self.noise_per_clip * self.bounds.clip / self.sizes.kept(self.bounds.clip)
@@ -248,7 +254,6 @@ class _Descent(Approach):
         Where the link is curved the first step needs the curvature as well.
         """
         frame, phi, plan, number = self.frame, self.phi, self.plan, len(seen)
-        curve = frame.foresight.curvature(phi)
         more: list[Question] = []
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
@@ -273,20 +278,33 @@ class _Descent(Approach):
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.scaling.x_centre)
         kept = self.sizes.kept(self.bounds.clip)
+        foreseen = frame.kept_curvature(phi, self.bounds.clip, kept)
         if number == 0:
             moment = None if self.white is None else frame.whitening_moment(self.white, phi)
-            self.response = Response.foreseen(curve, kept, moment, self.rough, plan.curved and plan.predictors == 1)
+            self.response = Response.foreseen(foreseen, moment, self.rough, plan.curved and plan.predictors == 1)
         else:
-            self.response.move(frame.foresight.curvature(seen[-2].phi), curve)
+            self.response.move(frame.kept_curvature(seen[-2].phi, self.bounds.clip, kept), foreseen)
         if with_curvature:
-            self.response.see(*frame.see_curvature(answers[0], self.response.below))
+            cut = frame.cut_curvature(phi, self.bounds.clip, kept, self.longest)
+            self.response.see(*frame.see_curvature(answers[0], self.response.below, cut))
         self.keeps = level_keeps(seen)
-        above = level_curvature(self.sizes, self.bounds, self.keeps)
+        above = self._above(phi)
         # Earlier gradients show the response on the way, which differs from that at its end.
         way = seen[-1:] if here and self.exact else seen
-        self.response.complete(curve, kept, above, self.doubt, way, self.keeps, self._nonlinearity)
+        self.response.complete(foreseen, kept, above, self.doubt, way, self.keeps, self._nonlinearity)
         if last:
             self.meat = self._meat(answers[-1])
+
+    def _above(self, phi: Floats) -> Floats:
+        """The curvature that the kept levels add to that below the clip norm."""
+        frame, sizes = self.frame, self.sizes
+
+        def kept(clip: float) -> Floats:
+            return frame.kept_curvature(phi, clip, sizes.kept(clip))
+
+        levels = zip(self.keeps, self.bounds.levels, strict=True)
+        none = np.zeros((frame.size, frame.size))
+        return np.asarray(sum((keep * (kept(top) - kept(low)) for keep, (low, top) in levels), none))
 
     def _nonlinearity(self, step: Floats) -> float:
         """The change of scores by a step, in clip norms: up to 1 they respond
@@ -312,7 +330,23 @@ class _Descent(Approach):
         """
         slopes = self.estimate.phi[self.frame.constants :]
         typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
-        return np.asarray(typical * self.response.hidden + self._hidden_columns())
+        return np.asarray(typical * self.response.hidden + self._hidden_columns() + self._clipped_groups())
+
+    def _clipped_groups(self) -> Floats:
+        """The covariance of phi along rare categories nearly all of whose scores are clipped at the
+        last point: their gradient no longer tells how far the optimum is.
+        """
+        frame, bounds, found = self.frame, self.bounds, np.zeros((self.frame.size, self.frame.size))
+        gradient, noise_std = self.last_gradients[-1].gradient(self.keeps)
+        top = bounds.clip + sum(
+            keep * (high - low) for keep, (low, high) in zip(self.keeps, bounds.levels, strict=True)
+        )
+        effect = self.label.scale if self.model.link.is_identity else frame.farthest
+        for one in frame.rare_directions:
+            most = one.share * top * float(one.row @ one.row) / one.length
+            if abs(float(one.row @ gradient)) - noise_std * float(np.linalg.norm(one.row)) > _ALL_CLIPPED * most:
+                found += effect**2 * np.outer(one.change, one.change)
+        return found
 
     def _hidden_columns(self) -> Floats:
         """The covariance of slopes of columns too narrow within their bounds to be seen."""
@@ -341,7 +375,11 @@ class _Descent(Approach):
         foreseen = self.response.steepest(left * foresight.curvature(self.phi) if bounded else self.response.seen)
         rate = foresight.sharpest(self.phi) * self.longest_seen
         seen = Seen(self.response.seen, self.response.curvatures[-1].noise_std)
-        return fading(self.spread, step, seen, foreseen, rate, farthest)
+        faded = fading(self.spread, step, seen, foreseen, rate, farthest)
+        for one in self.frame.rare_directions:
+            rise = self.frame.about(self.phi, one.row).rise(self.phi)
+            faded = fading_group(faded, step, one.row, one.change, rise, farthest)
+        return faded
 
     def _is_far(self, seen: list[Measurement], first: float) -> bool:
         """Whether the error of one more measurement would still exceed its noise."""
@@ -423,10 +461,17 @@ class _Descent(Approach):
         )
 
     def _plausible(self, phi: Floats) -> Floats:
-        """Phi without implausible slopes of columns that noise hides: nothing else limits these."""
-        frame = self.frame
+        """Phi without implausible slopes of columns that noise hides: nothing else limits these.
+
+        For the identity link a column that is far narrower than its bounds may have any effect
+        from one to the other, but two categories hardly differ by more than labels do.
+        """
+        frame, columns, most = self.frame, self.hidden, self.frame.farthest
+        if self.model.link.is_identity:
+            rare = np.zeros(0, dtype=int) if frame.rare is None else np.flatnonzero(frame.rare.at_an_end)
+            columns, most = tuple(np.intersect1d(columns, rare).tolist()), FARTHEST * self.label.scale
         psi = phi.reshape(-1, frame.predictors)
-        return plausible(frame.coordinates, psi, self.hidden, frame.farthest).reshape(-1)
+        return plausible(frame.coordinates, psi, columns, most).reshape(-1)
 
     def _prediction(self, goal: Floats, free: int, public: Floats | None) -> Floats:
         """The estimate, shrunk to its goal by its noise.

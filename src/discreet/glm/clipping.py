@@ -31,8 +31,7 @@ _NEVER_REACHED = 8.0
 
 @dataclass(frozen=True, eq=False)
 class ClippedScore:
-    """The score of one row, within +-bound up to the correction; elementwise
-    in labels, eta and bound.
+    """The score of one row, within +-bound; elementwise in labels, eta and bound.
 
     ``dispersion`` is a guess of the gamma family's. A wrong guess costs part of
     the correction, no privacy.
@@ -86,13 +85,16 @@ class ClippedScore:
         centre = np.clip(mean, self.y_low, self.y_high)
         lowest, highest = centre - self.y_low, self.y_high - centre
         expected = self.clipped_mean(mean, centre, np.minimum(lowest, reach), np.minimum(highest, reach))
-        # Moving the clip interval by the shift keeps scores within the bound after
-        # the shift is subtracted.
+        # Moving the clip interval by the shift keeps scores about within the bound after the shift
+        # is subtracted.
         taken = np.where(np.abs(expected) > _NOTICED * reach, np.clip(expected, -reach, reach), 0.0)
         low, high = np.minimum(lowest, reach - taken), np.minimum(highest, reach + taken)
         again = taken != 0
         expected[again] = self.clipped_mean(mean[again], centre[again], low[again], high[again])
-        return mean, gain, centre, low, high, expected
+        # What is still beyond it must not be clipped again, which would shift the mean: the whole
+        # score is scaled down.
+        largest = np.maximum(reach, np.maximum(expected + low, high - expected))
+        return mean, gain * (reach / largest), centre, low, high, expected
 
     def clipped_mean(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
         """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is

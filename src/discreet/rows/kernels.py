@@ -8,10 +8,13 @@ depend on which version ran. A test compares them bit by bit.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import math
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -386,6 +389,24 @@ def _freedom(name: str) -> set[str] | bool:
     return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
 
 
+def _drop_stale() -> None:
+    """Delete stored machine code of loops, unless it was compiled from today's sources.
+
+    Numba compares a loop's own file alone, so a change in another one that it calls would leave
+    the old code in use.
+    """
+    folder = Path(kernel_loops.__file__).parent
+    sources = sorted(folder.glob("*_loops.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    stamp = folder / "__pycache__" / "loops.sha256"
+    # A folder that nobody may write to is as it was installed.
+    with contextlib.suppress(OSError):
+        if not stamp.is_file() or stamp.read_text(encoding="ascii") != digest:
+            for stored in stamp.parent.glob("*_loops.*.nb[ci]"):
+                stored.unlink(missing_ok=True)
+            stamp.write_text(digest, encoding="ascii")
+
+
 @lru_cache(maxsize=1)
 def _register_callees() -> None:
     """Tell numba about functions that loops call."""
@@ -418,6 +439,7 @@ def _compiled(numba: Any) -> SimpleNamespace:
         except RuntimeError:  # no folder for the compiled code: compile again in each process
             return numba.njit(**options)(getattr(module, name))
 
+    _drop_stale()
     _register_callees()
     own = {name: jit(kernel_loops, name) for name in (*_NAMES, "square_sums", "weighted_squares")}
     fused = {name: jit(module, name) for module in (fused_loops, law_loops, look_loops) for name in module.NAMES}

@@ -96,6 +96,11 @@ def poisson_limits(clip: float, law: Any, length: Any, raw: Any, lines: Any, wor
         low[i] = less if not lowest <= less else lowest
         high[i] = more if not highest <= more else highest
     poisson_means(mean, centre, low, high, law[6], table, work, expected)
+    for i in range(size):
+        far, below, above = reach[i], expected[i] + low[i], high[i] - expected[i]
+        largest = above if above > below else below
+        largest = far if far > largest else largest
+        gain[i] = gain[i] * (far / largest)
 
 
 def poisson_slopes(law: Any, raw: Any, lines: Any, work: Any, out: Any) -> None:

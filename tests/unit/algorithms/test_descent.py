@@ -23,7 +23,7 @@ from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear
 from discreet.algorithms.parts.start import start
-from discreet.algorithms.parts.uncertain import Seen, Spread, fading, likely_inverses
+from discreet.algorithms.parts.uncertain import Seen, Spread, fading, fading_group, likely_inverses
 from discreet.algorithms.steps.coordinates import Coordinates, trusted
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel
@@ -286,10 +286,19 @@ def test_the_moment_of_rows_is_not_believed_against_a_curvature_where_rows_have_
 
 
 def test_a_curvature_that_fell_between_points_is_remembered():
-    response = Response.foreseen(np.eye(2), 1.0, Seen(np.eye(2), 0.01), weighted=True)
+    response = Response.foreseen(np.eye(2), Seen(np.eye(2), 0.01), weighted=True)
     response.see(np.diag([1.0, 3.0]), Seen(np.diag([1.0, 3.0]), 0.1))
     response.see(np.eye(2), Seen(np.eye(2), 0.1))
     assert response.steepest(np.eye(2)) == pytest.approx(np.diag([1.0, 2.8]))
+
+
+def test_the_predictor_of_a_group_is_uncertain_where_its_weight_falls_and_nowhere_else():
+    spread, row, change = Spread(np.diag([1e-4, 1e-3]), np.zeros((2, 2))), np.array([0.0, 5.0]), np.array([0.0, 0.2])
+    down = fading_group(spread, np.array([0.0, -0.19]), row, change, 1.0, 3.0)
+    up = fading_group(spread, np.array([0.0, 0.19]), row, change, 1.0, 3.0)
+    assert down.noise[1, 1] > 20 * spread.noise[1, 1]  # up to where no estimate exists
+    assert down.noise[0, 0] == spread.noise[0, 0]
+    assert up.noise == pytest.approx(spread.noise, rel=0.01)
 
 
 def test_a_step_along_a_fading_curvature_is_as_uncertain_as_how_far_it_should_go():

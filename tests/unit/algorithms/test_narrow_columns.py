@@ -12,7 +12,7 @@ from plain_source import without_rounding
 from discreet import LinearRegression
 from discreet.algorithms.descent import descend
 from discreet.algorithms.newton import newton
-from discreet.algorithms.steps.columns import column_histograms, hidden, mostly_constant, spread_out, unknown_slopes
+from discreet.algorithms.steps.columns import column_histograms, hidden, rare_columns, spread_out, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.errors import PrivacyLeakWarning
@@ -102,7 +102,9 @@ def test_columns_with_nearly_all_rows_at_an_end_or_at_0_may_be_rare_indicators()
     query = column_histograms(5)
     answer = Answer(counts.T.reshape(-1, 1), 5.0, False)
     assert query.read(answer.value)[0, 0] == 970.0
-    assert mostly_constant(query, answer, 1_000.0).tolist() == [True, True, True, False, False]
+    found = rare_columns(query, answer, 1_000.0, np.array([-0.94, 0.94, 0.01, -0.5, 0.0]))
+    assert found.mostly_constant.tolist() == [True, True, True, False, False]
+    assert found.at_an_end.tolist() == [True, True, False, False, False]
 
 
 def test_rare_indicators_are_not_stretched_by_more_rounds(monkeypatch):

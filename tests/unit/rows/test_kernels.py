@@ -4,6 +4,8 @@ type.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -266,3 +268,26 @@ def test_compiled_loops_are_used_once_they_are_asked_for(monkeypatch):
     assert compiled is not kernels._NUMPY
     kernels.compile_kernels()
     assert kernels._kernels is compiled
+
+
+def test_machine_code_of_other_sources_is_deleted(tmp_path, monkeypatch):
+    """Numba kept a compiled loop although a function that it calls, in another file, had changed:
+    fits then differed from those in plain NumPy.
+    """
+    stored, caller, called = tmp_path / "__pycache__", tmp_path / "law_loops.py", tmp_path / "poisson_loops.py"
+    stored.mkdir()
+    for source in (caller, called):
+        source.write_text("# one\n", encoding="ascii")
+    monkeypatch.setattr(kernels, "kernel_loops", SimpleNamespace(__file__=str(caller)))
+    code = stored / "law_loops.gradient-7.py311.1.nbc"
+
+    def kept() -> bool:
+        code.write_bytes(b"compiled")
+        kernels._drop_stale()
+        return code.exists()
+
+    assert not kept()  # nobody knows from what it was compiled
+    assert kept()
+    called.write_text("# two\n", encoding="ascii")
+    assert not kept()
+    assert kept()

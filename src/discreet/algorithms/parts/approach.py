@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.foresight import Foresight
@@ -22,9 +21,10 @@ from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import first_coordinates, resembles_public, start
-from discreet.algorithms.steps.columns import column_histograms, mostly_constant, spread_out
+from discreet.algorithms.steps.columns import column_histograms, rare_columns, spread_out
 from discreet.algorithms.steps.first_look import Scaling, look_at_labels, look_twice, power_sums
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.algorithms.steps.rare import RareColumns
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
 from discreet.privacy import GDP
 from discreet.rows import Answer, ExposureSum, Floats, Query, RowsUsed, Source
@@ -34,6 +34,9 @@ Question = tuple[Query, GDP]
 
 # The longest step for a curved link, in standard deviations of eta.
 _LONGEST_STEP = 1.5
+# The predictor of a rare category, which hardly changes that standard deviation, may move this many
+# times as far.
+_GROUP = 2.0
 
 
 @dataclass
@@ -56,7 +59,7 @@ class Approach:
     # By how many standard deviations of the noise a histogram of each column shows that it is wide.
     spread_out: Floats = None  # type: ignore[assignment]
     # Which columns may be indicators of rare categories.
-    rare: NDArray[np.bool_] | None = None
+    rare: RareColumns | None = None
     # How far noise moves the curvature's eigenvalues, relative to them.
     doubt: float = 0.0
     # The share of a search along the last predictor.
@@ -112,7 +115,7 @@ class Approach:
             count, noise_std = scaling.seen_count, scaling.count_noise_std
             query = column_histograms(width)
             self.spread_out = spread_out(query, answers[0], count, noise_std)
-            self.rare = mostly_constant(query, answers[0], count)
+            self.rare = rare_columns(query, answers[0], count, scaling.x_centre)
         return list(answers[1 if width else 0 :])
 
     def _look_at_labels(self, x_radius: float, counts: Answer | None) -> float:
@@ -176,7 +179,10 @@ class Approach:
     def _whitened(self, rounds: int, length: float) -> Whitening:
         """White coordinates, and a start that corresponds to the linear fit in them."""
         scaling, label = self.scaling, self.label
-        cost, coordinates = self.plan.part(shares.WHITENING), first_coordinates(self.model, scaling, self.guess)
+        cost, coordinates = (
+            self.plan.part(shares.WHITENING),
+            first_coordinates(self.model, scaling, self.guess, self.rare),
+        )
         columns = self.spread_out, self.rare, bool(self.last_search)
         linear = whiten_labels(self.source, cost, rounds, coordinates, label, length, scaling.count, *columns)
         self.frame, self.phi = start(self.source, self.model, label, linear, self.offset, scaling.count)
@@ -306,5 +312,7 @@ class Approach:
         step = goal - phi
         if not self.plan.curved:
             return goal
-        longest = _LONGEST_STEP * math.sqrt(self.frame.predictors) * self.frame.foresight.unit
-        return phi + step * min(1.0, longest / max(self.frame.length(step, phi), 1e-300))
+        frame = self.frame
+        longest = _LONGEST_STEP * math.sqrt(frame.predictors) * frame.foresight.unit
+        groups = [abs(float(one.row @ step)) / _GROUP for one in frame.rare_directions]
+        return phi + step * min(1.0, longest / max(frame.length(step, phi), *groups, 1e-300))

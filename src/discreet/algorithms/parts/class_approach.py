@@ -64,7 +64,7 @@ class ClassApproach(Approach):
             self.source,
             self.plan.part(shares.WHITENING),
             rounds,
-            first_coordinates(model, scaling, self.guess),
+            first_coordinates(model, scaling, self.guess, self.rare),
             self.shares,
             length,
             scaling.count,

@@ -124,12 +124,12 @@ class ClassFrame(Frame):
         query, _ = self.curvature_question(phi, clip, longest, sizes.kept(clip), cost)
         return isinstance(query, ClassWeightedMoment)
 
-    def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
+    def see_curvature(self, answer: Answer, expected: Floats, cut: Floats) -> tuple[Floats, Seen]:
         """The curvature from an answer; a trace over the classes changes only the rows'
         part of the expected one.
         """
         if len(answer.value) == self.size:
-            return super().see_curvature(answer, expected)
+            return super().see_curvature(answer, expected, cut)
         size, free = self.coordinates.size, self.predictors
         trace = np.einsum("iaja->ij", expected.reshape(size, free, size, free))
         turn = carried_by(trace, corrected(answer, self.count, trace))

@@ -77,6 +77,13 @@ class Foresight:
         here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
         return float(np.max(np.abs(there - here) / np.maximum(0.01 * (there + here), 1e-300)))
 
+    def rise(self, phi: Floats) -> float:
+        """The relative change of the mean weight with the predictor."""
+        eta = self._eta(phi)
+        step = 0.01 * self.unit
+        here, there = float(_MASSES @ self._weight(eta - step)), float(_MASSES @ self._weight(eta + step))
+        return (there - here) / (step * (there + here))
+
     def typical_size(self, phi: Floats, dispersion: float) -> float:
         """The root mean square of the score sizes that a bound is compared with."""
         size = self.model.family.typical_size(self._eta(phi), self.model.link, dispersion)

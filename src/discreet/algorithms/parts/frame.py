@@ -13,6 +13,7 @@ from discreet.algorithms.parts.noisy_matrix import Seen, corrected, relative_edg
 from discreet.algorithms.parts.sizes import EDGES, Sizes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.rare import Direction, RareColumns
 from discreet.algorithms.steps.whitening import Whitening
 from discreet.glm import Bernoulli, ClippedRows, ClippedScore, Gaussian, Log, Logit, Poisson
 from discreet.privacy import GDP
@@ -28,9 +29,25 @@ _SQUARES, _MOST_SQUARES, _SQUARES_NOISE, _SQUARES_SAMPLING = 9.0, 1e6, 0.01, 0.1
 # do not follow the family, and one of heavy tails would need a hundred times the dispersion.
 _MOST_BEYOND = 2.0
 _HALVINGS = 50
-_FARTHEST = 3.0
+FARTHEST = 3.0
 _LEAST_DISPERSION = 1e-9
+# The weight of rows of a rare category is at least this part of the typical one: noise in their
+# predictor could make it anything, and steps too long.
+_LEAST_WEIGHT = 0.25
 _LEAST_NORM, _MOST_NORM = 1e-60, 1e60
+
+
+@dataclass(frozen=True, eq=False)
+class RareRows:
+    """The rows of a rare category."""
+
+    # The second moment of z along its indicator, and the squared norm of a weighted row.
+    moment: Floats
+    square: float
+    # The weight of what a clip norm keeps of them, relative to what it keeps of typical rows, and
+    # by how much that exceeds the weight of typical rows.
+    kept: float
+    more: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +64,8 @@ class Frame:
     dispersion: float
     # Whether the mean of clipped scores under the model is subtracted from them.
     centred: bool = True
+    # Indicators of rare categories, whose rows are long.
+    rare: RareColumns | None = None
 
     @property
     def predictors(self) -> int:
@@ -75,7 +94,7 @@ class Frame:
 
         A direction whose noise is larger than that carries no information.
         """
-        return math.inf if self.model.link.is_identity else _FARTHEST * self.foresight.unit
+        return math.inf if self.model.link.is_identity else FARTHEST * self.foresight.unit
 
     @property
     def farthest_variance(self) -> float:
@@ -167,9 +186,50 @@ class Frame:
         """Whether only a part of the curvature can be released."""
         return False
 
-    def see_curvature(self, answer: Answer, expected: Floats) -> tuple[Floats, Seen]:
-        """The curvature from an answer and its expectation, and the released curvature."""
-        return corrected(answer, self.count, expected), Seen(answer.value / self.count, answer.noise_std / self.count)
+    def kept_curvature(self, phi: Floats, clip: float, kept: float) -> Floats:
+        """What a clip norm keeps of the foreseen curvature.
+
+        ``kept``: of rows of typical length. It keeps less of long rows, and the indicator of a rare
+        category has no others.
+        """
+        curve = self.foresight.curvature(phi)
+        return np.asarray(kept * (curve + sum(one.more * one.moment for one in self._rare_rows(phi, clip))))
+
+    def cut_curvature(self, phi: Floats, clip: float, kept: float, longest: float) -> Floats:
+        """What a clip of rows removes from the directions of such indicators, in a released
+        curvature; ``longest``: in squares of their typical length.
+        """
+        rows, typical = self._rare_rows(phi, clip), self.weight(phi) * longest * self.coordinates.size
+        none = np.zeros((self.size, self.size))
+        return np.asarray(
+            kept * sum((one.kept * max(1 - typical / one.square, 0.0) * one.moment for one in rows), none)
+        )
+
+    @property
+    def rare_directions(self) -> list[Direction]:
+        """Those of such indicators, for a single predictor."""
+        return [] if self.rare is None or self.predictors > 1 else self.rare.directions(self.coordinates)
+
+    def _rare_rows(self, phi: Floats, clip: float) -> list[RareRows]:
+        """The rows of rare categories, for each of their indicators."""
+        found = []
+        for one in self.rare_directions:
+            typical, there = self.foresight.kept(phi, clip / self.root_size, self.dispersion), self.about(phi, one.row)
+            own = max(float(np.trace(there.curvature(phi))) / self.size, _LEAST_WEIGHT * self.weight(phi))
+            kept = own * there.kept(phi, clip / one.length, self.dispersion) / typical
+            found.append(RareRows(one.moment, own * one.length**2, kept, kept - self.weight(phi)))
+        return found
+
+    def about(self, phi: Floats, row: Floats) -> Foresight:
+        """The foresight of rows about this one."""
+        return replace(self.foresight, offset=self.foresight.offset + float(row @ phi))
+
+    def see_curvature(self, answer: Answer, expected: Floats, cut: Floats) -> tuple[Floats, Seen]:
+        """The curvature from an answer and its expectation, and the released curvature; ``cut``:
+        what the answer lacks.
+        """
+        seen = Seen(answer.value / self.count, answer.noise_std / self.count)
+        return corrected(answer, self.count, expected - cut) + cut, seen
 
     def whitening_moment(self, white: Whitening, phi: Floats) -> Seen:
         """The second moment of z as a curvature, up to a factor."""

@@ -66,13 +66,10 @@ class Response:
     hidden: Floats = field(init=False)
 
     @classmethod
-    def foreseen(
-        cls, curve: Floats, kept: float, moment: Seen | None, rough: bool = False, weighted: bool = False
-    ) -> Response:
+    def foreseen(cls, below: Floats, moment: Seen | None, rough: bool = False, weighted: bool = False) -> Response:
         """Before any curvature is released; the second moment from whitening
         gives it up to a factor.
         """
-        below = curve * kept
         if moment is None:
             return cls(below, [], rough, weighted)
         least = len(below) * moment.noise_std
@@ -106,34 +103,36 @@ class Response:
 
     def complete(
         self,
-        curve: Floats,
+        foreseen: Floats,
         kept: float,
-        above: float,
+        above: Floats,
         doubt: float,
         measurements: Sequence[Measurement],
         keeps: Sequence[float],
         nonlinearity: Callable[[Floats], float],
     ) -> None:
         """Add levels, which keep ``above`` of the curvature, and the change of
-        gradients between points.
+        gradients between points. ``foreseen``: the response below the clip norm, which keeps
+        ``kept`` of the curvature of typical rows.
 
         If all rows of a group are clipped the gradient hardly responds, until a step
         brings them back. So no direction is taken to be much flatter than foreseen, unless
         its curvature is measured.
         """
-        full = self.seen = self.below + above * curve
+        full = self.seen = self.below + above
         for earlier, later in pairwise(measurements):
             if nonlinearity(later.phi - earlier.phi) < 1:
                 full = secant(full, earlier, later, keeps)
-        typical = float(np.trace(curve)) / len(curve)
-        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST) * kept
-        self.full = no_flatter(full, curve, least)
-        self.hidden = _hidden(full, curve, least) if doubt / 2 > _LEAST_SEEN else np.zeros_like(full)
-        self.flatter = no_flatter(self.below * (1 + above / kept), curve, least)
-        self.cautious = positive(self.full, _LEAST_IN_STEPS * typical)
-        self.seen = no_flatter(self.seen, curve, least)
+        typical = float(np.trace(foreseen)) / len(foreseen)
+        least = min(max(_LEAST_SEEN, doubt / 2), _LEAST)
+        self.full = no_flatter(full, foreseen, least)
+        self.hidden = _hidden(full, foreseen, least) if doubt / 2 > _LEAST_SEEN else np.zeros_like(full)
+        levels = float(np.trace(above) / np.trace(foreseen))
+        self.flatter = no_flatter(self.below * (1 + levels), foreseen, least)
+        self.cautious = positive(self.full, _LEAST_IN_STEPS * typical / kept)
+        self.seen = no_flatter(self.seen, foreseen, least)
         self.likely = [self.full, self.flatter]
-        self.typical = kept * typical
+        self.typical = typical
         if self.rough:
             self.full = self.cautious
 

@@ -9,9 +9,10 @@ import numpy as np
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.shrink import clear
-from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.coordinates import Coordinates, beyond_noise
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
+from discreet.algorithms.steps.rare import RareColumns
 from discreet.algorithms.steps.whitening import LabelScale, LinearStart
 from discreet.privacy import GDP
 from discreet.rows import Floats, LinearMap, MappedMoment, Source
@@ -20,21 +21,27 @@ from discreet.rows import Floats, LinearMap, MappedMoment, Source
 # is too small is corrected by squared residuals; one that is far too large makes these noisy, and
 # centres clipped scores wrongly.
 _VARIATION = 1.0
+# The mean label of a rare category is at least this many standard deviations of its noise away from
+# the ends of the range.
+_NEAR = 2.0
 # Public rows differ if private rows, clipped at this, keep less than this part of their constants'
 # squares; the weight of labels there is negligible.
 _LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
 
 
-def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
-    """The public rows' white coordinates, or features that are centred and
-    divided by a common scale.
+def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None, rare: RareColumns | None) -> Coordinates:
+    """The public rows' white coordinates, or features that are centred and divided by a common
+    scale; columns that may be indicators of rare categories, by that of an indicator.
     """
     if guess is not None and guess.coordinates is not None:
         return guess.coordinates
-    if model.origin is None:
-        return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
-    distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
-    return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+    origin, scale = model.origin, scaling.x_scale
+    if origin is not None:
+        scale = math.hypot(scale, float(np.sqrt(np.mean((scaling.x_centre - origin) ** 2))))
+    scales = scale if rare is None else rare.scales(scale, origin)
+    return (
+        Coordinates.scaled(scaling.x_centre, scales) if origin is None else Coordinates.through_origin(origin, scales)
+    )
 
 
 def start(
@@ -55,6 +62,7 @@ def start(
         # start with slopes of noise is worse than one without slopes.
         slopes = slopes * clear(slopes, (label.scale * linear.noise_std) ** 2)
         phi = foresight.start(model.sensible_mean(label.centre), slopes, label.scale**2)
+        phi = _rare_groups(model, foresight, label, linear, phi)
     dispersion = 1.0
     if not model.family.dispersion_known:
         mean = model.link.mean((float(phi[0]) if constant else 0.0) + offset)
@@ -62,7 +70,26 @@ def start(
         dispersion = max(label.scale**2 * linear.residual_variance / variance, 1e-9)
         if label.hidden:
             dispersion = min(dispersion, _VARIATION * float(mean) ** 2 / variance)
-    return Frame(source, model, coordinates, foresight, count, dispersion), phi
+    return Frame(source, model, coordinates, foresight, count, dispersion, rare=linear.white.rare), phi
+
+
+def _rare_groups(model: GlmModel, foresight: Foresight, label: LabelScale, linear: LinearStart, phi: Floats) -> Floats:
+    """The start with the predictors of rare categories that give their mean labels by the linear
+    fit. A curved link is not linear over their distance to other rows.
+    """
+    if linear.white.rare is None:
+        return phi
+    first, found, mean = int(foresight.constant), phi.copy(), model.sensible_mean(label.centre)
+    for one in linear.white.rare.directions(linear.white.coordinates):
+        noise = label.scale * linear.noise_std * float(np.linalg.norm(one.row))
+        differs = float(beyond_noise(np.array([label.scale * float(one.row @ linear.phi)]), noise)[0])
+        # Not closer to the ends of the range than noise allows to tell: predictors diverge there.
+        low, high = model.labels.low + _NEAR * noise, model.labels.high - _NEAR * noise
+        group = model.sensible_mean(min(max(mean + differs, min(mean, low)), max(mean, high)))
+        others = phi[first:] - float(one.row @ phi) * one.change[first:]
+        away = foresight.constant_for(group, others) - foresight.constant_for(mean, others)
+        found += (away - float(one.row @ phi)) * one.change
+    return found
 
 
 def resembles_public(

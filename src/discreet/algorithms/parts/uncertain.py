@@ -89,13 +89,38 @@ def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate:
         if falls <= 0 or deviation <= 0:
             continue
         along = abs(float(coordinates[index] @ step)) * length
-        lengths = along + deviation * _NODES
-        part = np.minimum(falls * np.abs(lengths), 1.0)
-        longer = np.minimum(-np.log1p(-part) / falls, farthest)
-        off = np.sign(lengths) * np.maximum(longer, np.abs(lengths)) - along
-        scales[index] = math.sqrt(max(float(_MASSES @ off**2), deviation**2)) / deviation
+        scales[index] = _widening(along, deviation, falls, falls, farthest)
     turn = (directions * scales) @ coordinates
     return Spread(turn @ spread.noise @ turn.T, turn @ spread.sampling @ turn.T)
+
+
+def fading_group(spread: Spread, step: Floats, row: Floats, change: Floats, rate: float, farthest: float) -> Spread:
+    """The covariances, wider for the predictor of a rare category, whose rows are alike.
+
+    ``rate``: the relative change of their weight with their predictor. ``row``: the mean of z in
+    the category; ``change``: that of phi that moves the predictor of such rows alone by 1.
+    """
+    deviation = math.sqrt(max(float(row @ (spread.noise + spread.sampling) @ row), 0.0))
+    if deviation <= 0:
+        return spread
+    # Where the predictor rises, a rising weight is none of concern, and conversely.
+    scale = _widening(float(row @ step), deviation, max(rate, 0.0), max(-rate, 0.0), farthest)
+    if scale <= 1:
+        return spread
+    turn = np.eye(len(row)) + (scale - 1) * np.outer(change, row)
+    return Spread(turn @ spread.noise @ turn.T, turn @ spread.sampling @ turn.T)
+
+
+def _widening(along: float, deviation: float, down: float, up: float, farthest: float) -> float:
+    """The factor of a step's standard deviation, if the curvature falls at these rates below and
+    above the last point.
+    """
+    lengths = along + deviation * _NODES
+    falls = np.where(lengths < 0, down, up)
+    part = np.minimum(falls * np.abs(lengths), 1.0)
+    longer = np.minimum(-np.log1p(-part) / np.maximum(falls, 1e-300), farthest)
+    off = np.sign(lengths) * np.maximum(longer, np.abs(lengths)) - along
+    return math.sqrt(max(float(_MASSES @ off**2), deviation**2)) / deviation
 
 
 def likely_inverses(

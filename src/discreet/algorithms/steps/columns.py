@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.rare import RareColumns
 from discreet.glm.narrow import NARROWEST, SEEN
 from discreet.rows import Answer, Floats
 from discreet.rows.histograms import ColumnHistograms
@@ -39,15 +39,17 @@ def spread_out(query: ColumnHistograms, answer: Answer, count: float, count_nois
     return np.asarray(np.maximum((_NARROW * count - fullest) / noise, 0.0))
 
 
-def mostly_constant(query: ColumnHistograms, answer: Answer, count: float) -> NDArray[np.bool_]:
-    """Whether nearly all rows of a column lie at an end of its range, or at 0 as encoded: it may be
-    the indicator of a rare category.
+def rare_columns(query: ColumnHistograms, answer: Answer, count: float, mean: Floats) -> RareColumns:
+    """Which columns may be indicators of rare categories: nearly all of their rows lie at an end of
+    the range, or at 0 as encoded. ``mean``: of each column, as encoded.
     """
     counts = query.read(answer.value)
     pairs = counts[:, 1:] + counts[:, :-1]
     last = pairs.shape[1] - 1
-    place = np.argmax(pairs, axis=1)
-    return np.asarray((np.max(pairs, axis=1) > _MOSTLY * count) & np.isin(place, (0, last // 2, last // 2 + 1, last)))
+    mostly = np.max(pairs, axis=1) > _MOSTLY * count
+    place = np.isin(np.argmax(pairs, axis=1), (0, last // 2, last // 2 + 1, last))
+    # An indicator's mean shows its rate, with less noise than the histogram.
+    return RareColumns(mostly & place, np.abs(mean) > 2 * _MOSTLY - 1, mean)
 
 
 def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: Floats | None = None) -> tuple[int, ...]:

@@ -27,19 +27,21 @@ class Coordinates:
     constant: bool = True
 
     @classmethod
-    def scaled(cls, centre: Floats, scale: float) -> Coordinates:
-        """A constant, and each encoded feature, centred and divided by a common scale."""
+    def scaled(cls, centre: Floats, scale: float | Floats) -> Coordinates:
+        """A constant, and each encoded feature, centred and divided by a common scale or its
+        own.
+        """
         matrix = np.eye(len(centre) + 1)
-        matrix[1:] /= scale
+        matrix[1:, 1:] /= scale  # it is diagonal
         matrix[1:, 0] = -centre / scale
         return cls(matrix)
 
     @classmethod
-    def through_origin(cls, origin: Floats, scale: float) -> Coordinates:
+    def through_origin(cls, origin: Floats, scale: float | Floats) -> Coordinates:
         """For a model without an intercept: features measured from x = 0, which is
         ``origin`` when encoded.
         """
-        matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(origin))]) / scale
+        matrix = np.column_stack([-origin / scale, np.eye(len(origin)) / scale])
         return cls(matrix, constant=False)
 
     @classmethod

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.algorithms.steps.columns import hidden
 from discreet.algorithms.steps.coordinates import Coordinates, blended, least_moment
+from discreet.algorithms.steps.rare import RareColumns
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Labels, LinearMap, MappedMoment, Query, Source
@@ -56,6 +56,8 @@ class Whitening:
     # The moment of z alone in the white coordinates, and the noise in its entries.
     moment: Floats
     noise_std: float
+    # The indicators of rare categories.
+    rare: RareColumns | None = None
 
     def cross(self) -> tuple[Floats, float]:
         """The moments of white z with the labels, divided by the rows' mean
@@ -101,8 +103,9 @@ def whiten(
     start: Coordinates,
     question: Callable[[LinearMap], Query],
     count: float,
+    radius: float,
     spread_out: Floats | None,
-    rare: NDArray[np.bool_] | None,
+    rare: RareColumns | None,
     typical: bool = False,
 ) -> Whitening:
     """About ``rounds`` noisy second moments, each in the coordinates found by the previous one.
@@ -110,10 +113,10 @@ def whiten(
     Rounds stop once all directions are far above the noise. A third one follows two if noise hid a
     direction in the second, and up to two more follow if a column may be so narrow within its
     bounds that noise hides its variance. ``question``: the second moment of z and the labels, for a
-    map to z. ``spread_out``: for each column, the evidence of a histogram that it is not narrow;
-    without it there are no more rounds than planned. ``rare``: the columns that may be indicators
-    of rare categories. Nor are there more if noise hides one of these: they would be stretched
-    until their few rows are long and clipped, and predictions were worse with each round.
+    map to z; it clips rows at ``radius``. ``spread_out``: for each column, the evidence of a
+    histogram that it is not narrow; without it there are no more rounds than planned. ``rare``: the
+    columns that may be indicators of rare categories. Nor are there more if noise hides one of
+    these: they would be stretched until their few rows are long and clipped.
     ``typical``: whether directions that noise hides count as typical.
 
     Privacy: up to ``rounds`` + 2 sums, each at ``cost`` / rounds of mu^2, or half of the cost for
@@ -128,11 +131,14 @@ def whiten(
         if here.constant:
             joint[0, 0] = blended(float(joint[0, 0]), noise_std, _TYPICAL_WEIGHT)
         moment = joint[:size, :size]
-        white = here.whitened(moment, noise_std, expected, typical)
+        if number == 1 and rare is not None:
+            rare = rare.confirmed(here, moment, radius)
+        whole = moment if rare is None else rare.restored(here, moment)
+        white = here.whitened(whole, noise_std, expected, typical)
         most = _most_rounds(rounds, here, moment, noise_std, spread_out, rare)
         if number >= most or white.taken_back or _known(moment, noise_std):
             carried = _carried(moment, noise_std, here, white.coordinates)
-            return Whitening(white.coordinates, here, joint, noise_std, number, spent, *carried)
+            return Whitening(white.coordinates, here, joint, noise_std, number, spent, *carried, rare)
         here, expected = white.coordinates, white.expected
     raise AssertionError("the last round returns")
 
@@ -146,7 +152,7 @@ def whiten_labels(
     radius: float,
     count: float,
     spread_out: Floats | None = None,
-    rare: NDArray[np.bool_] | None = None,
+    rare: RareColumns | None = None,
     typical: bool = False,
 ) -> LinearStart:
     """White coordinates and a linear fit of labels in them.
@@ -166,7 +172,7 @@ def whiten_labels(
             radius=radius,
         )
 
-    white = whiten(source, cost, rounds, start, question, count, spread_out, rare, typical)
+    white = whiten(source, cost, rounds, start, question, count, radius, spread_out, rare, typical)
     phi, residual_variance = _regress(white.joint, white.joint_noise_std, white.here, y_weight)
     noise_std = white.cross()[1] / y_weight
     return LinearStart(white, white.coordinates.phi(white.here.coefficients(phi)), residual_variance, noise_std)
@@ -181,7 +187,7 @@ def whiten_classes(
     radius: float,
     count: float,
     spread_out: Floats,
-    rare: NDArray[np.bool_] | None,
+    rare: RareColumns | None,
 ) -> tuple[Whitening, Floats, float]:
     """White coordinates, the mean of z (e_y - shares)^T in them (a column
     per class), and its noise.
@@ -193,7 +199,7 @@ def whiten_classes(
     def question(linear_map: LinearMap) -> Query:
         return ClassMoment(linear_map, shares.labels, shares.parts, weight, radius)
 
-    white = whiten(source, cost, rounds, start, question, count, spread_out, rare)
+    white = whiten(source, cost, rounds, start, question, count, radius, spread_out, rare)
     cross, noise_std = white.cross()
     return white, cross / weight, noise_std / weight
 
@@ -220,12 +226,12 @@ def _most_rounds(
     moment: Floats,
     noise_std: float,
     spread_out: Floats | None,
-    rare: NDArray[np.bool_] | None,
+    rare: RareColumns | None,
 ) -> int:
     """How many rounds there may be, after one with this moment."""
     if spread_out is None:
         return rounds
-    if rare is not None and np.any(rare[list(hidden(here, moment, noise_std))]):
+    if rare is not None and np.any(rare.mostly_constant[list(hidden(here, moment, noise_std))]):
         return rounds
     if _WORTH * least_moment(len(moment), noise_std) < 1 and hidden(here, moment, noise_std, spread_out):
         return rounds + _MORE_ROUNDS
