@@ -216,9 +216,15 @@ class Frame:
         for one in self.rare_directions:
             typical, there = self.foresight.kept(phi, clip / self.root_size, self.dispersion), self.about(phi, one.row)
             own = max(float(np.trace(there.curvature(phi))) / self.size, _LEAST_WEIGHT * self.weight(phi))
-            kept = own * there.kept(phi, clip / one.length, self.dispersion) / typical
-            found.append(RareRows(one.moment, own * one.length**2, kept, kept - self.weight(phi)))
+            part = there.kept(phi, clip / one.length, self.dispersion)
+            square = own * one.length**2 * (1.0 if self._keeps_whole_rows else part)
+            found.append(RareRows(one.moment, square, own * part / typical, own * part / typical - self.weight(phi)))
         return found
+
+    @property
+    def _keeps_whole_rows(self) -> bool:
+        """Whether a clipped score has the slope of the plain one or none, rather than a part."""
+        return not self.model.family.label_free and self._score.expected(np.zeros(1), np.ones(1)) is None
 
     def about(self, phi: Floats, row: Floats) -> Foresight:
         """The foresight of rows about this one."""
