@@ -11,10 +11,11 @@ FIGURE = by_rows(
     "gaussian",
     "logistic",
     found=(
-        "The printed noise is not usable in any cell (medians of 1 and more; some runs have no root). With "
-        "tight noise the error falls with n and epsilon and rises with p, as the paper says: from .24 (p = "
-        "20, epsilon 4, n = 100,000) to .0003 with exact Gaussian noise. The unit randomizer has a fourth of "
-        "that (median of all cells), and less in every cell."
+        "Reproduced with tight noise, not with the printed one, which is not usable in any cell (medians of 1 "
+        "and more; 6 % of the runs have no root). With tight noise the error falls with n and epsilon and "
+        "rises with p, as the paper says: from .24 (p = 20, epsilon 4, n = 100,000) to .0003 with exact "
+        "Gaussian noise. The unit randomizer has a fourth of that (median of all cells), and less in every "
+        "cell: about 8 times what is left without noise."
     ),
 )
 

@@ -11,9 +11,10 @@ FIGURE = by_rows(
     "gaussian",
     "sigmoid",
     found=(
-        "The printed moments have no root in most runs, and where they have one, errors of 1 and more. With "
-        "tight noise the error falls with n and epsilon and rises with p, as the paper says: Gaussian noise "
-        "has .0005 to .3, the unit randomizer less than a third of that (median of all cells)."
+        "The printed moments have no root in 72 % of the runs, and where they have one, nearly all errors are "
+        "1 and more. With tight noise the error falls with n and epsilon and rises with p, as the paper says: "
+        "Gaussian noise has medians of .0004 to .3, the unit randomizer a fourth of that (median of all "
+        "cells), and less in every cell: about 8 times what is left without noise."
     ),
 )
 
