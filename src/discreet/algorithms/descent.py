@@ -82,8 +82,9 @@ _CLEAR_EDGE = 0.3
 # this part of it, relative to a typical direction.
 _LEAST_VARIANCE = 0.5
 
-# The scores of a rare category are nearly all clipped if their mean is this part of the clip norm.
-_ALL_CLIPPED = 0.6
+# The scores of a rare category are nearly all clipped on one side if their mean is this part of the
+# clip norm: centred scores reach it on one side only.
+_ALL_CLIPPED = 0.4
 
 # A point is far from the optimum if its errors besides noise add this part to the noise variance,
 # and this part to the sampling variance.
@@ -337,14 +338,12 @@ class _Descent(Approach):
         last point: their gradient no longer tells how far the optimum is.
         """
         frame, bounds, found = self.frame, self.bounds, np.zeros((self.frame.size, self.frame.size))
-        gradient, noise_std = self.last_gradients[-1].gradient(self.keeps)
-        top = bounds.clip + sum(
-            keep * (high - low) for keep, (low, high) in zip(self.keeps, bounds.levels, strict=True)
-        )
+        gradient, noise_std = self.last_gradients[-1].gradient([0.0] * len(bounds.levels))
         effect = self.label.scale if self.model.link.is_identity else frame.farthest
         for one in frame.rare_directions:
-            most = one.share * top * float(one.row @ one.row) / one.length
-            if abs(float(one.row @ gradient)) - noise_std * float(np.linalg.norm(one.row)) > _ALL_CLIPPED * most:
+            most = one.share * bounds.clip * float(one.row @ one.row) / one.length
+            noise = noise_std * float(np.linalg.norm(one.row))
+            if abs(float(one.row @ gradient)) > max(_ALL_CLIPPED * most, 2 * noise):
                 found += effect**2 * np.outer(one.change, one.change)
         return found
 
