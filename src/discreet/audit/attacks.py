@@ -15,15 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.glm import Family
+from discreet.glm import Family, Link
 from discreet.glm import family as family_of
+from discreet.glm import link as link_of
 from discreet.parameters import check_positive
 
 Floats = NDArray[np.float64]
 
 
 def score_attack(
-    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
+    X: ArrayLike,
+    y: ArrayLike,
+    estimate: ArrayLike,
+    truth: ArrayLike,
+    family: str | Family,
+    *,
+    link: str | Link | None = None,
+    dispersion: float = 1.0,
 ) -> Floats:
     """The score attack (COST, 4.7): <estimate - truth, (y - mean) x> / dispersion for each row.
 
@@ -40,8 +48,10 @@ def score_attack(
     truth : array
         The true coefficients, which the attacker is taken to know.
     family : str or Family
-        One of ``discreet.glm`` or its name, with its canonical link. An intercept is a column of
-        ones in X.
+        One of ``discreet.glm`` or its name. An intercept is a column of ones in X.
+    link : str or Link, optional
+        By default the family's canonical link; the log for ``negative_binomial`` and ``tweedie``.
+        With another link the residual is weighted by slope / variance.
     dispersion : float, default 1.0
         The family's dispersion.
 
@@ -63,11 +73,18 @@ def score_attack(
     """
     check_positive("dispersion", dispersion)
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    return _scores(rows, labels, error, beta, family) / dispersion
+    return _scores(rows, labels, error, beta, family, link) / dispersion
 
 
 def sparse_score_attack(
-    X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike, family: str | Family, *, dispersion: float = 1.0
+    X: ArrayLike,
+    y: ArrayLike,
+    estimate: ArrayLike,
+    truth: ArrayLike,
+    family: str | Family,
+    *,
+    link: str | Link | None = None,
+    dispersion: float = 1.0,
 ) -> Floats:
     """The score attack on the support of the truth only (COST, 4.9); elsewhere errors are noise.
 
@@ -82,7 +99,9 @@ def sparse_score_attack(
     truth : array
         The true coefficients, of which a few are not 0.
     family : str or Family
-        One of ``discreet.glm`` or its name, with its canonical link.
+        One of ``discreet.glm`` or its name.
+    link : str or Link, optional
+        As in ``score_attack``.
     dispersion : float, default 1.0
         The family's dispersion.
 
@@ -103,7 +122,7 @@ def sparse_score_attack(
     """
     check_positive("dispersion", dispersion)
     rows, labels, error, beta = _checked(X, y, estimate, truth)
-    return _scores(rows, labels, np.where(beta != 0, error, 0.0), beta, family) / dispersion
+    return _scores(rows, labels, np.where(beta != 0, error, 0.0), beta, family, link) / dispersion
 
 
 def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: ArrayLike) -> Floats:
@@ -144,9 +163,14 @@ def relu_tracing_attack(X: ArrayLike, y: ArrayLike, estimate: ArrayLike, truth: 
     return (labels - np.maximum(signal, 0.0)) * active * (rows @ error)
 
 
-def _scores(rows: Floats, labels: Floats, error: Floats, beta: Floats, family: str | Family) -> Floats:
-    residual = labels - _family(family).cumulant_slope(rows @ beta)
-    return residual * (rows @ error)
+def _scores(
+    rows: Floats, labels: Floats, error: Floats, beta: Floats, family: str | Family, link: str | Link | None
+) -> Floats:
+    chosen = _family(family)
+    linked = (chosen.canonical_link or chosen.default_link) if link is None else link_of(link)
+    chosen.check_link(linked)
+    # The family's score is the derivative of the negative log-likelihood.
+    return -chosen.score(labels, rows @ beta, linked) * (rows @ error)
 
 
 def _family(chosen: str | Family) -> Family:

@@ -116,11 +116,11 @@ def glm_lower_bound(
     # |score| has a mean of at most sqrt(curvature / dispersion) per unit of x, and
     # |M - beta| <= 2 b sqrt(d).
     largest = 2 * math.sqrt(n_features) * x_norm * math.sqrt(curvature / dispersion)
-    forced = _forced_risk(n, n_features, information, closeness, largest, coef_bound)
+    forced = forced_risk(n, n_features, information, closeness, largest, coef_bound)
     reach = "" if math.isinf(coef_bound) else f" with every |coefficient| <= {coef_bound:g}"
     return LowerBound(
         forced,
-        _van_trees(n, n_features, information, coef_bound),
+        van_trees(n, n_features, information, coef_bound),
         "squared error of the coefficients",
         f"largest mean error over all coefficient vectors{reach}, rows drawn independently with "
         f"E x x^T <= {x_variance:g}, one row replaced",
@@ -147,8 +147,8 @@ def relu_lower_bound(
     # w>| <= |x|_1 2 b <= 2 b d.
     largest = 2 * n_features * math.sqrt(2 / math.pi) / (2 * noise_std)
     return LowerBound(
-        _forced_risk(n, n_features, information, closeness, largest, bound),
-        _van_trees(n, n_features, information, bound),
+        forced_risk(n, n_features, information, closeness, largest, bound),
+        van_trees(n, n_features, information, bound),
         "squared error of the weights",
         "largest mean error over all |w| <= 1, x uniform on [-1, 1]^d, Gaussian noise, one row replaced",
     )
@@ -161,7 +161,7 @@ def relu_excess_risk(bound: LowerBound) -> LowerBound:
     return bound.scaled(1 / 12, "excess risk")
 
 
-def _forced_risk(n: int, d: int, information: float, closeness: Closeness, largest: float, coef_bound: float) -> float:
+def forced_risk(n: int, d: int, information: float, closeness: Closeness, largest: float, coef_bound: float) -> float:
     """The bound for the best of many boxes inside the allowed one: small ones hide
     more, large ones lose less.
 
@@ -181,7 +181,7 @@ def _forced_risk(n: int, d: int, information: float, closeness: Closeness, large
     return float(np.max(root) ** 2)
 
 
-def _van_trees(n: int, d: int, information: float, coef_bound: float) -> float:
+def van_trees(n: int, d: int, information: float, coef_bound: float) -> float:
     """The Bayesian Cramer-Rao bound d^2 / (n tr I + d (pi/b)^2) under the same
     prior, for every method.
     """

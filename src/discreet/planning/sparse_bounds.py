@@ -39,10 +39,7 @@ def sparse_glm_lower_bound(
     x_norm: of this many columns. Each part of the ``LowerBound`` is the larger of the bound for a
     known support and of Fano's.
     """
-    check_count("n_features", n_features)
-    check_count("sparsity", sparsity)
-    if sparsity > n_features:
-        raise ValueError(f"sparsity must be at most n_features, got {sparsity} of {n_features}")
+    check_sparsity(sparsity, n_features)
     known = glm_lower_bound(
         n,
         sparsity,
@@ -55,8 +52,7 @@ def sparse_glm_lower_bound(
         neighbours=neighbours,
     )
     information = curvature * x_variance / dispersion
-    steps = 1 if check_neighbours(neighbours) == "replace_one" else 2
-    fano = _fano(n, n_features, sparsity, information, coef_bound, steps**2 * privacy.rho, _epsilon(privacy, steps))
+    fano = unknown_support(n, n_features, sparsity, information, privacy, coef_bound, neighbours)
     plain = _fano(n, n_features, sparsity, information, coef_bound, math.inf, math.inf)
     return LowerBound(
         max(known.privacy, fano),
@@ -66,25 +62,58 @@ def sparse_glm_lower_bound(
     )
 
 
-def _epsilon(privacy: Unit, steps: int) -> float:
-    return steps * privacy.parameter if isinstance(privacy, Pure) else math.inf
+def check_sparsity(sparsity: int, n_features: int) -> None:
+    """Refuse more nonzero coefficients than there are columns."""
+    check_count("n_features", n_features)
+    check_count("sparsity", sparsity)
+    if sparsity > n_features:
+        raise ValueError(f"sparsity must be at most n_features, got {sparsity} of {n_features}")
 
 
-def _fano(n: int, d: int, s: int, information: float, coef_bound: float, rho: float, epsilon: float) -> float:
+def unknown_support(
+    n: int,
+    d: int,
+    s: int,
+    information: float,
+    privacy: Unit,
+    coef_bound: float,
+    neighbours: str,
+    *,
+    divergence: bool = True,
+) -> float:
+    """Fano's bound for private methods; without ``divergence``, no bound on KL is known."""
+    steps = 1 if check_neighbours(neighbours) == "replace_one" else 2
+    epsilon = steps * privacy.parameter if isinstance(privacy, Pure) else math.inf
+    return _fano(n, d, s, information, coef_bound, steps**2 * privacy.rho, epsilon, divergence=divergence)
+
+
+def _fano(
+    n: int,
+    d: int,
+    s: int,
+    information: float,
+    coef_bound: float,
+    rho: float,
+    epsilon: float,
+    *,
+    divergence: bool = True,
+) -> float:
     """Fano's bound over supports that differ in at least ``apart`` places, at the
     best size of coefficients.
 
     For vectors of height h on different supports, |b - b'|^2 is between 2 apart h^2 and 2 s h^2.
-    One row's distributions differ by KL <= information |b - b'|^2 / 2, so in total variation by
-    t <= sqrt(KL / 2). The mutual information is at most n KL without privacy, and with it at most
-    rho E K^2 (or epsilon E K), with K ~ Binomial(n, t) the number of rows to exchange.
+    One row's distributions differ by KL <= information |b - b'|^2 / 2 where the link is canonical,
+    and by a squared Hellinger distance of at most half of that in every model. So they differ in
+    total variation by t <= sqrt(information) |b - b'| / 2. The mutual information is at most n KL
+    without privacy, and with it at most rho E K^2 (or epsilon E K), with K ~ Binomial(n, t) the
+    number of rows to exchange.
     """
     best = 0.0
     heights = np.geomspace(1e-8, 1e4, 600) / math.sqrt(information * s)
     heights = heights[heights <= coef_bound]
-    divergence = information * s * heights**2
-    variation = np.minimum(1.0, np.sqrt(divergence / 2))
-    known = n * divergence
+    apart_by = information * s * heights**2
+    variation = np.minimum(1.0, np.sqrt(apart_by / 2))
+    known = n * apart_by if divergence else np.full_like(apart_by, math.inf)
     if math.isfinite(rho):
         known = np.minimum(known, rho * (n * variation * (1 - variation) + (n * variation) ** 2))
     if math.isfinite(epsilon):
