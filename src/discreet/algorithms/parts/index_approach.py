@@ -51,6 +51,8 @@ _SIZE_LENGTH = 0.2
 _FLATTEST = 0.003
 # How much of the spread of eta is still believed in where the slopes are short.
 _SPREAD_LEFT = 0.2
+# A step was too long if the next one takes this part of it back.
+_TAKEN_BACK = 0.5
 
 
 @dataclass
@@ -163,9 +165,16 @@ class IndexApproach(Approach):
         """The filter's steps: the first ones GLMtron's, then least squares'."""
         plan, constant = self.plan, self.coordinates.constant
         self._start()
-        unit = self.eta_spread
+        unit, last = self.eta_spread, np.zeros(len(self.mean))
         for number in range(plan.steps):
+            before = self.belief.theta
             self._step(plan.filter_step, 1 if number < plan.trons else 2)
+            step = self.belief.theta - before
+            # A step that takes most of the last one back shows that it was too long: the link is
+            # not as flat as with this spread. Steps would grow, each on the other side.
+            if float(step @ last) < -_TAKEN_BACK * float(last @ last):
+                self.eta_spread /= 2
+            last = step
             across = self.belief.theta - self.mean * float(self.mean @ self.belief.theta)
             length = float(np.linalg.norm(across))
             self.eta_spread = min(self.eta_spread, 2 * length + _SPREAD_LEFT * self.eta_spread)

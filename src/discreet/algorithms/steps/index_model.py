@@ -61,7 +61,13 @@ def gaussian_curvature(link: Link, theta: Floats, mean: Floats, spread: float, p
 
 
 def likely_spread(link: Link, middle: float, variance: float) -> float:
-    """The standard deviation of a Gaussian index for which the means have this variance."""
+    """The standard deviation of a Gaussian index for which the means have this variance.
+
+    Means within a range are taken to vary no more than uniform ones: labels may vary more than any
+    index explains, and a link that is almost flat everywhere would make all steps far too long.
+    """
+    width = link.greatest_mean - link.least_mean
+    variance = min(variance, width**2 / 12)
     low, high = 0.0, 1.0
 
     def spread_of(scale: float) -> float:
