@@ -7,7 +7,7 @@ import pytest
 
 from discreet import SingleIndexRegressor
 from discreet.algorithms.steps.index_model import likely_spread
-from discreet.glm import link
+from discreet.glm.index_links import index_link
 
 
 @pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")  # the seed
@@ -32,5 +32,5 @@ def test_steps_do_not_grow_from_side_to_side(seed):
 
 
 def test_labels_that_vary_more_than_any_mean_do_not_make_a_link_flat():
-    assert likely_spread(link("sigmoid"), 0.0, 0.4) < 3
-    assert likely_spread(link("sigmoid"), 0.0, 0.01) == pytest.approx(0.41, abs=0.03)
+    assert likely_spread(index_link("sigmoid"), 0.0, 0.4) < 3
+    assert likely_spread(index_link("sigmoid"), 0.0, 0.01) == pytest.approx(0.41, abs=0.03)
