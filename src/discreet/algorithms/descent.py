@@ -31,7 +31,7 @@ import numpy as np
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach, Question
 from discreet.algorithms.parts.class_approach import ClassApproach
-from discreet.algorithms.parts.frame import FARTHEST
+from discreet.algorithms.parts.frame import FARTHEST, Frame
 from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.mean_score import MeanScore, mean_question
@@ -54,10 +54,11 @@ from discreet.algorithms.parts.noisy_matrix import (
     relative_directions,
 )
 from discreet.algorithms.parts.plan import IndexPlan, Plan
+from discreet.algorithms.parts.rare_rows import clipped_groups, cut_curvature, faded_groups, kept_curvature
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, nearer, shrunk, signal
 from discreet.algorithms.parts.sizes import Sizes
-from discreet.algorithms.parts.uncertain import Spread, fading, fading_group, spread
+from discreet.algorithms.parts.uncertain import Spread, fading, spread
 from discreet.algorithms.steps.columns import hidden, plausible, unknown_slopes
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.kalman import Belief
@@ -81,10 +82,6 @@ _CLEAR_EDGE = 0.3
 # If the variance of labels is known from the model, that of scores is in every direction at least
 # this part of it, relative to a typical direction.
 _LEAST_VARIANCE = 0.5
-
-# The scores of a rare category are nearly all clipped on one side if their mean is this part of the
-# clip norm: centred scores reach it on one side only.
-_ALL_CLIPPED = 0.4
 
 # A point is far from the optimum if its errors besides noise add this part to the noise variance,
 # and this part to the sampling variance.
@@ -278,30 +275,37 @@ class _Descent(Approach):
         if last and self.mean_share:
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.scaling.x_centre)
-        kept = self.sizes.kept(self.bounds.clip)
-        foreseen = frame.kept_curvature(phi, self.bounds.clip, kept)
-        if number == 0:
+        self._respond(frame, seen, answers[0] if with_curvature else None, alone=here and self.exact)
+        if last:
+            self.meat = self._meat(answers[-1])
+
+    def _respond(self, frame: Frame, seen: list[Measurement], curvature: Answer | None, *, alone: bool) -> None:
+        """Move the response to the last measurement, with the curvature that was released there.
+
+        ``alone``: earlier gradients are left out. They show the response on the way, which differs
+        from that at its end.
+        """
+        phi, plan, clip = seen[-1].phi, self.plan, self.bounds.clip
+        kept = self.sizes.kept(clip)
+        foreseen = kept_curvature(frame, phi, clip, kept)
+        if len(seen) == 1:
             moment = None if self.white is None else frame.whitening_moment(self.white, phi)
             self.response = Response.foreseen(foreseen, moment, self.rough, plan.curved and plan.predictors == 1)
         else:
-            self.response.move(frame.kept_curvature(seen[-2].phi, self.bounds.clip, kept), foreseen)
-        if with_curvature:
-            cut = frame.cut_curvature(phi, self.bounds.clip, kept, self.longest)
-            self.response.see(*frame.see_curvature(answers[0], self.response.below, cut))
+            self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), foreseen)
+        if curvature is not None:
+            cut = cut_curvature(frame, phi, clip, kept, self.longest)
+            self.response.see(*frame.see_curvature(curvature, self.response.below, cut))
         self.keeps = level_keeps(seen)
-        above = self._above(phi)
-        # Earlier gradients show the response on the way, which differs from that at its end.
-        way = seen[-1:] if here and self.exact else seen
-        self.response.complete(foreseen, kept, above, self.doubt, way, self.keeps, self._nonlinearity)
-        if last:
-            self.meat = self._meat(answers[-1])
+        way = seen[-1:] if alone else seen
+        self.response.complete(foreseen, kept, self._above(phi), self.doubt, way, self.keeps, self._nonlinearity)
 
     def _above(self, phi: Floats) -> Floats:
         """The curvature that the kept levels add to that below the clip norm."""
         frame, sizes = self.frame, self.sizes
 
         def kept(clip: float) -> Floats:
-            return frame.kept_curvature(phi, clip, sizes.kept(clip))
+            return kept_curvature(frame, phi, clip, sizes.kept(clip))
 
         levels = zip(self.keeps, self.bounds.levels, strict=True)
         none = np.zeros((frame.size, frame.size))
@@ -331,29 +335,16 @@ class _Descent(Approach):
         """
         slopes = self.estimate.phi[self.frame.constants :]
         typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
-        return np.asarray(typical * self.response.hidden + self._hidden_columns() + self._clipped_groups())
+        effect = self.label.scale if self.model.link.is_identity else self.frame.farthest
+        groups = clipped_groups(self.last_gradients[-1], effect)
+        return np.asarray(typical * self.response.hidden + self._hidden_columns(effect) + groups)
 
-    def _clipped_groups(self) -> Floats:
-        """The covariance of phi along rare categories nearly all of whose scores are clipped at the
-        last point: their gradient no longer tells how far the optimum is.
-        """
-        frame, bounds, found = self.frame, self.bounds, np.zeros((self.frame.size, self.frame.size))
-        gradient, noise_std = self.last_gradients[-1].gradient([0.0] * len(bounds.levels))
-        effect = self.label.scale if self.model.link.is_identity else frame.farthest
-        for one in frame.rare_directions:
-            most = one.share * bounds.clip * float(one.row @ one.row) / one.length
-            noise = noise_std * float(np.linalg.norm(one.row))
-            if abs(float(one.row @ gradient)) > max(_ALL_CLIPPED * most, 2 * noise):
-                found += effect**2 * np.outer(one.change, one.change)
-        return found
-
-    def _hidden_columns(self) -> Floats:
+    def _hidden_columns(self, effect: float) -> Floats:
         """The covariance of slopes of columns too narrow within their bounds to be seen."""
         frame, size, free = self.frame, self.frame.coordinates.size, self.frame.predictors
         released = self.response.released()
         rows = np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
         self.hidden = hidden(frame.coordinates, rows, released.noise_std, self.spread_out)
-        effect = self.label.scale if self.model.link.is_identity else frame.farthest
         return np.asarray(np.kron(unknown_slopes(frame.coordinates, self.hidden, effect), np.eye(free)))
 
     def _faded(self, step: Floats) -> Spread:
@@ -375,10 +366,7 @@ class _Descent(Approach):
         rate = foresight.sharpest(self.phi) * self.longest_seen
         seen = Seen(self.response.seen, self.response.curvatures[-1].noise_std)
         faded = fading(self.spread, step, seen, foreseen, rate, farthest)
-        for one in self.frame.rare_directions:
-            rise = self.frame.about(self.phi, one.row).rise(self.phi)
-            faded = fading_group(faded, step, one.row, one.change, rise, farthest)
-        return faded
+        return faded_groups(self.frame, faded, self.phi, step, farthest)
 
     def _is_far(self, seen: list[Measurement], first: float) -> bool:
         """Whether the error of one more measurement would still exceed its noise."""

@@ -31,23 +31,7 @@ _MOST_BEYOND = 2.0
 _HALVINGS = 50
 FARTHEST = 3.0
 _LEAST_DISPERSION = 1e-9
-# The weight of rows of a rare category is at least this part of the typical one: noise in their
-# predictor could make it anything, and steps too long.
-_LEAST_WEIGHT = 0.25
 _LEAST_NORM, _MOST_NORM = 1e-60, 1e60
-
-
-@dataclass(frozen=True, eq=False)
-class RareRows:
-    """The rows of a rare category."""
-
-    # The second moment of z along its indicator, and the squared norm of a weighted row.
-    moment: Floats
-    square: float
-    # The weight of what a clip norm keeps of them, relative to what it keeps of typical rows, and
-    # by how much that exceeds the weight of typical rows.
-    kept: float
-    more: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,43 +170,13 @@ class Frame:
         """Whether only a part of the curvature can be released."""
         return False
 
-    def kept_curvature(self, phi: Floats, clip: float, kept: float) -> Floats:
-        """What a clip norm keeps of the foreseen curvature.
-
-        ``kept``: of rows of typical length. It keeps less of long rows, and the indicator of a rare
-        category has no others.
-        """
-        curve = self.foresight.curvature(phi)
-        return np.asarray(kept * (curve + sum(one.more * one.moment for one in self._rare_rows(phi, clip))))
-
-    def cut_curvature(self, phi: Floats, clip: float, kept: float, longest: float) -> Floats:
-        """What a clip of rows removes from the directions of such indicators, in a released
-        curvature; ``longest``: in squares of their typical length.
-        """
-        rows, typical = self._rare_rows(phi, clip), self.weight(phi) * longest * self.coordinates.size
-        none = np.zeros((self.size, self.size))
-        return np.asarray(
-            kept * sum((one.kept * max(1 - typical / one.square, 0.0) * one.moment for one in rows), none)
-        )
-
     @property
     def rare_directions(self) -> list[Direction]:
-        """Those of such indicators, for a single predictor."""
+        """Those of indicators of rare categories, for a single predictor."""
         return [] if self.rare is None or self.predictors > 1 else self.rare.directions(self.coordinates)
 
-    def _rare_rows(self, phi: Floats, clip: float) -> list[RareRows]:
-        """The rows of rare categories, for each of their indicators."""
-        found = []
-        for one in self.rare_directions:
-            typical, there = self.foresight.kept(phi, clip / self.root_size, self.dispersion), self.about(phi, one.row)
-            own = max(float(np.trace(there.curvature(phi))) / self.size, _LEAST_WEIGHT * self.weight(phi))
-            part = there.kept(phi, clip / one.length, self.dispersion)
-            square = own * one.length**2 * (1.0 if self._keeps_whole_rows else part)
-            found.append(RareRows(one.moment, square, own * part / typical, own * part / typical - self.weight(phi)))
-        return found
-
     @property
-    def _keeps_whole_rows(self) -> bool:
+    def keeps_whole_rows(self) -> bool:
         """Whether a clipped score has the slope of the plain one or none, rather than a part."""
         return not self.model.family.label_free and self._score.expected(np.zeros(1), np.ones(1)) is None
 
