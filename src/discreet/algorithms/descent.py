@@ -164,6 +164,8 @@ class _Descent(Approach):
         last = plan.gradients(1.0, self.steps, self.saved)
         noise = self.source.noise_std(frame.gradient(phi, 1.0), last) / frame.count
         clip = sizes.best_clip(noise, variance, frame.count)
+        if plan.nominal:
+            clip = sizes.nearly_none_clipped(clip, noise, variance, frame.count)
         self.sampling_variance, self.noise_per_clip = variance / frame.count, noise
         risk = sizes.risk(clip, noise, variance, frame.count) * sizes.kept(clip) ** 2
         # As the budget grows the fit becomes the plain one: the model is not asked for the mean of
@@ -298,7 +300,9 @@ class _Descent(Approach):
             self.response.see(*frame.see_curvature(curvature, self.response.below, cut))
         self.keeps = level_keeps(seen)
         way = seen[-1:] if alone else seen
-        self.response.complete(foreseen, kept, self._above(phi), self.doubt, way, self.keeps, self._nonlinearity)
+        self.response.complete(
+            foreseen, kept, self._above(phi), self.doubt, way, self.keeps, self._nonlinearity, self._bend
+        )
 
     def _above(self, phi: Floats) -> Floats:
         """The curvature that the kept levels add to that below the clip norm."""
@@ -363,7 +367,7 @@ class _Descent(Approach):
         left = cut * foresight.kept(self.phi, clip / longest, self.frame.dispersion)
         bounded = self.model.family.label_free
         foreseen = self.response.steepest(left * foresight.curvature(self.phi) if bounded else self.response.seen)
-        rate = foresight.sharpest(self.phi) * self.longest_seen
+        rate = max(foresight.sharpest(at) for at in (self.phi, self.phi + step)) * self.longest_seen
         seen = Seen(self.response.seen, self.response.curvatures[-1].noise_std)
         faded = fading(self.spread, step, seen, foreseen, rate, farthest)
         return faded_groups(self.frame, faded, self.phi, step, farthest)

@@ -19,6 +19,7 @@ from discreet.algorithms.parts.labels import label_scale, octaves
 from discreet.algorithms.parts.measure import Bounds, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import carried_over, corrected, damped_inverse, no_flatter, positive
 from discreet.algorithms.parts.plan import Plan
+from discreet.algorithms.parts.rare_rows import Towards
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear, shrunk, signal
 from discreet.algorithms.parts.sizes import EDGES, Sizes, last_clear
@@ -294,11 +295,25 @@ def test_a_curvature_that_fell_between_points_is_remembered():
 
 def test_the_predictor_of_a_group_is_uncertain_where_its_weight_falls_and_nowhere_else():
     spread, row, change = Spread(np.diag([1e-4, 1e-3]), np.zeros((2, 2))), np.array([0.0, 5.0]), np.array([0.0, 0.2])
-    down = fading_group(spread, np.array([0.0, -0.19]), row, change, 1.0, 3.0)
-    up = fading_group(spread, np.array([0.0, 0.19]), row, change, 1.0, 3.0)
+    there = Foresight(GlmModel(family("bernoulli"), link("logit"), Labels(0.5, 0.5), np.zeros(1)), False, offset=-2.0)
+    reach = Towards(there, np.zeros(1))
+    down = fading_group(spread, np.array([0.0, -0.19]), row, change, reach, 3.0)
+    up = fading_group(spread, np.array([0.0, 0.19]), row, change, reach, 3.0)
     assert down.noise[1, 1] > 20 * spread.noise[1, 1]  # up to where no estimate exists
     assert down.noise[0, 0] == spread.noise[0, 0]
     assert up.noise == pytest.approx(spread.noise, rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "link_name", "ends"), [("bernoulli", "cloglog", (0, 1)), ("poisson", "log", (0,))])
+def test_a_group_whose_labels_are_all_at_an_end_has_no_step_that_is_long_enough(name, link_name, ends):
+    model = GlmModel(family(name), link(link_name), Labels(0.5, 0.5), np.zeros(1))
+    reach = Towards(Foresight(model, False, offset=0.3), np.zeros(1))
+    mean, slope = float(model.link.mean(0.3)), float(model.link.slope(0.3))
+    for end in ends:
+        assert np.isinf(reach(np.array([(end - mean) / slope * 1.0001])))[0]
+        assert reach.left((end - mean) / slope * 1.0001) == 0.0
+    towards = float(model.link.mean(0.5))  # the step that a label's mean asks for leads to it
+    assert reach(np.array([(towards - mean) / slope])) == pytest.approx([0.2], abs=1e-9)
 
 
 def test_a_step_along_a_fading_curvature_is_as_uncertain_as_how_far_it_should_go():
@@ -312,6 +327,15 @@ def test_a_step_along_a_fading_curvature_is_as_uncertain_as_how_far_it_should_go
     assert far.noise[1, 1] + far.sampling[1, 1] < 3.0**2
     as_foreseen = fading(spread, np.array([0.1, 0.95]), Seen(foreseen, 0.01), foreseen, 1.0, 3.0)
     assert as_foreseen.noise == pytest.approx(spread.noise)
+
+
+def test_without_a_step_and_noise_the_sampling_error_is_the_one_of_a_plain_fit():
+    """It was multiplied by up to 357 where columns had heavy tails, at any budget."""
+    spread = Spread(np.zeros((2, 2)), np.diag([0.04, 0.04]))
+    flat, foreseen = Seen(np.diag([1.0, 0.05]), 0.0), np.eye(2)
+    assert fading(spread, np.zeros(2), flat, foreseen, 30.0, 3.0).sampling == pytest.approx(spread.sampling)
+    half = fading(spread, np.array([0.0, 0.5]), flat, foreseen, 1.0, 3.0)  # half of the curvature is left
+    assert half.sampling[1, 1] == pytest.approx(2 * spread.sampling[1, 1], rel=0.01)
 
 
 def test_flat_directions_stay_flat_where_that_was_expected():

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.algorithms.parts.constants import constants
+from discreet.algorithms.parts.constants import FARTHEST, constants
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.rows import Floats
 
@@ -23,6 +23,8 @@ _MASSES = _MASSES / _MASSES.sum()
 # longer slopes labels are almost certain, and scores hardly determine the length. A line
 # search can go farther.
 _LENGTHS = np.concatenate([[0.0], np.geomspace(0.01, 3.0, 80)])
+# Rows make up a noticeable part of the curvature from this part on.
+_NOTICED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +74,12 @@ class Foresight:
         return float(_MASSES @ np.abs(there - here)) / (step * float(_MASSES @ (there + here)))
 
     def sharpest(self, phi: Floats) -> float:
-        """The largest such rate over the nodes."""
+        """The largest such rate of rows that make up a noticeable part of the curvature."""
         eta = self._eta(phi)
         here, there = self._weight(eta - 0.01), self._weight(eta + 0.01)
-        return float(np.max(np.abs(there - here) / np.maximum(0.01 * (there + here), 1e-300)))
-
-    def rise(self, phi: Floats) -> float:
-        """The relative change of the mean weight with the predictor."""
-        eta = self._eta(phi)
-        step = 0.01 * self.unit
-        here, there = float(_MASSES @ self._weight(eta - step)), float(_MASSES @ self._weight(eta + step))
-        return (there - here) / (step * (there + here))
+        parts = _MASSES * (here + there)
+        noticed = parts > _NOTICED * np.sum(parts)
+        return float(np.max((np.abs(there - here) / (0.01 * (there + here)))[noticed]))
 
     def typical_size(self, phi: Floats, dispersion: float) -> float:
         """The root mean square of the score sizes that a bound is compared with."""
@@ -152,6 +149,14 @@ class Foresight:
         if self.model.link.is_identity:
             return mean
         return float(self._middles(mean, np.array([float(np.linalg.norm(slopes))]))[0])
+
+    def shift_for(self, phi: Floats, mean: float) -> float:
+        """The shift of all predictors that gives this mean label; infinite if none does."""
+        constant, slopes = self._split(phi)
+        low, high = (float(self.model.link.mean(end)) for end in (-FARTHEST, FARTHEST))
+        if not low < mean < high:
+            return math.copysign(math.inf, mean - (low + high) / 2)
+        return self.constant_for(mean, slopes) - constant
 
     def _middle(self, mean: float) -> Floats:
         """The constant that gives this mean label, for each length of the slopes."""

@@ -119,12 +119,13 @@ def level_curvature(sizes: Sizes, bounds: Bounds, keeps: Sequence[float]) -> flo
     return sum(keep * sizes.share(low, top) for keep, (low, top) in zip(keeps, bounds.levels, strict=True))
 
 
-def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Sequence[float]) -> Floats:
+def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Sequence[float], trust: float) -> Floats:
     """The response, corrected by the change of the gradient between two points if
     it is clear of the noise.
 
     Powell's damped BFGS update, which stays positive definite. It corrects the response along the
-    way from the start to the optimum, where errors matter most.
+    way from the start to the optimum, where errors matter most. ``trust``: the part of the
+    correction that is error of the response at the later point, and not its change on the way.
     """
     step = later.phi - earlier.phi
     (before, first_noise), (after, second_noise) = earlier.gradient(keeps), later.gradient(keeps)
@@ -133,7 +134,7 @@ def secant(response: Floats, earlier: Measurement, later: Measurement, keeps: Se
     if length <= _TELLING * math.sqrt(len(step) * variance):
         return response
     rest = after - before - expected
-    rest = rest * clear(rest, variance)
+    rest = rest * clear(rest, variance) * trust
     rest = rest * min(1.0, 2 * length / max(float(np.linalg.norm(rest)), 1e-300))
     along, more = float(expected @ step), float(rest @ step)
     if more < -(1 - _LEAST_RESPONSE) * along:

@@ -37,7 +37,7 @@ SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
 # last steps twice, the first time with this part of the budget, to find a better point. Gradients
 # have little noise then, and standard errors get a larger share.
 _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
-REHEARSAL, _NOMINAL_DISPERSION = 0.2, 0.04
+REHEARSAL, _NOMINAL_DISPERSION, _NOMINAL_MOMENT = 0.2, 0.04, 0.15
 # If noise hides the classes' part of the curvature, steps must be short, and there are
 # more: number and shares.
 _ROUGH_STEPS = 10, 0.1, 0.15
@@ -142,7 +142,11 @@ class Plan:
     @property
     def moment(self) -> GDP:
         """The cost of the second moment of scores."""
-        return self.part(MOMENT)
+        return self.part(self._moment)
+
+    @property
+    def _moment(self) -> float:
+        return _NOMINAL_MOMENT if self.nominal else MOMENT
 
     @property
     def early(self) -> float:
@@ -158,7 +162,7 @@ class Plan:
             (CURVATURE, True),
             (CURVATURE, self.curved),
             (CURVATURE, self.rehearses),
-            (MOMENT, True),
+            (self._moment, True),
         )
         return sum(share for share, needed in asked if needed)
 

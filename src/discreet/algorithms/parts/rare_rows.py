@@ -6,10 +6,12 @@ Typical rows tell nothing of them, but their length, share and predictor are kno
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.measure import Measurement
 from discreet.algorithms.parts.uncertain import Spread, fading_group
@@ -69,9 +71,32 @@ def clipped_groups(last: Measurement, effect: float) -> Floats:
 def faded_groups(frame: Frame, spread: Spread, phi: Floats, step: Floats, farthest: float) -> Spread:
     """The covariances, wider where the weight of a category falls along the last step from phi."""
     for one in frame.rare_directions:
-        rise = frame.about(phi, one.row).rise(phi)
-        spread = fading_group(spread, step, one.row, one.change, rise, farthest)
+        spread = fading_group(spread, step, one.row, one.change, Towards(frame.about(phi, one.row), phi), farthest)
     return spread
+
+
+@dataclass(frozen=True, eq=False)
+class Towards:
+    """Steps of the predictor of rows that are alike (``there``): with the slope of the mean label
+    at phi, a step tells the mean label, and this tells the right step.
+
+    If all labels of the rows are the same, no step is long enough.
+    """
+
+    there: Foresight
+    phi: Floats
+
+    def __call__(self, lengths: Floats) -> Floats:
+        mean, slope = self.there.moments(self.phi)[0], self.there.slope(self.phi)
+        return np.array([self.there.shift_for(self.phi, mean + slope * length) for length in lengths])
+
+    def left(self, length: float) -> float:
+        (shift,) = self(np.array([length]))
+        if math.isinf(shift):
+            return 0.0
+        end = replace(self.there, offset=self.there.offset + shift)
+        weights = [float(np.trace(one.curvature(self.phi))) for one in (self.there, end)]
+        return min(weights[1] / max(weights[0], 1e-300), 1.0)
 
 
 def _rare_rows(frame: Frame, phi: Floats, clip: float) -> list[RareRows]:

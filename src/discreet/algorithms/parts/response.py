@@ -110,10 +110,12 @@ class Response:
         measurements: Sequence[Measurement],
         keeps: Sequence[float],
         nonlinearity: Callable[[Floats], float],
+        bend: Callable[[Floats, Floats], float],
     ) -> None:
         """Add levels, which keep ``above`` of the curvature, and the change of
         gradients between points. ``foreseen``: the response below the clip norm, which keeps
-        ``kept`` of the curvature of typical rows.
+        ``kept`` of the curvature of typical rows. ``bend``: the relative error of a response along
+        the way between two points, which differs from that at its end.
 
         If all rows of a group are clipped the gradient hardly responds, until a step
         brings them back. So no direction is taken to be much flatter than foreseen, unless
@@ -122,7 +124,8 @@ class Response:
         full = self.seen = self.below + above
         for earlier, later in pairwise(measurements):
             if nonlinearity(later.phi - earlier.phi) < 1:
-                full = secant(full, earlier, later, keeps)
+                known, off = doubt / 2, bend(earlier.phi, later.phi)
+                full = secant(full, earlier, later, keeps, known**2 / max(known**2 + off**2, 1e-300))
         typical = float(np.trace(foreseen)) / len(foreseen)
         least = min(max(_LEAST_SEEN, doubt / 2), _LEAST)
         self.full = no_flatter(full, foreseen, least)

@@ -23,6 +23,8 @@ _MIDDLES = np.concatenate([[EDGES[0] / 2], np.sqrt(EDGES[1:] * EDGES[:-1]), [EDG
 _CLIPS = 2.0 ** np.arange(-3.0, 9.01, 0.25)
 # Those of a mean, in the largest norms seen.
 _WIDE = 2.0 ** np.arange(-2.0, 1.01, 0.25)
+# If noise is negligible, the clip norm leaves this much room above the largest norm.
+_ROOM, _NO_NOISE = math.sqrt(2), 0.01
 # A larger clip norm has less bias if the model is wrong: the largest one that increases the
 # risk by at most this part.
 SLACK = 0.05
@@ -141,6 +143,12 @@ class Sizes:
         good = np.flatnonzero((risks <= (1 + SLACK) * risks.min()) & (_CLIPS * self.unit <= self.top * (1 + 1e-9)))
         best = good[-1] if len(good) else int(np.argmin(risks))
         return max(float(_CLIPS[best]) * self.unit, _LEAST * math.sqrt(self.mean_square()))
+
+    def nearly_none_clipped(self, clip: float, noise_per_clip: float, variance: float, rows: float) -> float:
+        """A clip norm that later steps hardly reach, if its noise is negligible: scores change with
+        each step, and the curvature of a clipped row is lost.
+        """
+        return max(clip, min(_ROOM * self.top, _NO_NOISE * math.sqrt(variance / rows) / noise_per_clip))
 
     def widest_clip(self, noise_per_clip: float) -> float:
         """The clip norm of a mean that has the smallest predicted error.

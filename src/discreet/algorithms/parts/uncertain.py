@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +28,8 @@ _FLATTEST, _FLATTEST_SEEN, _STEEPEST = 0.03, 1e-4, 4.0
 _MORE = 1.0
 # A curvature is certainly smaller than foreseen by this many standard deviations of its noise.
 _SURE = 2.0
+# A curvature falls by at most this part.
+_ALL = 1 - 1e-12
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(15)
 _MASSES = _MASSES / _MASSES.sum()
 
@@ -37,6 +40,10 @@ class Spread:
 
     noise: Floats
     sampling: Floats
+
+    def turned(self, noise: Floats, sampling: Floats) -> Spread:
+        """Each covariance, of errors that are multiplied by a matrix."""
+        return Spread(noise @ self.noise @ noise.T, sampling @ self.sampling @ sampling.T)
 
 
 def spread(
@@ -72,55 +79,78 @@ def fading(spread: Spread, step: Floats, response: Seen, foreseen: Floats, rate:
     A Newton step assumes a constant curvature. Rows whose weights decrease along the step, such as
     those of a group with only one class, respond less and less. If the curvature falls like
     exp(-rate t), a step of length s should be -log(1 - rate s) / rate, and no step is long enough
-    for rate s >= 1 (no maximum likelihood estimate exists). The uncertainty of each direction is
-    that of such a step, given the noise and sampling error of s, up to ``farthest``.
+    for rate s >= 1 (no maximum likelihood estimate exists).
 
     ``rate``: the largest rate at which the weight of the longest rows falls. The curvature falls as
     fast if it is far smaller than foreseen for rows of all lengths: few rows then contribute to it,
     and their weights are falling.
     """
     values, directions, coordinates = relative_directions(response.curvature, foreseen)
-    scales = np.ones(len(values))
-    covariance = coordinates @ (spread.noise + spread.sampling) @ coordinates.T
+    turned = Spread(coordinates @ spread.noise @ coordinates.T, coordinates @ spread.sampling @ coordinates.T)
+    scales = np.ones((2, len(values)))
     for index, value in enumerate(values):
         length = float(np.linalg.norm(directions[:, index]))
         falls = rate * max(1 - (value + _SURE * response.noise_std * length**2) ** 2, 0.0)
-        deviation = math.sqrt(max(float(covariance[index, index]), 0.0)) * length
-        if falls <= 0 or deviation <= 0:
-            continue
-        along = abs(float(coordinates[index] @ step)) * length
-        scales[index] = _widening(along, deviation, falls, falls, farthest)
-    turn = (directions * scales) @ coordinates
-    return Spread(turn @ spread.noise @ turn.T, turn @ spread.sampling @ turn.T)
+        if falls > 0:
+            along = length * np.eye(len(values))[index]
+            scales[:, index] = _widened(turned, coordinates @ step, along, Exponential(falls), farthest)
+    turns = [(directions * some) @ coordinates for some in scales]
+    return spread.turned(*turns)
 
 
-def fading_group(spread: Spread, step: Floats, row: Floats, change: Floats, rate: float, farthest: float) -> Spread:
-    """The covariances, wider for the predictor of a rare category, whose rows are alike.
+def fading_group(spread: Spread, step: Floats, row: Floats, change: Floats, reach: Reach, farthest: float) -> Spread:
+    """The covariances, wider for the predictor of a rare category, whose rows are alike: their
+    model tells how far the step should be.
 
-    ``rate``: the relative change of their weight with their predictor. ``row``: the mean of z in
-    the category; ``change``: that of phi that moves the predictor of such rows alone by 1.
+    ``row``: the mean of z in the category; ``change``: that of phi that moves the predictor of such
+    rows alone by 1.
     """
-    deviation = math.sqrt(max(float(row @ (spread.noise + spread.sampling) @ row), 0.0))
-    if deviation <= 0:
-        return spread
-    # Where the predictor rises, a rising weight is none of concern, and conversely.
-    scale = _widening(float(row @ step), deviation, max(rate, 0.0), max(-rate, 0.0), farthest)
-    if scale <= 1:
-        return spread
-    turn = np.eye(len(row)) + (scale - 1) * np.outer(change, row)
-    return Spread(turn @ spread.noise @ turn.T, turn @ spread.sampling @ turn.T)
+    scales = _widened(spread, step, row, reach, farthest)
+    return spread.turned(*(np.eye(len(row)) + (scale - 1) * np.outer(change, row) for scale in scales))
 
 
-def _widening(along: float, deviation: float, down: float, up: float, farthest: float) -> float:
-    """The factor of a step's standard deviation, if the curvature falls at these rates below and
-    above the last point.
+class Reach(Protocol):
+    """How far steps should be whose lengths assume a constant curvature, and what is left of the
+    curvature there.
     """
-    lengths = along + deviation * _NODES
-    falls = np.where(lengths < 0, down, up)
-    part = np.minimum(falls * np.abs(lengths), 1.0)
-    longer = np.minimum(-np.log1p(-part) / np.maximum(falls, 1e-300), farthest)
-    off = np.sign(lengths) * np.maximum(longer, np.abs(lengths)) - along
-    return math.sqrt(max(float(_MASSES @ off**2), deviation**2)) / deviation
+
+    def __call__(self, lengths: Floats) -> Floats: ...
+
+    def left(self, length: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """The curvature falls like exp(-rate |t|)."""
+
+    rate: float
+
+    def __call__(self, lengths: Floats) -> Floats:
+        return np.asarray(-np.sign(lengths) * np.log1p(-np.minimum(self.rate * np.abs(lengths), _ALL)) / self.rate)
+
+    def left(self, length: float) -> float:
+        return 1 - min(self.rate * abs(length), _ALL)
+
+
+def _widened(spread: Spread, step: Floats, row: Floats, reach: Reach, farthest: float) -> tuple[float, float]:
+    """The factors of the noise and the sampling error of a predictor, whose coefficients are
+    ``row``, by the end of this step.
+
+    The noise is that of a step of its right length, up to ``farthest``, given the noise in the
+    length. The sampling error is what a fit without privacy would state at the end of the step:
+    that of a smaller curvature.
+    """
+    noise, chance = (math.sqrt(max(float(row @ one @ row), 0.0)) for one in (spread.noise, spread.sampling))
+    along = float(row @ step)
+    wider = 1.0
+    if noise > 0:
+        lengths = along + noise * _NODES
+        right = np.sign(lengths) * np.clip(
+            np.abs(reach(lengths)), np.abs(lengths), np.maximum(farthest, np.abs(lengths))
+        )
+        wider = math.sqrt(max(float(_MASSES @ (right - along) ** 2), noise**2)) / noise
+    flatter = 1 / math.sqrt(max(reach.left(along), 1 - _ALL))
+    return wider, max(min(flatter, farthest / max(chance, 1e-300)), 1.0)
 
 
 def likely_inverses(
