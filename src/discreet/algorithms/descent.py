@@ -144,7 +144,7 @@ class _Descent(Approach):
         unit = frame.typical_norm(phi)
         questions: list[Question] = [
             (frame.histogram(phi, unit), plan.part(shares.HISTOGRAM)),
-            (frame.lengths(phi), plan.part(shares.LENGTHS)),
+            (frame.lengths(phi, weighted=plan.nominal), plan.part(shares.LENGTHS)),
         ]
         if plan.asks_dispersion:
             questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
@@ -297,7 +297,7 @@ class _Descent(Approach):
             self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), foreseen)
         if curvature is not None:
             cut = cut_curvature(frame, phi, clip, kept, self.longest)
-            self.response.see(*frame.see_curvature(curvature, self.response.below, cut))
+            self.response.see(*frame.see_curvature(curvature, self.response.below, cut), len(seen))
         self.keeps = level_keeps(seen)
         way = seen[-1:] if alone else seen
         self.response.complete(

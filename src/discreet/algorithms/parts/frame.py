@@ -141,10 +141,17 @@ class Frame:
         rule = Rule(size, self._law, laws.SIZE, unit)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES)
 
-    def lengths(self, phi: Floats) -> SizeHistogram:
-        """The histogram of row lengths, in typical lengths."""
-        # A local: a function that held this frame would send the source to a cluster.
-        typical = self.root_size
+    def lengths(self, phi: Floats, *, weighted: bool = False) -> SizeHistogram:
+        """The histogram of row lengths, in typical lengths; ``weighted``: of rows of the curvature."""
+        # Locals: a function that held this frame would send the source to a cluster.
+        typical, family, link = self.root_size, self.model.family, self.model.link
+        if weighted:
+            typical *= math.sqrt(self.weight(phi))
+
+            def weigh(y: Floats, eta: Floats, length: Floats) -> Floats:
+                return np.sqrt(family.weight(eta, link)) * length / typical + 0 * y
+
+            return SizeHistogram(self.coordinates.map(phi), self.model.labels, weigh, EDGES, label="lengths of rows")
         rule = Rule(lambda y, eta, length: length / typical + 0 * y, self._law, laws.LENGTH, typical)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES, label="lengths of rows")
 

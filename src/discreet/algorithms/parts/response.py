@@ -54,6 +54,8 @@ class Response:
     rough: bool = False
     # Whether rows have weights, because the link is curved.
     weighted: bool = False
+    # The number of measurements when a curvature was last released.
+    released_at: int = 0
     full: Floats = field(init=False)
     flatter: Floats = field(init=False)
     cautious: Floats = field(init=False)
@@ -83,9 +85,11 @@ class Response:
             replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
         ]
 
-    def see(self, below: Floats, seen: Seen) -> None:
-        """Add a released curvature, and its combination with the expected one."""
-        self.below = below
+    def see(self, below: Floats, seen: Seen, measurements: int) -> None:
+        """Add a curvature that was released with the last of these measurements, and its
+        combination with the expected one.
+        """
+        self.below, self.released_at = below, measurements
         self.curvatures.append(seen)
 
     def released(self) -> Seen:
@@ -122,10 +126,11 @@ class Response:
         its curvature is measured.
         """
         full = self.seen = self.below + above
-        for earlier, later in pairwise(measurements):
+        for number, (earlier, later) in enumerate(pairwise(measurements), start=2):
             if nonlinearity(later.phi - earlier.phi) < 1:
-                known, off = doubt / 2, bend(earlier.phi, later.phi)
-                full = secant(full, earlier, later, keeps, known**2 / max(known**2 + off**2, 1e-300))
+                # After the last release nothing else tells how the response has changed.
+                known, off = doubt / 2, bend(earlier.phi, later.phi) if number <= self.released_at else 0.0
+                full = secant(full, earlier, later, keeps, 1 / (1 + (off / max(known, 1e-300)) ** 2))
         typical = float(np.trace(foreseen)) / len(foreseen)
         least = min(max(_LEAST_SEEN, doubt / 2), _LEAST)
         self.full = no_flatter(full, foreseen, least)
