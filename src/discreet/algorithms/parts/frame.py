@@ -142,10 +142,17 @@ class Frame:
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES)
 
     def lengths(self, phi: Floats) -> SizeHistogram:
-        """The histogram of row lengths, in typical lengths."""
-        # A local: a function that held this frame would send the source to a cluster.
-        typical = self.root_size
+        """The histogram of row lengths, in typical lengths.
+
+        Rows far out along the steep link of an index model make up most of its curvature, so
+        lengths are counted with the slope there.
+        """
+        # Locals: a function that held this frame would send the source to a cluster.
+        family, link, typical = self.model.family, self.model.link, self.root_size
         rule = Rule(lambda y, eta, length: length / typical + 0 * y, self._law, laws.LENGTH, typical)
+        if self.model.single_index:
+            typical *= math.sqrt(self.weight(phi))
+            rule = Rule(lambda y, eta, length: np.sqrt(family.weight(eta, link)) * length / typical + 0 * y, None, 0)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES, label="lengths of rows")
 
     def weight(self, phi: Floats) -> float:
