@@ -12,8 +12,7 @@ from scipy.special import softmax
 
 from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.class_foresight import ClassForesight
-from discreet.algorithms.parts.class_frame import LENGTHS
-from discreet.algorithms.parts.many_predictors import best_length
+from discreet.algorithms.parts.many_predictors import LENGTHS, best_length
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.engines.memory import MemoryEngine

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -52,15 +52,15 @@ class Looked(Protocol):
 
     def whitened(
         self, coordinates: Coordinates, rounds: int, length: float, *, typical: bool
-    ) -> tuple[Whitening, Any, Floats]:
+    ) -> tuple[Whitening, Frame, Floats]:
         """White coordinates, the frame in them, and a first point."""
         ...
 
-    def line_searched(self, frame: Any, phi: Floats, cost: GDP, step_noise: float) -> tuple[Any, Floats] | None:
+    def line_searched(self, frame: Frame, phi: Floats, cost: GDP, step_noise: float) -> tuple[Frame, Floats] | None:
         """Frame and point after a line search; None if it does not pay."""
         ...
 
-    def constants(self, frame: Any, phi: Floats) -> tuple[Floats, float]:
+    def constants(self, frame: Frame, phi: Floats) -> tuple[Floats, float]:
         """The constants by the look, with phi's slopes, and the variance of their noise."""
         ...
 

@@ -96,8 +96,7 @@ class Frame:
     @property
     def penalty(self) -> Floats:
         """The Hessian of the user's penalty, per row."""
-        matrix = self.coordinates.matrix[:, 1:]
-        return np.asarray((matrix * self.model.penalty) @ matrix.T / self.count)
+        return self.model.penalty_in(self.coordinates) / self.count
 
     def ask(self, *questions: tuple[Query, GDP]) -> Sequence[Answer]:
         """All answers from one pass over the rows."""
@@ -109,7 +108,7 @@ class Frame:
         """
         return min(max(self.foresight.typical_size(phi, self.dispersion) * self.root_size, _LEAST_NORM), _MOST_NORM)
 
-    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> GradientSum:
+    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> Query:
         """The sum of scores clipped at ``top``, minus that of scores clipped at ``bottom``."""
         rows = self._clipped_rows(phi)
 
@@ -129,7 +128,7 @@ class Frame:
         rule = Rule(lambda y, eta, length: score.at(y, eta, clip / length).score, self._law, laws.SCORE, clip)
         return GradientSum(linear, self.model.labels, rule, clip, 1.0, "mean score")
 
-    def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
+    def histogram(self, phi: Floats, unit: float) -> Query:
         """The histogram of the norms of scores, in cells of ``EDGES`` units,
         without rows of weight 0.
         """
@@ -141,7 +140,7 @@ class Frame:
         rule = Rule(size, self._law, laws.SIZE, unit)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES)
 
-    def lengths(self, phi: Floats) -> SizeHistogram:
+    def lengths(self, phi: Floats) -> Query:
         """The histogram of row lengths, in typical lengths.
 
         Rows far out along the steep link of an index model make up most of its curvature, so
@@ -212,7 +211,7 @@ class Frame:
             norm,
         )
 
-    def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
+    def scores_moment(self, phi: Floats, clip: float) -> Query:
         """The second moment of clipped scores: the middle of the sandwich covariance."""
         rows = self._clipped_rows(phi)
         return WeightedMoment(

@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.class_foresight import ClassForesight
-from discreet.algorithms.parts.class_frame import LENGTHS, ClassFrame
+from discreet.algorithms.parts.class_frame import ClassFrame
+from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.labels import label_scale
 from discreet.algorithms.parts.looks import Columns, columns_question
 from discreet.algorithms.parts.plan import Plan
@@ -19,8 +20,13 @@ from discreet.algorithms.steps.first_look import Scaling, look_twice
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import ClassShares, LabelScale, Whitening, whiten_classes
 from discreet.privacy import GDP
-from discreet.rows import Floats, Source
-from discreet.rows.class_scores import ClassCounts, contrasts
+from discreet.rows import Floats, LinearMap, Source
+from discreet.rows.class_scores import ClassCounts, ClassProfile, contrasts
+
+# Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor,
+# and the clip of a row's derivative there.
+LENGTHS = np.array([0.4, 0.8, 1.2, 1.8, 2.7, 4, 6, 9])
+_PROFILE_BOUND = 2.0
 
 
 def best_length(rises: Floats) -> float:
@@ -61,7 +67,7 @@ class ManyPredictors:
 
     def whitened(
         self, coordinates: Coordinates, rounds: int, length: float, *, typical: bool
-    ) -> tuple[Whitening, ClassFrame, Floats]:
+    ) -> tuple[Whitening, Frame, Floats]:
         """White coordinates, and a start that corresponds to the differences of the class means in
         them.
         """
@@ -78,19 +84,16 @@ class ManyPredictors:
             columns.rare,
         )
         first, turn = int(white.coordinates.constant), contrasts(model.classes)
-        foresight = ClassForesight(model, bool(first), classes=model.classes)
-        frame = ClassFrame(source, model, white.coordinates, foresight, self.scaling.count, 1.0)
+        frame = ClassFrame(source, model, white.coordinates, self._foresight, self.scaling.count, 1.0)
         moments = cross @ turn
         seen = moments[first:]
         moments[first:] = beyond_noise(seen.reshape(-1), noise_std).reshape(seen.shape)
         moments[:first] = self.shares.parts @ turn
         start = np.zeros(moments.shape)
         start[:first] = np.log(self.shares.parts) @ turn
-        return white, frame, foresight.explaining(moments, start)
+        return white, frame, self._foresight.explaining(moments, start)
 
-    def line_searched(
-        self, frame: ClassFrame, phi: Floats, cost: GDP, step_noise: float
-    ) -> tuple[ClassFrame, Floats] | None:
+    def line_searched(self, frame: Frame, phi: Floats, cost: GDP, step_noise: float) -> tuple[Frame, Floats] | None:
         """All slopes times one factor, if noise allows it to be found."""
         first = frame.constants
         psi = phi.reshape(-1, frame.predictors)
@@ -99,7 +102,7 @@ class ManyPredictors:
         if longest <= 0:
             return None
         unit = np.concatenate([np.zeros(first), slopes.reshape(-1) / longest])
-        query = frame.profile(unit, [self._with_constants(frame, length * unit) for length in LENGTHS])
+        query = self._profile(frame, unit)
         noise_std = self.source.noise_std(query, cost) / frame.count
         curve = float(unit @ frame.foresight.curvature(phi) @ unit)
         if not self.plan.searches(noise_std / max(curve * max(longest, 1.0), 1e-300)):
@@ -107,13 +110,27 @@ class ManyPredictors:
         (answer,) = frame.ask((query, cost))
         return frame, self._with_constants(frame, best_length(answer.value[:, 0]) * unit)
 
-    def _with_constants(self, frame: ClassFrame, phi: Floats) -> Floats:
+    def _profile(self, frame: Frame, unit: Floats) -> ClassProfile:
+        """The derivative of the loss along the slopes ``unit``, at points of other lengths and the
+        constants that go with them.
+        """
+        turn, first = contrasts(self.model.classes), frame.constants
+        matrix = turn @ unit.reshape(-1, frame.predictors).T @ frame.coordinates.matrix
+        points = [self._with_constants(frame, length * unit) for length in LENGTHS]
+        constants = np.array([turn @ phi[:first] if first else np.zeros(len(turn)) for phi in points])
+        return ClassProfile(LinearMap(matrix), self.model.labels, LENGTHS, constants, _PROFILE_BOUND)
+
+    def _with_constants(self, frame: Frame, phi: Floats) -> Floats:
         """Slopes with the constants that give the classes' shares."""
         phi, first = phi.copy(), frame.constants
         if first:
             phi[:first], _ = self.constants(frame, phi)
         return phi
 
-    def constants(self, frame: ClassFrame, phi: Floats) -> tuple[Floats, float]:
+    def constants(self, frame: Frame, phi: Floats) -> tuple[Floats, float]:
         """The constants that give the classes' shares, and the variance of the noise in them."""
-        return frame.foresight.constants_for(self.shares.parts, phi), self.shares.variance
+        return self._foresight.constants_for(self.shares.parts, phi), self.shares.variance
+
+    @property
+    def _foresight(self) -> ClassForesight:
+        return ClassForesight(self.model, self.model.origin is None, classes=self.model.classes)

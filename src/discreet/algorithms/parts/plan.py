@@ -98,7 +98,7 @@ class Plan:
     rows: int | None = None
 
     def part(self, share: float) -> GDP:
-        return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
+        return self.budget.part(share)
 
     def reduced(self, part: float) -> Plan:
         """The same with a part of the budget."""

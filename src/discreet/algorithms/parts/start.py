@@ -68,7 +68,9 @@ class Start:
         return self.plan.gradients(share, self.steps, self.saved - mean_share)
 
 
-def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None, rare: RareColumns | None) -> Coordinates:
+def first_coordinates(
+    model: GlmModel, scaling: Scaling, guess: Guess | None, rare: RareColumns | None = None
+) -> Coordinates:
     """The public rows' white coordinates, or features that are centred and divided by a common
     scale; columns that may be indicators of rare categories, by that of an indicator.
     """
