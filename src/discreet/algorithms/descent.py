@@ -31,10 +31,11 @@ from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach
 from discreet.algorithms.parts.errors import Estimated, estimated
 from discreet.algorithms.parts.index_approach import IndexApproach
+from discreet.algorithms.parts.index_plan import IndexPlan
 from discreet.algorithms.parts.labels import octaves
 from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.limits import best_limits
-from discreet.algorithms.parts.plan import IndexPlan, Plan
+from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.prediction import predicted
 from discreet.algorithms.parts.shrink import signal
 from discreet.algorithms.parts.start import Start

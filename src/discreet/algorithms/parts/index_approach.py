@@ -23,8 +23,8 @@ from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.filter import Filter
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.index_plan import WHITENING, IndexPlan
 from discreet.algorithms.parts.looks import Columns
-from discreet.algorithms.parts.plan import IndexPlan
 from discreet.algorithms.parts.start import Start
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
@@ -130,7 +130,7 @@ class IndexApproach:
         """
         width, radius = self.model.width, 1.2 * self._longer * self.seen.x_norm
         query = SecondMoment(np.zeros(width), 1.0, radius, 0.0, 1.0, 1.0, 0.5 * radius, 0.0, "second moment of (1, x)")
-        answer = self.source.sum(query, self.plan.part(shares.INDEX_WHITENING))
+        answer = self.source.sum(query, self.plan.part(WHITENING))
         moment = answer.value[:-1, :-1].copy()
         moment[0] /= query.weight_1
         moment[:, 0] /= query.weight_1
