@@ -29,7 +29,7 @@ import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach
-from discreet.algorithms.parts.errors import Estimated, estimated
+from discreet.algorithms.parts.estimate import Estimated, estimated
 from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.index_plan import IndexPlan
 from discreet.algorithms.parts.labels import octaves

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.algorithms.parts.errors import Estimated
+from discreet.algorithms.parts.estimate import Estimated
 from discreet.algorithms.parts.frame import FARTHEST
 from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.line_search import nearest, profile
