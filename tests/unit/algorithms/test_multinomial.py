@@ -19,7 +19,7 @@ from discreet.engines.memory import MemoryEngine
 from discreet.glm import Bernoulli, link
 from discreet.privacy import Budget
 from discreet.rows import Labels
-from discreet.rows.class_scores import contrasts
+from discreet.rows.contrasts import contrasts
 
 WIDTH, CLASSES = 3, 4
 

@@ -21,8 +21,8 @@ from discreet.rows.class_scores import (
     ClassScoresMoment,
     ClassSizes,
     ClassWeightedMoment,
-    contrasts,
 )
+from discreet.rows.contrasts import contrasts
 
 # Noise that moves the eigenvalues of the full curvature by this part of them hides it.
 _HIDDEN = 1.0

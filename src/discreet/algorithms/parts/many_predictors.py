@@ -21,7 +21,8 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import ClassShares, LabelScale, Whitening, whiten_classes
 from discreet.privacy import GDP
 from discreet.rows import Floats, LinearMap, Source
-from discreet.rows.class_scores import ClassCounts, ClassProfile, contrasts
+from discreet.rows.class_scores import ClassCounts, ClassProfile
+from discreet.rows.contrasts import contrasts
 
 # Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor,
 # and the clip of a row's derivative there.
