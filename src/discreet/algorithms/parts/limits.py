@@ -44,6 +44,17 @@ class Limits:
         return replace(self, sizes=self.sizes.scaled(factor), bounds=self.bounds.scaled(factor))
 
 
+def best_bounds(sizes: Sizes, noise_per_clip: float, variance: float, count: float, size: int) -> Bounds:
+    """The clip norm with the smallest predicted error, and the levels above it that may matter.
+
+    ``noise_per_clip``: in a mean of scores that are clipped at 1; ``variance``: of a coordinate of
+    the unclipped score. Forecasts call this as well (planning/descent.py).
+    """
+    clip = sizes.best_clip(noise_per_clip, variance, count)
+    risk = sizes.risk(clip, noise_per_clip, variance, count) * sizes.kept(clip) ** 2
+    return Bounds(clip, tuple(sizes.levels(clip, noise_per_clip / math.sqrt(LEVEL_SHARE), risk, size)))
+
+
 def best_limits(start: Start) -> tuple[Start, Limits]:
     """The start with what is known of the dispersion, and the bounds there.
 
@@ -70,12 +81,10 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     sizes = Sizes.read(histogram.value[:, 0], histogram.noise_std, unit, label_free)
     variance = frame.dispersion * frame.weight(phi) if label_free else sizes.mean_square() / frame.size
     noise = source.noise_std(frame.gradient(phi, 1.0), start.gradients(1.0)) / frame.count
-    clip = sizes.best_clip(noise, variance, frame.count)
-    risk = sizes.risk(clip, noise, variance, frame.count) * sizes.kept(clip) ** 2
-    bounds = Bounds(clip, tuple(sizes.levels(clip, noise / math.sqrt(LEVEL_SHARE), risk, frame.size)))
+    bounds = best_bounds(sizes, noise, variance, frame.count, frame.size)
     # As the budget grows the fit becomes the plain one: the model is not asked for the mean of
     # scores that nothing clips, and labels in the declared range are as they are.
-    frame = replace(frame, centred=not sizes.all_within(clip))
+    frame = replace(frame, centred=not sizes.all_within(bounds.clip))
     # Skewed labels could move a constant, if scores are clipped.
     moves = frame.constants == 1 and not label_free and not model.single_index
     mean_share = shares.MEAN if bounds.levels and moves else 0.0

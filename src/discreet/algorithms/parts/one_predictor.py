@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from discreet.algorithms.parts.looks import Columns, Question, columns_question,
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.start import start
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.exposure import offset_of
 from discreet.algorithms.steps.first_look import Scaling, look_twice
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import LabelScale, Whitening, whiten_labels
@@ -52,11 +52,7 @@ class OnePredictor:
         columns, answers = Columns.read(model.width, scaling, rest)
         counts = None if histogram is None else answers.pop(0)
         scaling, label, spent = look_again(source, model, plan, x_radius, scaling, counts)
-        offset = 0.0
-        if model.exposure is not None:
-            low, high = model.exposure
-            mean = float(answers.pop(0).value[0, 0]) * high / scaling.count
-            offset = math.log(min(max(mean, low), high))
+        offset = 0.0 if model.exposure is None else offset_of(answers.pop(0), model.exposure, scaling.count)
         return cls(source, model, plan, scaling, label, columns, spent, offset)
 
     @property
