@@ -6,7 +6,7 @@ These need not be exact. Gradients that are released later correct the remaining
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -74,10 +74,15 @@ class Approach:
     plan: Plan
     guess: Guess | None
 
+    looked: Looked = field(init=False)
+    # The first point, and the rounds of whitening that it took.
+    start: Start = field(init=False)
+    rounds: int = field(init=False)
+
     def look(self, x_radius: float) -> None:
         """Scales of rows and labels."""
         kind = OnePredictor if self.model.classes == 2 else ManyPredictors
-        self.looked: Looked = kind.look(self.source, self.model, self.plan, x_radius)
+        self.looked = kind.look(self.source, self.model, self.plan, x_radius)
 
     def whiten(self) -> None:
         """White coordinates, and a first point in them."""
@@ -100,24 +105,22 @@ class Approach:
         if self.guess is not None and self.guess.coefficients is not None:
             public = frame.coordinates.phi(self.guess.coefficients)
             phi = self._nearer_start(frame, phi, public)
-        self.rounds, self.start = (
-            white.rounds,
-            Start(
-                plan,
-                frame,
-                phi,
-                looked.label,
-                looked.columns,
-                scaling.used(self.source.public_rows),
-                scaling.x_centre,
-                white,
-                saved=-looked.spent - last_search + shares.WHITENING * (1 - white.spent),
-                # A last search after a second look is a pass as well.
-                more_rounds=max(white.rounds - rounds, 0) + (looked_twice and last_search > 0),
-                last_search=last_search,
-                public=public,
-                constants=looked.constants,
-            ),
+        self.rounds = white.rounds
+        self.start = Start(
+            plan,
+            frame,
+            phi,
+            looked.label,
+            looked.columns,
+            scaling.used(self.source.public_rows),
+            scaling.x_centre,
+            white,
+            saved=-looked.spent - last_search + shares.WHITENING * (1 - white.spent),
+            # A last search after a second look is a pass as well.
+            more_rounds=max(white.rounds - rounds, 0) + (looked_twice and last_search > 0),
+            last_search=last_search,
+            public=public,
+            constants=looked.constants,
         )
 
     def _nearer_start(self, frame: Frame, *candidates: Floats) -> Floats:
