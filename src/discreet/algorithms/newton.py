@@ -28,7 +28,7 @@ from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import definite, projected
 from discreet.glm import ClippedScore
 from discreet.privacy import GDP, Budget
-from discreet.rows import CurvatureSum, Floats, ScoreSum, Source
+from discreet.rows import CurvatureSum, Floats, Source, score_sum
 
 # Shares of mu^2: the first look (without and with public rows), and the
 # Hessians' share of the rest.
@@ -155,7 +155,7 @@ class _Search:
         """Privacy: two sums."""
         linear_map, labels, clip = self.coordinates.map(beta), self.model.labels, self._clip()
         score = ClippedScore(self.model.family, self.model.link, labels.low, labels.high, max(self.dispersion, 1e-3))
-        gradient = self.source.sum(ScoreSum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
+        gradient = self.source.sum(score_sum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
         slope_norm = self._slope_norm()
         query = CurvatureSum(
             map=linear_map,
