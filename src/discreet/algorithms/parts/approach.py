@@ -7,62 +7,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.looks import Columns, Question, moved
+from discreet.algorithms.parts.looks import Question, moved
 from discreet.algorithms.parts.many_predictors import ManyPredictors
 from discreet.algorithms.parts.newton_step import foreseen
 from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.one_predictor import OnePredictor
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.start import Start, first_coordinates, resembles_public
-from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
-from discreet.algorithms.steps.whitening import LabelScale, Whitening
 from discreet.privacy import GDP
 from discreet.rows import Floats, Source
-
-
-class Looked(Protocol):
-    """What the first look tells, and how a model of this kind starts from there."""
-
-    @property
-    def scaling(self) -> Scaling: ...
-
-    @property
-    def label(self) -> LabelScale: ...
-
-    @property
-    def columns(self) -> Columns: ...
-
-    @property
-    def spent(self) -> float:
-        """The share of the budget that a second look cost."""
-        ...
-
-    @property
-    def last_search(self) -> float:
-        """The share of the budget to keep for a search along the last predictor, or 0."""
-        ...
-
-    def whitened(
-        self, coordinates: Coordinates, rounds: int, length: float, *, typical: bool
-    ) -> tuple[Whitening, Frame, Floats]:
-        """White coordinates, the frame in them, and a first point."""
-        ...
-
-    def line_searched(self, frame: Frame, phi: Floats, cost: GDP, step_noise: float) -> tuple[Frame, Floats] | None:
-        """Frame and point after a line search; None if it does not pay."""
-        ...
-
-    def constants(self, frame: Frame, phi: Floats) -> tuple[Floats, float]:
-        """The constants by the look, with phi's slopes, and the variance of their noise."""
-        ...
 
 
 @dataclass
@@ -74,15 +33,16 @@ class Approach:
     plan: Plan
     guess: Guess | None
 
-    looked: Looked = field(init=False)
+    # What the look tells, and how a model of this kind starts from there.
+    looked: OnePredictor | ManyPredictors = field(init=False)
     # The first point, and the rounds of whitening that it took.
     start: Start = field(init=False)
     rounds: int = field(init=False)
 
     def look(self, x_radius: float) -> None:
         """Scales of rows and labels."""
-        kind = OnePredictor if self.model.classes == 2 else ManyPredictors
-        self.looked = kind.look(self.source, self.model, self.plan, x_radius)
+        asked = self.source, self.model, self.plan, x_radius
+        self.looked = OnePredictor.look(*asked) if self.model.classes == 2 else ManyPredictors.look(*asked)
 
     def whiten(self) -> None:
         """White coordinates, and a first point in them."""

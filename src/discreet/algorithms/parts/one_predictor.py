@@ -25,7 +25,7 @@ from discreet.rows import ExposureSum, Floats, Source
 
 @dataclass(frozen=True, eq=False)
 class OnePredictor:
-    """What a look at the rows tells, and how the model starts from there (``Looked``)."""
+    """What a look at the rows tells, and how the model starts from there."""
 
     source: Source
     model: GlmModel
