@@ -15,7 +15,7 @@ from benchmarks.engines.rows import Shape, machine
 from discreet.domain import Encoder
 from discreet.engines import MemoryEngine
 from discreet.engines.total import PassSum, Seen
-from discreet.rows import Labels, LinearMap, PowerSums, ScoreSum, SecondMoment, compile_kernels, product_parts
+from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, compile_kernels, product_parts, score_sum
 
 _ROWS = (125_000, 250_000, 500_000, 1_000_000)
 _COLUMNS = (5, 10, 20, 40, 80)
@@ -69,7 +69,7 @@ def _times(rows: int, columns: int, rounds: int) -> dict[str, tuple[float, int]]
     turn = LinearMap(random.normal(size=(columns + 2, columns + 1)))
     questions: dict[str, Any] = {
         "first look": PowerSums(columns, encoder.radius),
-        "gradient": ScoreSum(turn, Labels(0.0, 5.0), _score, 1.5, 0.8),
+        "gradient": score_sum(turn, Labels(0.0, 5.0), _score, 1.5, 0.8),
         "second moment": SecondMoment(np.zeros(columns), 0.5, 3.0, 0.0, 0.5, 2.0, 1.0, 0.6),
     }
     found = {}

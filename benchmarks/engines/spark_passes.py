@@ -14,7 +14,7 @@ from benchmarks.engines.rows import Shape, best, machine, passes
 from discreet.domain import Encoder, as_floats
 from discreet.engines import open_engine
 from discreet.estimators.table_input import table_layout
-from discreet.rows import Labels, LinearMap, PowerSums, ScoreSum, SecondMoment, product_parts
+from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, product_parts, score_sum
 
 # Java compiles what runs often: an empty function that is timed too early makes everything else
 # look cheap.
@@ -86,7 +86,7 @@ def _questions(width: int, radius: float) -> dict[str, Any]:
     turn = LinearMap(np.random.default_rng(0).normal(size=(width + 2, width + 1)))
     return {
         "a first look": PowerSums(width, radius),
-        "a gradient": ScoreSum(turn, Labels(0.0, 5.0), _score, 1.5, 0.8),
+        "a gradient": score_sum(turn, Labels(0.0, 5.0), _score, 1.5, 0.8),
         "a second moment": SecondMoment(np.zeros(width), 0.5, 3.0, 0.0, 0.5, 2.0, 1.0, 0.6),
     }
 

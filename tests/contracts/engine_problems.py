@@ -18,7 +18,7 @@ from discreet.engines import Engine, open_engine
 from discreet.errors import PrivacyLeakWarning
 from discreet.estimators.formula import formula_columns
 from discreet.estimators.table_input import table_layout
-from discreet.rows import Labels, LinearMap, PowerSums, ScoreSum, SecondMoment, product_parts, query_sum
+from discreet.rows import Labels, LinearMap, PowerSums, SecondMoment, product_parts, query_sum, score_sum
 
 ROWS = 400
 DOMAIN = Domain(
@@ -157,7 +157,7 @@ def sums(problem: Problem, given: Any) -> list[Any]:
     questions = [
         PowerSums(width, 2.0),
         SecondMoment(np.zeros(width), 0.4, 1.7, 0.05, 0.3, 2.0, 1.0, 0.6),
-        ScoreSum(
+        score_sum(
             LinearMap(np.random.default_rng(3).normal(size=(width + 2, width + 1))), Labels(0.5, 2.5), _score, 1.5, 0.8
         ),
     ]

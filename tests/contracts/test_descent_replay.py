@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet import GammaRegressor, LinearRegression, LogisticRegression, PoissonRegressor
-from discreet.algorithms.parts import approach
+from discreet.algorithms.parts import one_predictor
 from discreet.audit import replay
 
 RELATIONS = ["replace_one", "add_or_remove_one"]
@@ -50,7 +50,7 @@ def pair(X, y, times, x_other, y_other, neighbours):
 @pytest.mark.parametrize("name", list(CURVED))
 def test_a_line_search_loses_no_more_than_it_costs(name, changed, neighbours, monkeypatch):
     """Counts and amounts have one only where a gradient has more noise: here they always do."""
-    monkeypatch.setattr(approach, "relative_noise", lambda *_: 0.0)
+    monkeypatch.setattr(one_predictor, "relative_noise", lambda *_: 0.0)
     kind, options, (low, high), exposed = CURVED[name]
     rng, (x_other, y_other) = np.random.default_rng(0), OTHERS[changed]
     X = rng.uniform(-1, 1, (2000, 3))

@@ -29,11 +29,11 @@ from discreet.rows import (
     LinearMap,
     PowerSums,
     Residues,
-    ScoreSum,
     SecondMoment,
     kernels,
     product_parts,
     query_sum,
+    score_sum,
 )
 
 NAMES = ["a", "b", "c"]
@@ -43,7 +43,7 @@ QUERIES = [
     PowerSums(3, ENCODER.radius),
     SecondMoment(np.array([0.1, 0.0, -0.2]), 0.4, 1.7, 0.05, 0.3, 2.0, 1.0, 0.6),
     CrossMoment(3, ENCODER.radius, intercept=True, with_y=True),
-    ScoreSum(
+    score_sum(
         LinearMap(np.random.default_rng(3).normal(size=(5, 4))),
         Labels(0.5, 2.5),
         lambda y, eta, bound: np.clip(eta - y, -bound, bound),

@@ -45,6 +45,7 @@ ABOVE = (
     ("rows/index_sums", ("tests/unit/estimators/test_relu.py",)),
     ("rows/histograms", ("tests/unit/estimators/test_relu.py", "tests/unit/algorithms/test_descent.py")),
     ("rows/class_scores", ("tests/unit/algorithms/test_multinomial.py",)),
+    ("rows/contrasts", ("tests/unit/algorithms/test_multinomial.py",)),
     ("rows/evaluation", ("tests/unit/estimators/test_evaluation.py",)),
     ("rows/gradient", ("tests/unit/algorithms/test_descent.py",)),
     ("rows/weighted", ("tests/unit/estimators/test_weights.py",)),

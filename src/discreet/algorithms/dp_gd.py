@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look, look_twice
+from discreet.algorithms.steps.declared import declared_coordinates, row_count
+from discreet.algorithms.steps.first_look import Scaling, look_twice
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.loss_descent import (
@@ -29,13 +30,11 @@ from discreet.algorithms.steps.loss_descent import (
     without_noise,
 )
 from discreet.algorithms.steps.repair import projected
-from discreet.privacy import GDP, Budget
+from discreet.privacy import Budget
 from discreet.rows import Floats, Source
 from discreet.rows.gradient import GradientSum, RowFunction, WeightedMoment
 
 _STEPS = 20
-# The share of mu^2 for the number of rows, where it is private.
-_COUNT_SHARE = 0.03
 # With a user's loss: for the features' centres and scale, and for each of the second moments that
 # make them white.
 _LOOK_SHARE, _MOMENT_SHARE, _MOMENTS = 0.1, 0.05, 3
@@ -69,16 +68,16 @@ def dp_gd(
     rounds = _STEPS if steps is None else steps
     if model.family.limit is not None:
         return _user_loss(source, budget, model, x_radius, guess, rounds, step, clip)
-    count, share = _count(source, budget, model, x_radius)
+    count, share = row_count(source, budget, model.width, x_radius)
     units = LabelUnits.of(model)
     model = units.model(model)
     coordinates, length = _ground(model, x_radius, guess)
     weight = max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
     # The root of a row's information is the typical size of its score.
     longest = math.sqrt(weight) * length if clip is None else clip / units.unit
-    penalty = _penalty(model, coordinates, count)
+    penalty = model.penalty_in(coordinates) / count
     pace = 1 / (weight + float(np.linalg.norm(penalty, 2))) if step is None else step
-    each = _part(budget, share / rounds)
+    each = budget.part(share / rounds)
     beta, path = np.zeros(coordinates.size), []
     for _ in range(rounds):
         gradient = source.sum(_gradient(model, coordinates, beta, longest, length), each).value[:, 0]
@@ -113,7 +112,7 @@ def _user_loss(
         share = 1 - _LOOK_SHARE - _MOMENTS * _MOMENT_SHARE
         label_mean, label_scale = likely_mean(seen.y_mean, seen.y_noise_std), seen.y_scale
     else:
-        count, share = _count(source, budget, unscaled, x_radius)
+        count, share = row_count(source, budget, unscaled.width, x_radius)
         coordinates, length = _ground(model, x_radius, guess)
         label_mean, label_scale = 0.0, 1.0
     labels, link, start = model.labels, model.link, np.zeros(coordinates.size)
@@ -125,10 +124,10 @@ def _user_loss(
     if clip is None:
         share -= _SIZES_SHARE
         asked = _gradient(model, coordinates, start, longest, length)
-        per_unit = source.noise_std(asked, _part(budget, share)) * math.sqrt(coordinates.size) / longest
+        per_unit = source.noise_std(asked, budget.part(share)) * math.sqrt(coordinates.size) / longest
         query = size_histogram(coordinates.map(start), labels, _sizes(model), longest)
-        longest = clip_norm(query, source.sum(query, _part(budget, _SIZES_SHARE)), per_unit)
-    penalty, each = _penalty(model, coordinates, count), _part(budget, share / rounds)
+        longest = clip_norm(query, source.sum(query, budget.part(_SIZES_SHARE)), per_unit)
+    penalty, each = model.penalty_in(coordinates) / count, budget.part(share / rounds)
     weight = max(float(model.family.weight(level, link)), 1e-6)
     trail, path = Trail(start, weight), []
     for _ in range(rounds):
@@ -148,11 +147,6 @@ def _user_loss(
     return replace(without_errors(coef, count, len(path), path=path), signal=said)
 
 
-def _penalty(model: GlmModel, coordinates: Coordinates, count: float) -> Floats:
-    columns = coordinates.matrix[:, 1:]
-    return np.asarray((columns * model.penalty) @ columns.T / count)
-
-
 def _warn_of_far(beta: Floats) -> None:
     if float(np.linalg.norm(beta)) >= _FAR / 2:
         warnings.warn("solver='dp_gd' did not converge: pass a smaller step=", UserWarning, stacklevel=3)
@@ -163,7 +157,7 @@ def _white(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> 
 
     Privacy: two looks and ``_MOMENTS`` second moments of rows no longer than their clip norm.
     """
-    cost = _part(budget, _LOOK_SHARE)
+    cost = budget.part(_LOOK_SHARE)
     seen, _ = look_twice(source, cost, model.width, x_radius, label_share=_LABEL_SHARE, more=())
     coordinates = Coordinates.scaled(seen.x_centre, seen.x_scale)
     for _ in range(_MOMENTS):
@@ -174,16 +168,12 @@ def _white(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> 
             _MOMENT_CLIP * math.sqrt(coordinates.size),
             label="second moment",
         )
-        answer = source.sum(query, _part(budget, _MOMENT_SHARE))
+        answer = source.sum(query, budget.part(_MOMENT_SHARE))
         moment, noise_std = answer.value / seen.count, answer.noise_std / seen.count
         # Where noise hides even the number of rows, the moment says nothing.
         if moment[0, 0] > _CLEAR * noise_std:
             coordinates = coordinates.whitened(moment, noise_std).coordinates
     return seen, coordinates
-
-
-def _part(budget: Budget, share: float) -> GDP:
-    return GDP(budget.mu * math.sqrt(share) * (1 - 1e-14))
 
 
 def _gradient(model: GlmModel, coordinates: Coordinates, at: Floats, clip: float, length: float) -> GradientSum:
@@ -203,17 +193,5 @@ def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coor
     """Coordinates, and the typical length of rows in them."""
     if guess is not None and guess.white is not None:
         return guess.white, math.sqrt(guess.white.size)
-    if model.origin is None:
-        return Coordinates(np.eye(model.size)), min(math.hypot(1.0, x_radius), math.sqrt(model.size))
-    return Coordinates.through_origin(model.origin, 1.0), x_radius + float(np.linalg.norm(model.origin))
-
-
-def _count(source: Source, budget: Budget, model: GlmModel, x_radius: float) -> tuple[float, float]:
-    """The number of rows, and the share of the budget that is left after
-    releasing it, if it is private.
-    """
-    if source.public_rows is not None:
-        return float(max(source.public_rows, 1)), 1.0
-    nothing = XScaling(np.zeros(model.width), 1.0)
-    cost = _part(budget, _COUNT_SHARE)
-    return first_look(source, cost, model.width, x_radius, nothing).count, 1 - _COUNT_SHARE
+    coordinates, longest = declared_coordinates(model, x_radius)
+    return coordinates, min(longest, math.sqrt(model.size)) if coordinates.constant else longest

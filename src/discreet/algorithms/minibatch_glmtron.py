@@ -12,8 +12,9 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.algorithms.steps.descent import Descent, Ground, declared_ground, prepare
-from discreet.algorithms.steps.index_model import IndexModel, gaussian_curvature
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.index_model import gaussian_curvature
+from discreet.algorithms.steps.iterates import Ground, Iterates, declared_ground, prepare
 from discreet.algorithms.steps.kalman import Belief
 from discreet.algorithms.steps.threshold import doubling, private_threshold
 from discreet.privacy import GDP, Budget, refuse_weaker
@@ -33,32 +34,34 @@ _DOUBLINGS = 12
 def minibatch_glmtron(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
-) -> Descent:
+    *,
+    x_radius: float,
+) -> Iterates:
     """Privacy: a first look at all rows; then one pass over disjoint parts, each asked once."""
-    ground, cost = prepare(source, budget, model, known)
+    ground, cost = prepare(source, budget, model, x_radius, known)
     rows = int(ground.seen.count)
     steps = likely_steps(cost, rows, model.size) if steps is None else steps
     parts = source.split([1] * steps + [_ROWS_PER_THRESHOLD] * steps, cost)
     edges = doubling(largest_residual(model) * 2.0**-_DOUBLINGS, largest_residual(model))
     variance = np.full(model.size, ground.spread**2 / model.width)
-    variance[: int(model.intercept)] = ground.spread**2
+    variance[: int(ground.design.constant)] = ground.spread**2
     belief = Belief(ground.theta, np.diag(variance), [ground.theta])
     for t in range(steps):
         residuals = Residuals(ground.design.map(belief.theta), model.labels, model.link.mean)
         threshold, _ = private_threshold(parts[t], cost, residuals, edges, share=_SHARE)
         clip = _CLIP * threshold * ground.norm
         gradient, noise = batch_gradient(parts[steps + t], cost, model, ground, belief.theta, clip)
-        curvature = gaussian_curvature(model.link, belief.theta, model.mean, ground.spread, 1)
+        curvature = gaussian_curvature(model.link, belief.theta, ground.mean, ground.spread, 1)
         belief.see_gradient(gradient, (2 * float(ndtr(1.4 * _CLIP)) - 1) * curvature, noise)
     spread = float(np.trace(belief.covariance)) / model.size
-    return Descent(ground.design, belief.theta, belief.path, spread, steps, ground.seen.used)
+    return Iterates(ground.design, belief.theta, belief.path, spread, steps, ground.seen.used)
 
 
 def batch_gradient(
-    part: PartSource, cost: GDP, model: IndexModel, ground: Ground, theta: Floats, clip: float
+    part: PartSource, cost: GDP, model: GlmModel, ground: Ground, theta: Floats, clip: float
 ) -> tuple[Floats, float]:
     """The mean of (y - mean) z over the part's rows, clipped, and the noise in it."""
     rows = max(part.public_rows or 1, 1)
@@ -74,19 +77,20 @@ def likely_steps(cost: GDP, rows: int, size: int) -> int:
     return int(np.clip(round(math.log2(max(cost.mu * rows / size, 1.0)) - 2), 2, 8))
 
 
-def largest_residual(model: IndexModel) -> float:
+def largest_residual(model: GlmModel) -> float:
     return 2 * model.labels.half_width
 
 
 def printed_minibatch_glmtron(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
     *,
+    x_radius: float,
     eta: float | None = None,
-) -> Descent:
+) -> Iterates:
     """With the printed noise f = sqrt(8 log(1/delta)) / epsilon, clip and step,
     corrected where they leak.
 
@@ -97,7 +101,7 @@ def printed_minibatch_glmtron(
     multiplier = printed_multiplier(budget)
     cost = GDP(1 / multiplier)
     refuse_weaker([cost], budget)
-    ground = declared_ground(model, known, rows)
+    ground = declared_ground(model, x_radius, known, rows)
     steps = max(2, round(3 * math.log(rows))) if steps is None else steps
     parts = source.split([1] * steps + [10] * steps, cost)
     largest = largest_residual(model)
@@ -111,7 +115,7 @@ def printed_minibatch_glmtron(
         gradient, _ = batch_gradient(parts[steps + t], cost, model, ground, theta, reach * threshold)
         theta = theta + eta * gradient
         path.append(theta)
-    return Descent(ground.design, np.mean(path[:-1], axis=0), path, 0.0, steps)
+    return Iterates(ground.design, np.mean(path[:-1], axis=0), path, 0.0, steps)
 
 
 def printed_multiplier(budget: Budget) -> float:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.parts.start import first_coordinates
 from discreet.algorithms.steps.columns import hidden, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates, blended
 from discreet.algorithms.steps.exposure import mean_offset
@@ -27,7 +28,7 @@ from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import definite, projected
 from discreet.glm import ClippedScore
 from discreet.privacy import GDP, Budget
-from discreet.rows import CurvatureSum, Floats, ScoreSum, Source
+from discreet.rows import CurvatureSum, Floats, Source, score_sum
 
 # Shares of mu^2: the first look (without and with public rows), and the
 # Hessians' share of the rest.
@@ -68,15 +69,15 @@ def newton(
     look = _LOOK if guess is None else _PUBLIC_LOOK
     exposure = 0.0 if model.exposure is None else _EXPOSURE * look
     known = None if guess is None else guess.scaling
-    scaling = first_look(source, _part(budget, look - exposure), model.width, x_radius, known)
-    offset = mean_offset(source, _part(budget, exposure), model, scaling.count)
+    scaling = first_look(source, budget.part(look - exposure), model.width, x_radius, known)
+    offset = mean_offset(source, budget.part(exposure), model, scaling.count)
     search = _Search.about(source, budget, model, scaling, guess)
     beta = search.start(scaling, offset, guess)
     rounds = _planned_steps(model, search.ease) if steps is None else steps
     weights = _GROWTH_OF_SHARES ** np.arange(rounds)
     for weight in (1 - look) * weights / weights.sum():
         # The last point is kept: standard errors are those of the step from there.
-        seen = search.look(beta, _part(budget, (1 - _HESSIANS) * weight), _part(budget, _HESSIANS * weight))
+        seen = search.look(beta, budget.part((1 - _HESSIANS) * weight), budget.part(_HESSIANS * weight))
         beta = search.within(beta - search.shortened(seen.step), ball)
     return replace(search.fit(seen, beta, rounds), used=scaling.used(source.public_rows))
 
@@ -93,10 +94,6 @@ def _planned_steps(model: GlmModel, ease: float) -> int:
         return _FEWEST_STEPS
     more = 2 * math.log(max(ease / _EASE, 1.0)) / math.log(_GROWTH_OF_SHARES)
     return min(_FEWEST_STEPS + round(more), _MOST_STEPS)
-
-
-def _part(budget: Budget, share: float) -> GDP:
-    return GDP(budget.mu * math.sqrt(share) * (1 - 1e-14))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +138,7 @@ class _Search:
         curvature = max(float(model.family.weight(at, model.link)), 1e-12)
         score_variance = (float(model.family.gain(at, model.link)) * scaling.y_scale * model.labels.half_width) ** 2
         dispersion = 1.0 if model.family.dispersion_known else score_variance / curvature
-        coordinates = _coordinates(model, scaling, guess)
+        coordinates = first_coordinates(model, scaling, guess)
         radius = growth * math.sqrt(model.size)
         return cls(source, model, coordinates, scaling.count, radius, curvature, dispersion, growth, ease)
 
@@ -158,7 +155,7 @@ class _Search:
         """Privacy: two sums."""
         linear_map, labels, clip = self.coordinates.map(beta), self.model.labels, self._clip()
         score = ClippedScore(self.model.family, self.model.link, labels.low, labels.high, max(self.dispersion, 1e-3))
-        gradient = self.source.sum(ScoreSum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
+        gradient = self.source.sum(score_sum(linear_map, labels, score.score, self.radius, clip), gradient_cost)
         slope_norm = self._slope_norm()
         query = CurvatureSum(
             map=linear_map,
@@ -234,8 +231,7 @@ class _Search:
 
     def _penalty(self) -> Floats:
         """The Hessian of the user's penalty in these coordinates, per row."""
-        matrix = self.coordinates.matrix[:, 1:]
-        return (matrix * self.model.penalty) @ matrix.T / self.count
+        return self.model.penalty_in(self.coordinates) / self.count
 
     def _clip(self) -> float:
         """The clip norm of a row's gradient: R, not R^2, where scores are at most 1."""
@@ -259,12 +255,3 @@ class _Search:
 
 def _mean_label(model: GlmModel, scaling: Scaling) -> float:
     return model.sensible_mean(model.labels.centre + model.labels.half_width * scaling.y_centre)
-
-
-def _coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None) -> Coordinates:
-    if guess is not None and guess.coordinates is not None:
-        return guess.coordinates
-    if model.origin is None:
-        return Coordinates.scaled(scaling.x_centre, scaling.x_scale)
-    distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
-    return Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))

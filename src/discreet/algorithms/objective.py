@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.parts.start import first_coordinates
 from discreet.algorithms.steps.columns import hidden, unknown_slopes
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling, first_look
@@ -172,11 +173,7 @@ def _white(source: MinimisingSource, budget: Budget, model: GlmModel, x_radius: 
             centre = guess.coordinates.phi(guess.coefficients)
         return _White(guess.coordinates, centre, float(source.public_rows or _UNKNOWN_COUNT))
     scaling = first_look(source, _part(budget, _LOOK), model.width, x_radius, None if guess is None else guess.scaling)
-    if model.origin is None:
-        coordinates = Coordinates.scaled(scaling.x_centre, scaling.x_scale)
-    else:
-        distance = float(np.sqrt(np.mean((scaling.x_centre - model.origin) ** 2)))
-        coordinates = Coordinates.through_origin(model.origin, math.hypot(scaling.x_scale, distance))
+    coordinates = first_coordinates(model, scaling, None)
     ease = _ease(source, budget, model, scaling.count)
     radius = 0.8 * max(1.0, (ease / 100) ** 0.3) * math.sqrt(model.size)
     label = LabelScale(model.labels, 0.5, 0.5)

@@ -121,8 +121,7 @@ def _least_squares(
     weight = float(moment[0, 0]) if constant else count
     # Theorem 4.1: the penalty on the coefficients of x, transformed to those of z; as rows
     # with label 0 would act.
-    columns = coordinates.matrix[:, 1:]
-    moment[:-1, :-1] += (columns * model.penalty) @ columns.T
+    moment[:-1, :-1] += model.penalty_in(coordinates)
     target = np.zeros(size + 1)
     target[-1] = 1 / query.y_weight
     solution = NoisyQuadratic(

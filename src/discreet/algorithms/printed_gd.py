@@ -17,17 +17,21 @@ import numpy as np
 
 from discreet.algorithms.steps.ball import usual_radius, warn_at_edge
 from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.first_look import XScaling, first_look
+from discreet.algorithms.steps.declared import (
+    cost_of,
+    declared_coordinates,
+    predictors,
+    public_count,
+    row_count,
+    truncated_scores,
+)
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
-from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.privacy import Budget, refuse_weaker
 from discreet.rows import Floats, Query, Source
-from discreet.rows.truncated import TruncatedScores
 
 _STEPS = 20
-# The share of mu^2 for the number of rows, where it is private.
-_COUNT_SHARE = 0.03
 
 
 def printed_descend(
@@ -51,7 +55,8 @@ def printed_descend(
     printed noise actually costs.
     """
     rounds = _STEPS if steps is None else steps
-    count, rest = _count(source, budget, model, x_radius, calibration)
+    printed = calibration == "paper"
+    count, rest = (public_count(source), 1.0) if printed else row_count(source, budget, model.width, x_radius)
     units = LabelUnits.of(model)
     model, guess = units.model(model), units.guess(guess)
     coordinates, radius = _ground(model, x_radius, guess)
@@ -62,20 +67,18 @@ def printed_descend(
         beta = projected(coordinates.phi(guess.coefficients), ball)
 
     def query(at: Floats) -> Query:
-        return _query(model, coordinates, at, radius, score_bound)
+        return truncated_scores(model, coordinates, at, radius, score_bound)
 
-    if calibration == "paper":
+    if printed:
         # Line 2 of Algorithm 1: (epsilon/T, delta/T) per step, and B sqrt(d) = 4 (R + c_1) |x|.
         length = 4 * _label_and_mean(model, ball * radius) * radius
         noise_std = length * math.sqrt(2 * math.log(2 * rounds / budget.delta)) * rounds / budget.epsilon
-        each = GDP(source.noise_std(query(beta), GDP(1.0)) / noise_std)
+        each = cost_of(source, query(beta), noise_std)
         refuse_weaker([each] * rounds, budget)
     else:
-        each = GDP(budget.mu * math.sqrt(rest / rounds) * (1 - 1e-14))
+        each = budget.part(rest / rounds)
     pace = _step_length(model) if step is None else step
-    matrix = coordinates.matrix[:, 1:]
-    penalty = (matrix * model.penalty) @ matrix.T
-    path = []
+    penalty, path = model.penalty_in(coordinates), []
     for _ in range(rounds):
         gradient = source.sum(query(beta), each).value[:, 0] + penalty @ beta
         beta = projected(beta - pace * gradient / count, ball)
@@ -84,27 +87,16 @@ def printed_descend(
     return without_errors(path[-1], count, len(path), path=path)
 
 
-def _query(model: GlmModel, coordinates: Coordinates, at: Floats, radius: float, score_bound: float) -> Query:
-    family, link = model.family, model.link
-    return TruncatedScores(
-        coordinates.map(at), model.labels, lambda y, eta: family.score(y, eta, link), radius, score_bound
-    )
-
-
 def _ground(model: GlmModel, x_radius: float, guess: Guess | None) -> tuple[Coordinates, float]:
     if guess is not None and guess.white is not None:
         return guess.white, 2 * math.sqrt(model.size)
-    if model.origin is None:
-        return Coordinates(np.eye(model.size)), math.hypot(1.0, x_radius)
-    return Coordinates.through_origin(model.origin, 1.0), x_radius + float(np.linalg.norm(model.origin))
+    return declared_coordinates(model, x_radius)
 
 
 def _score_bound(model: GlmModel, reach: float) -> float:
     """A bound on |score| for labels in their range and coefficients in the ball."""
     labels = model.labels
-    low, high = (0.0, 0.0) if model.exposure is None else (math.log(bound) for bound in model.exposure)
-    bound = model.family.score_bound(labels.low, labels.high, low - reach, high + reach, model.link)
-    return min(bound, 1e12)
+    return min(model.family.score_bound(labels.low, labels.high, *predictors(model, reach), model.link), 1e12)
 
 
 def _label_and_mean(model: GlmModel, reach: float) -> float:
@@ -116,16 +108,3 @@ def _label_and_mean(model: GlmModel, reach: float) -> float:
 def _step_length(model: GlmModel) -> float:
     """One over the curvature of one row's loss at the middle of the label range."""
     return 1 / max(float(model.family.weight(model.link.predictor(model.labels.centre), model.link)), 1e-6)
-
-
-def _count(source: Source, budget: Budget, model: GlmModel, x_radius: float, calibration: str) -> tuple[float, float]:
-    """The number of rows, and the share of the budget that is left after
-    releasing it, if it is private.
-    """
-    if source.public_rows is not None:
-        return float(max(source.public_rows, 1)), 1.0
-    if calibration == "paper":
-        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
-    nothing = XScaling(np.zeros(model.width), 1.0)
-    cost = GDP(budget.mu * math.sqrt(_COUNT_SHARE) * (1 - 1e-14))
-    return first_look(source, cost, model.width, x_radius, nothing).count, 1 - _COUNT_SHARE

@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import Descent, declared_ground
-from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.iterates import Iterates, declared_ground
 from discreet.algorithms.steps.threshold import doubling, public_threshold
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, amplified
@@ -36,12 +36,13 @@ _FAR = 1e100
 def printed_glmtron(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats],
     public: tuple[Floats, Floats],
     *,
+    x_radius: float,
     eta: float | None = None,
-) -> Descent:
+) -> Iterates:
     """``public``: encoded rows (one column each) and labels in the user's units;
     ``known``: mean and covariance.
 
@@ -53,7 +54,7 @@ def printed_glmtron(
     rows = source.public_rows
     multiplier = printed_multiplier(budget, rows)
     real = _real(1 / multiplier, rows, budget)
-    start = declared_ground(model, known, rows)
+    start = declared_ground(model, x_radius, known, rows)
     x, y = public
     z = start.design.matrix @ np.vstack([np.ones(x.shape[1]), x])
     largest = 2 * model.labels.half_width
@@ -77,7 +78,7 @@ def printed_glmtron(
             path.append(theta)
         clip = reach * public_threshold(np.abs(y - mean(theta @ z)), edges)
         theta = theta + eta * single.step(theta, weight, clip).value[:, 0]
-    return Descent(start.design, total / max(len(single), 1), path, 0.0, rows)
+    return Iterates(start.design, total / max(len(single), 1), path, 0.0, rows)
 
 
 def printed_multiplier(budget: Budget, rows: int) -> float:

@@ -20,12 +20,19 @@ import numpy as np
 
 from discreet.algorithms.steps.ball import usual_radius, warn_at_edge
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.declared import (
+    cost_of,
+    declared_coordinates,
+    predictors,
+    public_count,
+    truncated_scores,
+)
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import Floats, Query, Source
-from discreet.rows.truncated import TruncatedInformation, TruncatedScores
+from discreet.rows.truncated import TruncatedInformation
 
 _STEPS = 5
 _FAILURE = 0.05
@@ -56,7 +63,7 @@ def printed_newton(
     beta = np.zeros(printed.coordinates.size)
     gradient_cost, hessian_cost = printed.costs(source, beta)
     refuse_weaker([gradient_cost, hessian_cost] * printed.steps, budget)
-    penalty, count = printed.penalty(), _public_count(source)
+    penalty, count = model.penalty_in(printed.coordinates), public_count(source)
     path = []
     for _ in range(printed.steps):
         gradient = source.sum(printed.gradient(beta), gradient_cost).value[:, 0] / count + penalty @ beta / count
@@ -93,42 +100,30 @@ class _Printed:
         ball: float | None,
         failure: float,
     ) -> _Printed:
-        count, size = _public_count(source), model.size
+        count, size = public_count(source), model.size
         if guess is not None and guess.white is not None:
             coordinates, radius = guess.white, math.sqrt(size * (1 + math.log(2 * count / failure)))
-        elif model.origin is None:
-            coordinates, radius = Coordinates(np.eye(size)), math.hypot(1.0, x_radius)
         else:
-            coordinates = Coordinates.through_origin(model.origin, 1.0)
-            radius = x_radius + float(np.linalg.norm(model.origin))
+            coordinates, radius = declared_coordinates(model, x_radius)
         mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
         if model.family.name == "bernoulli" and model.link.name == "logit":
             # Algorithms 3 and 5; nothing here depends on the coefficients, so no ball is needed.
             stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius / mu
             return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
         ball = usual_radius(model) if ball is None else ball
-        reach = ball * radius
-        high = math.log(model.exposure[1]) if model.exposure is not None else 0.0
-        low = math.log(model.exposure[0]) if model.exposure is not None else 0.0
+        low, high = predictors(model, ball * radius)
         family, labels = model.family, model.labels
-        score = family.score_bound(labels.low, labels.high, low - reach, high + reach, model.link)
-        weight = family.weight_bound(low - reach, high + reach, model.link)
+        score = family.score_bound(labels.low, labels.high, low, high, model.link)
+        weight = family.weight_bound(low, high, model.link)
         printed = score
         if family.canonical_link is not None and model.link.name == family.canonical_link.name:
             # Algorithm 4 writes R_y + M_b' for the score's bound; its models have canonical links.
-            printed = max(abs(labels.low), abs(labels.high)) + float(model.link.mean(high + reach))
+            printed = max(abs(labels.low), abs(labels.high)) + float(model.link.mean(high))
         stds = 2 * math.sqrt(steps) * radius**2 * weight / mu, 2 * math.sqrt(steps) * radius * printed / mu
         return cls(model, coordinates, radius, score, weight, ball, steps, *stds)
 
-    def gradient(self, beta: Floats) -> TruncatedScores:
-        family, link = self.model.family, self.model.link
-        return TruncatedScores(
-            self.coordinates.map(beta),
-            self.model.labels,
-            lambda y, eta: family.score(y, eta, link),
-            self.radius,
-            self.score_bound,
-        )
+    def gradient(self, beta: Floats) -> Query:
+        return truncated_scores(self.model, self.coordinates, beta, self.radius, self.score_bound)
 
     def hessian(self, beta: Floats) -> TruncatedInformation:
         family, link = self.model.family, self.model.link
@@ -138,21 +133,6 @@ class _Printed:
 
     def costs(self, source: Source, beta: Floats) -> tuple[GDP, GDP]:
         return (
-            _cost(source, self.gradient(beta), self.gradient_std),
-            _cost(source, self.hessian(beta), self.hessian_std),
+            cost_of(source, self.gradient(beta), self.gradient_std),
+            cost_of(source, self.hessian(beta), self.hessian_std),
         )
-
-    def penalty(self) -> Floats:
-        matrix = self.coordinates.matrix[:, 1:]
-        return (matrix * self.model.penalty) @ matrix.T
-
-
-def _cost(source: Source, query: Query, noise_std: float) -> GDP:
-    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
-    return GDP(source.noise_std(query, GDP(1.0)) / noise_std)
-
-
-def _public_count(source: Source) -> float:
-    if source.public_rows is None:
-        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
-    return float(max(source.public_rows, 1))

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.declared import cost_of, public_count
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
-from discreet.privacy import GDP, Budget, refuse_weaker
-from discreet.rows import Block, Floats, Geometry, LinearMap, Query, Source
+from discreet.privacy import Budget, refuse_weaker
+from discreet.rows import Block, Floats, Geometry, LinearMap, Source
 from discreet.rows.kernels import column_norms
 from discreet.rows.scores import Labels
 from discreet.rows.truncated import TruncatedInformation
@@ -67,27 +68,19 @@ def printed_pmt(
 
     Privacy: two sums, with sigma_1 = 2 R^2 / mu and sigma_2 = 2 R R_y / mu.
     """
-    if source.public_rows is None:
-        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one', no groups")
-    coordinates = guess.white
+    count, coordinates = public_count(source), guess.white
     if coordinates is None:
         origin = model.origin if model.origin is not None else np.zeros(model.width)
         coordinates = Coordinates.through_origin(origin, guess.scaling.scale)
-    long = 1 + math.log(2 * max(source.public_rows, 1) / (_FAILURE if failure is None else failure))
+    long = 1 + math.log(2 * count / (_FAILURE if failure is None else failure))
     radius, y_radius = math.sqrt(coordinates.size * long), math.sqrt(long)
     square = TruncatedInformation(coordinates.map(np.zeros(coordinates.size)), np.ones_like, radius, 1.0, "z z^T")
     cross = TruncatedCross(LinearMap(coordinates.matrix), model.labels, y_scale, radius, y_radius)
     mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is the guarantee of the algorithm
-    square_cost = _cost(source, square, 2 * radius**2 / mu)
-    cross_cost = _cost(source, cross, 2 * radius * y_radius / mu)
+    square_cost = cost_of(source, square, 2 * radius**2 / mu)
+    cross_cost = cost_of(source, cross, 2 * radius * y_radius / mu)
     refuse_weaker([square_cost, cross_cost], budget)
-    columns = coordinates.matrix[:, 1:]
-    gram = source.sum(square, square_cost).value + (columns * model.penalty) @ columns.T
+    gram = source.sum(square, square_cost).value + model.penalty_in(coordinates)
     moment = source.sum(cross, cross_cost).value[:, 0]
     beta = np.asarray(y_scale * np.linalg.lstsq(gram, moment, rcond=None)[0], dtype=np.float64)
-    return without_errors(coordinates.coefficients(beta), float(max(source.public_rows, 1)), 1)
-
-
-def _cost(source: Source, query: Query, noise_std: float) -> GDP:
-    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
-    return GDP(source.noise_std(query, GDP(1.0)) / noise_std)
+    return without_errors(coordinates.coefficients(beta), count, 1)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.algorithms.steps.declared import cost_of
+from discreet.privacy import Budget, refuse_weaker
 from discreet.rows import CrossMoment, Floats, Source
 
 
@@ -36,16 +37,11 @@ def printed_ridge(
     cross = CrossMoment(width, x_radius, fit_intercept, with_y=True)
     (asked,) = budget.split([1.0])
     printed_mu = asked.mu / np.sqrt(2)
-    gram_cost = _cost(source, second, 2 * second.left_norm**2 / printed_mu)
-    cross_cost = _cost(source, cross, 2 * cross.left_norm / printed_mu)
+    gram_cost = cost_of(source, second, 2 * second.left_norm**2 / printed_mu)
+    cross_cost = cost_of(source, cross, 2 * cross.left_norm / printed_mu)
     refuse_weaker([gram_cost, cross_cost], budget)
     gram = source.sum(second, gram_cost)
     moment = source.sum(cross, cross_cost)
     # Least squares, because noise can produce any matrix, including a singular one.
     coef = np.linalg.lstsq(gram.value + np.diag(penalty), moment.value[:, 0], rcond=None)[0]
     return PrintedRidge(np.asarray(coef))
-
-
-def _cost(source: Source, query: CrossMoment, noise_std: float) -> GDP:
-    """The cost of noise of this size for this query: noise and mu are inversely proportional."""
-    return GDP(source.noise_std(query, GDP(1.0)) / noise_std)

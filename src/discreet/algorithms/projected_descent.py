@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import Descent, finished, prepare, seeing_start
-from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.iterates import Iterates, finished, prepare, seeing_start
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, LinearMap, Source
@@ -25,13 +25,14 @@ _LEAST_SCORE = 1e-3
 def pgd(
     source: Source,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
     *,
+    x_radius: float,
     eta: float | None = None,
     ball: float | None = None,
-) -> Descent:
+) -> Iterates:
     """Full gradients with noise for their largest norm, and a projection that
     maintains it (Shen et al. 2023).
 
@@ -40,7 +41,7 @@ def pgd(
     weighted residual that the declared bounds allow at the current, public coefficients.
     """
     steps = _PGD_STEPS if steps is None else steps
-    ground, rest = prepare(source, budget, model, known)
+    ground, rest = prepare(source, budget, model, x_radius, known)
     eta = _PGD_STEP if eta is None else eta
     ball = 2 * model.labels.half_width if ball is None else ball
     cost = GDP(rest.mu / math.sqrt(steps) * (1 - 1e-14))
@@ -50,7 +51,7 @@ def pgd(
     variance = 0.0
     for _ in range(steps):
         linear = ground.design.map(theta)
-        clip = reach * min(2 * model.labels.half_width, _largest_residual(model, linear.matrix[0]))
+        clip = reach * min(2 * model.labels.half_width, _largest_residual(model, x_radius, linear.matrix[0]))
         query = _gradient(model, linear, clip, reach)
         answer = source.sum(query, cost)
         theta = projected(theta + eta * answer.value[:, 0] / ground.seen.count, ball)
@@ -61,19 +62,19 @@ def pgd(
     return finished(ground, model, theta, path, variance, steps, ground.seen.used)
 
 
-def _largest_residual(model: IndexModel, predictor: Floats) -> float:
+def _largest_residual(model: GlmModel, x_radius: float, predictor: Floats) -> float:
     """The largest |slope (y - mean)| of a row inside the declared bounds.
 
     Encoded features lie in [-1, 1] and have norm at most x_radius, so eta is at most this far from
     the predictor's constant. The mean increases with eta, so |y - mean| is largest at two corners.
     """
     slopes = predictor[1:]
-    spread = min(float(np.sum(np.abs(slopes))), model.x_radius * float(np.linalg.norm(slopes)))
+    spread = min(float(np.sum(np.abs(slopes))), x_radius * float(np.linalg.norm(slopes)))
     low, high = predictor[0] - spread, predictor[0] + spread
     residual = max(model.labels.high - float(model.link.mean(low)), float(model.link.mean(high)) - model.labels.low)
     # A model whose mean is flat everywhere has no gradient at all, but a release needs a bound.
     return max(residual * float(model.link.slope_bound(low, high)), _LEAST_SCORE * model.labels.half_width)
 
 
-def _gradient(model: IndexModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:
+def _gradient(model: GlmModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:
     return IndexGradient(linear, model.labels, model.link.mean, model.link.slope, radius, clip, label="true gradient")

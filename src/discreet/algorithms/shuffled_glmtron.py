@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import (
-    Descent,
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.index_look import Seen
+from discreet.algorithms.steps.iterates import (
     Ground,
+    Iterates,
     averaged_noise,
     declared_ground,
     finished,
@@ -23,8 +25,6 @@ from discreet.algorithms.steps.descent import (
     seeing_start,
     step_size,
 )
-from discreet.algorithms.steps.index_look import Seen
-from discreet.algorithms.steps.index_model import IndexModel
 from discreet.algorithms.steps.threshold import doubling, public_threshold
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, shuffled_mu
@@ -62,12 +62,12 @@ class Rule:
 def shuffled_glmtron(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats],
     public: tuple[Floats, Floats],
     *,
     eta: float | None = None,
-) -> Descent:
+) -> Iterates:
     """``public``: encoded rows (one column each) and labels in the user's units;
     ``known``: mean and covariance.
 
@@ -103,17 +103,18 @@ def shuffled_glmtron(
 def shuffled_sgd(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats] | None = None,
     *,
+    x_radius: float,
     eta: float | None = None,
-) -> Descent:
+) -> Iterates:
     """Gradients are clipped at norm 1 if half of y's range is 1, as in the paper.
 
     Privacy: one shuffled pass; if shuffling gives nothing, one pass over rows as disjoint parts.
     """
     rows = _public_rows(source)
-    start = declared_ground(model, known, rows)
+    start = declared_ground(model, x_radius, known, rows)
     start = Ground(start.design, start.seen, seeing_start(model, start.theta), start.spread)
     rule = Rule.of(lambda _: model.labels.half_width, True, step_size(model, start, 1.0, 2), rows, eta)
     walk = Walk(LinearMap(start.design.matrix), model.labels, 1.3 * start.norm)
@@ -125,7 +126,7 @@ def shuffled_sgd(
     return _one_pass(single, model, start, rule)
 
 
-def _one_pass(single: Rows, model: IndexModel, start: Ground, rule: Rule) -> Descent:
+def _one_pass(single: Rows, model: GlmModel, start: Ground, rule: Rule) -> Iterates:
     """One step per row; the model is the mean of the second half of the iterates."""
     rows = len(single)
     theta, path, noises, clip = start.theta, [start.theta], np.zeros(rows), 1.0

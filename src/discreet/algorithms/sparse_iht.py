@@ -14,7 +14,7 @@ columns, so the iterate averages the gradients, and early steps still contribute
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from discreet.algorithms.steps.loss_descent import (
 )
 from discreet.algorithms.steps.sparse_model import SparseFit, longest_eta, mean_weight, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
-from discreet.privacy import GDP, Budget, picks_within
+from discreet.privacy import GDP, Budget, Repeated, picks_within
 from discreet.rows import Answer, Floats, Indices, LinearMap, OnSupport, ResidualRanking, WideSource
 from discreet.rows.gradient import GradientSum
 
@@ -58,16 +58,13 @@ def hard_threshold(
     known = wide_look(source, costs[0], width)
     scale = known.cell_scale
     intercept, beta = start_intercept(model, known), np.zeros(width)
-    bound, longest = score_bound(model, known, intercept), longest_eta(model)
+    asked, longest = _Asked(source, model, known, score_bound(model, known, intercept)), longest_eta(model)
     path = []
     for number in range(steps):
-        support = np.flatnonzero(beta)
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta)) * scale), 1e-3) * scale**2
         step = 1 / (curvature * (number + 1))
-        query = _ranking(model, known, width, support, intercept, beta, step, bound)
-        chosen = np.sort(source.select(query, picks_within(costs[1 + number], sparsity)).indices)
-        cost = costs[1 + steps + number]
-        gradient = _gradient(source, model, known, support, chosen, intercept, beta, bound, cost).value[:, 0]
+        chosen = asked.largest(intercept, beta, step, picks_within(costs[1 + number], sparsity))
+        gradient = asked.gradient(intercept, beta, chosen, costs[1 + steps + number]).value[:, 0]
         # Coordinates are cells divided by their scale; the gradient is that of the cells.
         gradient[1:] *= scale
         moved = np.zeros(width)
@@ -93,6 +90,7 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
     mean = likely_mean(known.y_mean, known.y_noise_std)
     intercept = float(link.predictor(model.sensible_mean(labels.centre + labels.half_width * mean)))
     bound, longest = _score_clip(source, model, known, intercept, sparsity, GDP(budget.mu * math.sqrt(value)), costs[1])
+    asked = _Asked(source, model, known, bound)
     reach = longest_noise(link, known.y_scale * labels.half_width)
     # Slopes of z, cells divided by their scale; those of all columns, and of the chosen ones since
     # the last change of columns.
@@ -100,13 +98,12 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
     curvature = max(mean_weight(model, intercept, 0.0), 1e-3)
     constant, slopes, path = Trail(np.array([intercept]), curvature), Trail(np.zeros(0), curvature), []
     for number in range(steps):
-        support, intercept = np.flatnonzero(beta), float(constant.here[0])
+        intercept = float(constant.here[0])
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
         pace = 1 / curvature
-        query = _ranking(model, known, width, support, intercept, beta / scale, pace / scale**2, bound)
-        before, chosen = chosen, np.sort(source.select(query, picks_within(costs[2 + number], sparsity)).indices)
-        cost = costs[2 + steps + number]
-        answer = _gradient(source, model, known, support, chosen, intercept, beta / scale, bound, cost)
+        picks, before = picks_within(costs[2 + number], sparsity), chosen
+        chosen = asked.largest(intercept, beta / scale, pace / scale**2, picks)
+        answer = asked.gradient(intercept, beta / scale, chosen, costs[2 + steps + number])
         noise_std = answer.noise_std / known.count
         if not np.array_equal(before, chosen):
             slopes = Trail(beta[chosen], curvature)
@@ -153,58 +150,54 @@ def _score_clip(
     return clip_norm(query, answer, per_unit), longest_eta(model)
 
 
-def _ranking(
-    model: GlmModel,
-    known: WideScaling,
-    width: int,
-    support: Indices,
-    intercept: float,
-    beta: Floats,
-    step: float,
-    bound: float,
-) -> ResidualRanking:
-    """Ranks |beta - step * gradient / n|, in the units of a sum: |beta n / step - gradient|."""
-    return ResidualRanking(
-        width,
-        LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis]),
-        support,
-        model.labels,
-        model.negative_score,  # a ranking weights by minus the given score
-        bound,
-        min(1.0, _CELL_CLIP * known.cell_scale),
-        offset=beta * known.count / step,
-    )
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a step asks, at an intercept and slopes of encoded cells."""
 
+    source: WideSource
+    model: GlmModel
+    known: WideScaling
+    # The clip of scores.
+    bound: float
 
-def _gradient(
-    source: WideSource,
-    model: GlmModel,
-    known: WideScaling,
-    support: Indices,
-    chosen: Indices,
-    intercept: float,
-    beta: Floats,
-    bound: float,
-    cost: GDP,
-) -> Answer:
-    """The noisy gradient in the intercept and the chosen columns, at the
-    predictor of the current support.
-    """
-    columns = np.union1d(support, chosen)
-    # Cells divided by their scale.
-    coordinates = Coordinates.scaled(np.zeros(len(columns)), known.cell_scale)
-    predictor = np.concatenate([[intercept], beta[columns]])
-    rows = np.concatenate([[0], 1 + np.searchsorted(columns, chosen)])
-    matrix = np.vstack([predictor, coordinates.matrix[rows]])
-    radius = _ROW_CLIP * math.sqrt(len(rows))
-    score = model.score  # a local: the function must not carry more than it needs to a cluster
+    def largest(self, intercept: float, beta: Floats, step: float, picks: Repeated) -> Indices:
+        """The columns with the largest |beta - step * gradient / n|, in increasing order; ranked in
+        the units of a sum: |beta n / step - gradient|.
 
-    def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
-        # Rows beyond the radius are scaled down. The factor depends on x alone, so it biases no
-        # coefficient of a true model.
-        return score(y, eta) * (radius / np.maximum(length, radius))
+        Privacy: one selection.
+        """
+        support = np.flatnonzero(beta)
+        query = ResidualRanking(
+            len(beta),
+            LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis]),
+            support,
+            self.model.labels,
+            self.model.negative_score,  # a ranking weights by minus the given score
+            self.bound,
+            min(1.0, _CELL_CLIP * self.known.cell_scale),
+            offset=beta * self.known.count / step,
+        )
+        return np.sort(self.source.select(query, picks).indices)
 
-    query = GradientSum(
-        LinearMap(matrix), model.labels, weight, radius * bound, math.sqrt(len(rows)), "gradient on the support"
-    )
-    return OnSupport(source, columns).sum(query, cost)
+    def gradient(self, intercept: float, beta: Floats, chosen: Indices, cost: GDP) -> Answer:
+        """The gradient in the intercept and the chosen columns.
+
+        Privacy: one sum.
+        """
+        columns = np.union1d(np.flatnonzero(beta), chosen)
+        # Cells divided by their scale.
+        coordinates = Coordinates.scaled(np.zeros(len(columns)), self.known.cell_scale)
+        predictor = np.concatenate([[intercept], beta[columns]])
+        rows = np.concatenate([[0], 1 + np.searchsorted(columns, chosen)])
+        matrix = np.vstack([predictor, coordinates.matrix[rows]])
+        radius = _ROW_CLIP * math.sqrt(len(rows))
+        score = self.model.score  # a local: the function must not carry more than it needs to a cluster
+
+        def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
+            # Rows beyond the radius are scaled down. The factor depends on x alone, so it biases no
+            # coefficient of a true model.
+            return score(y, eta) * (radius / np.maximum(length, radius))
+
+        labels, most = self.model.labels, radius * self.bound
+        query = GradientSum(LinearMap(matrix), labels, weight, most, math.sqrt(len(rows)), "gradient on the support")
+        return OnSupport(self.source, columns).sum(query, cost)

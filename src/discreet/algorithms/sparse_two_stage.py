@@ -25,7 +25,7 @@ from discreet.algorithms.descent import descend
 from discreet.algorithms.parts.line_search import nearest_line, profile_along
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit, kept_columns
-from discreet.algorithms.steps.support_moment import SupportMoment, support_moment
+from discreet.algorithms.steps.support_fit import least_squares
 from discreet.algorithms.steps.whitening import LabelScale
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import GDP, Budget, picks_within
@@ -133,11 +133,11 @@ def select_then_fit(
     recalibration = costs.pop() if recalibrated else None
     last = costs.pop()
     columns: Indices = np.zeros(0, dtype=np.int64)
-    moment = None
+    coef = np.array([known.y_centre])
     for number, picks in enumerate(plan.picks):
         if number:
-            moment = support_moment(source, columns, costs[2 * number - 1], known)
-        query = _residual_ranking(model, width, columns, moment, known, plan.cell_clip)
+            coef = least_squares(source, columns, costs[2 * number - 1], known)
+        query = _residual_ranking(model, width, columns, coef, known, plan.cell_clip)
         picked = source.select(query, picks_within(costs[2 * number], picks)).indices
         columns = np.concatenate([columns, picked])
     columns = np.sort(columns)
@@ -159,11 +159,10 @@ def _residual_ranking(
     model: GlmModel,
     width: int,
     columns: Indices,
-    moment: SupportMoment | None,
+    coef: Floats,
     known: WideScaling,
     cell_clip: float,
 ) -> ResidualRanking:
-    coef = np.array([known.y_centre]) if moment is None else moment.least_squares()
     # A class is at most 1 + |centre| from the mean; clipping on one side only
     # would bias the residual.
     bound = 1 + abs(known.y_centre)

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from discreet.algorithms.steps.descent import Descent, finished, prepare, step_size
-from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.iterates import Iterates, finished, prepare, step_size
 from discreet.privacy import GDP, Budget
 from discreet.rows import DivisibleSource, Floats
 from discreet.rows.index_sums import IndexGradient
@@ -26,20 +26,23 @@ _LEAVES = 32
 def tree_glmtron(
     source: DivisibleSource,
     budget: Budget,
-    model: IndexModel,
+    model: GlmModel,
     known: tuple[Floats, Floats] | None = None,
     steps: int | None = None,
     *,
+    x_radius: float,
     eta: float | None = None,
-) -> Descent:
+) -> Iterates:
     """Privacy: a first look; then log2(T) + 1 passes, one per level, over disjoint parts."""
-    ground, rest = prepare(source, budget, model, known)
+    ground, rest = prepare(source, budget, model, x_radius, known)
     leaves = 2 ** max(1, round(math.log2(_LEAVES if steps is None else steps)))
     levels = leaves.bit_length()
     cost = GDP(rest.mu / math.sqrt(levels) * (1 - 1e-14))
     tree = [source.split([2**level] * (leaves >> level), cost) for level in range(levels)]
     batch = ground.seen.count / leaves
-    clip = _CLIP * ground.norm * math.hypot(ground.seen.y_spread, 0.0 if model.intercept else ground.seen.y_middle)
+    clip = (
+        _CLIP * ground.norm * math.hypot(ground.seen.y_spread, 0.0 if ground.design.constant else ground.seen.y_middle)
+    )
     # All steps together have three times the length of one full step: enough to converge
     # while noise averages out.
     eta = 3 * step_size(model, ground, _CLIP, 1) / leaves if eta is None else eta

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.declared import cost_of, public_count
 from discreet.algorithms.steps.repair import definite
 from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import Floats, Geometry, LinearMap, Source
@@ -67,7 +68,7 @@ def truncated_moment(
     query = TruncatedMoment(LinearMap(coordinates.matrix), radius, geometry=geometry)
     if calibration == "paper":
         # sigma = 2 R^2 / mu, which is sqrt(2) times what replacing a row needs.
-        rest = GDP(source.noise_std(query, GDP(1.0)) / (2 * radius**2 / budget.mu))
+        rest = cost_of(source, query, 2 * radius**2 / budget.mu)
         refuse_weaker([rest], budget)
     answer = source.sum(query, rest)
     noise_std = answer.noise_std / count
@@ -77,10 +78,8 @@ def truncated_moment(
 
 
 def _count(source: Source, budget: Budget, calibration: str) -> tuple[float, GDP]:
-    if source.public_rows is not None:
-        return float(max(source.public_rows, 1)), budget.split([1.0])[0]
-    if calibration == "paper":
-        raise ValueError("calibration='paper' needs a public number of rows: neighbours='replace_one'")
+    if source.public_rows is not None or calibration == "paper":
+        return public_count(source), budget.split([1.0])[0]
     first, rest = budget.split([_COUNT_SHARE, 1 - _COUNT_SHARE])
     answer = source.sum(RowCount(), first)
     return max(float(answer.value[0, 0]), 2 * answer.noise_std), rest

@@ -14,10 +14,9 @@ from discreet.algorithms.printed_glmtron import printed_glmtron
 from discreet.algorithms.projected_descent import pgd
 from discreet.algorithms.shuffled_glmtron import shuffled_glmtron, shuffled_sgd
 from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.descent import Descent
 from discreet.algorithms.steps.first_look import XScaling
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
-from discreet.algorithms.steps.index_model import IndexModel
+from discreet.algorithms.steps.iterates import Iterates
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
 from discreet.domain import Encoder, Public
@@ -109,9 +108,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         if self.solver in _IN_PARTS:
             source.require_positions()
         if self.solver in ("auto", "full_batch"):
-            fit = descend(
-                source, budget, _least_squares(model), x_radius=encoder.radius, guess=self._guess(model, encoder)
-            )
+            fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
             released: Results | None = self._store_fit(fit, source, encoder)
             store_facts(self, fit.used, fit.signal)
         else:
@@ -138,47 +135,51 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         link = self._link()
         return next((name for name, known in INDEX_LINKS.items() if known == link), link.name)
 
-    def _model(self, encoder: Encoder) -> IndexModel:
+    def _model(self, encoder: Encoder) -> GlmModel:
         link, target = self._link(), require_target(encoder)
         if target.high <= link.least_mean or target.low >= link.greatest_mean:
             raise DomainError(
                 f"bounds_y = ({target.low:g}, {target.high:g}) has no value that the {self._link_name} link "
                 f"can reach: its means are between {link.least_mean:g} and {link.greatest_mean:g}"
             )
-        return IndexModel(
+        labels, origin = Labels(target.centre, target.half_width), -encoder.centre / encoder.half_width
+        return GlmModel(
+            Gaussian(),
             link,
-            Labels(target.centre, target.half_width),
-            self._has_intercept(encoder),
-            -encoder.centre / encoder.half_width,
-            encoder.radius,
+            labels,
+            np.zeros(encoder.width),
+            None if self._has_intercept(encoder) else origin,
+            single_index=True,
         )
 
-    def _descend(self, source: Curator, budget: Budget, model: IndexModel, encoder: Encoder) -> Descent:
+    def _descend(self, source: Curator, budget: Budget, model: GlmModel, encoder: Encoder) -> Iterates:
+        radius, step, steps = encoder.radius, self.step, self.max_iter
         if self.solver == "glmtron":
             rows = labelled_rows(self.public, encoder)
             assert self.public is not None  # labelled_rows has checked
             moments = public_moments(self.public, encoder)
-            glmtron = printed_glmtron if self.calibration == "paper" else shuffled_glmtron
-            return glmtron(source, budget, model, moments, rows, eta=self.step)
+            if self.calibration == "paper":
+                return printed_glmtron(source, budget, model, moments, rows, x_radius=radius, eta=step)
+            return shuffled_glmtron(source, budget, model, moments, rows, eta=step)
         known = None if self.public is None else public_moments(self.public, encoder)
         if self.solver == "minibatch" and self.calibration == "paper":
-            return printed_minibatch_glmtron(source, budget, model, known, self.max_iter, eta=self.step)
+            return printed_minibatch_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
         if self.solver == "sgd":
-            return shuffled_sgd(source, budget, model, known, eta=self.step)
+            return shuffled_sgd(source, budget, model, known, x_radius=radius, eta=step)
         if self.solver == "minibatch":
-            return minibatch_glmtron(source, budget, model, known, self.max_iter)
+            return minibatch_glmtron(source, budget, model, known, steps, x_radius=radius)
         if self.solver == "tree":
-            return tree_glmtron(source, budget, model, known, self.max_iter, eta=self.step)
-        return pgd(source, budget, model, known, self.max_iter, eta=self.step, ball=self.radius)
+            return tree_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
+        return pgd(source, budget, model, known, steps, x_radius=radius, eta=step, ball=self.radius)
 
-    def _guess(self, model: IndexModel, encoder: Encoder) -> Guess | None:
+    def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
         if self.public is None:
             return None
         mean, covariance = public_moments(self.public, encoder)
-        white = Coordinates.white(mean, covariance, 0.0, None if model.intercept else model.origin)
+        white = Coordinates.white(mean, covariance, 0.0, model.origin)
         return Guess(XScaling(mean, 1.0), white)
 
-    def _store_descent(self, descent: Descent, encoder: Encoder) -> None:
+    def _store_descent(self, descent: Iterates, encoder: Encoder) -> None:
         turn = units(encoder, with_intercept=self._has_intercept(encoder)) @ descent.design.matrix.T
         self._take(turn @ descent.theta, self._has_intercept(encoder))
         self.path_ = np.array(descent.path) @ turn.T
@@ -233,12 +234,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)
         return np.column_stack([middle - reach, middle + reach])
-
-
-def _least_squares(model: IndexModel) -> GlmModel:
-    """A Gaussian family with this link."""
-    origin = None if model.intercept else model.origin
-    return GlmModel(Gaussian(), model.link, model.labels, np.zeros(model.width), origin, single_index=True)
 
 
 @documented()

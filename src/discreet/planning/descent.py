@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
-from discreet.algorithms.parts.measure import LEVEL_SHARE, Bounds
+from discreet.algorithms.parts.limits import best_bounds
+from discreet.algorithms.parts.measure import Bounds
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.glm import ClippedScore, Family, Link
@@ -95,12 +96,10 @@ def choice(people: People, n: int, budget: Budget, *, replaced: bool, public: bo
     cost = _gradients(plan, sizes, moved, n, weight)
     per_clip = moved / (cost.mu * n)
     variance = people.dispersion * weight if family.label_free else sizes.mean_square() / people.size
-    clip = sizes.best_clip(per_clip, variance, n)
-    risk = sizes.risk(clip, per_clip, variance, n) * sizes.kept(clip) ** 2
-    bounds = Bounds(clip, tuple(sizes.levels(clip, per_clip / math.sqrt(LEVEL_SHARE), risk, people.size)))
+    bounds = best_bounds(sizes, per_clip, variance, n, people.size)
     base, *above = (moved / (part.mu * n) for part in bounds.costs(cost))
     noises = tuple(noise * (top - low) for noise, (low, top) in zip(above, bounds.levels, strict=True))
-    return Choice(rows, y, eta, score, bounds, base * clip, noises)
+    return Choice(rows, y, eta, score, bounds, base * bounds.clip, noises)
 
 
 def descent_errors(people: People, n: int, budget: Budget, *, replaced: bool, public: bool = False) -> Errors:

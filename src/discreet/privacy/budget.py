@@ -72,8 +72,12 @@ class Budget:
         if not shares or any(share <= 0 for share in shares):
             raise ValueError(f"shares must be positive numbers, got {list(shares)}")
         whole = math.fsum(shares)
+        return [self.part(share / whole) for share in shares]
+
+    def part(self, share: float) -> GDP:
+        """The cost of this share of mu^2."""
         # Slightly below the exact root, so that the exact sum of squares stays within mu^2.
-        return [GDP(self.mu * math.sqrt(share / whole) * (1 - 1e-14)) for share in shares]
+        return GDP(self.mu * math.sqrt(share) * (1 - 1e-14))
 
     def __str__(self) -> str:
         return f"epsilon {self.epsilon:.4g} at delta {self.delta:.3g} (mu {self.mu:.4g})"

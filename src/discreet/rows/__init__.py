@@ -4,6 +4,7 @@ from discreet.rows.answer import Answer
 from discreet.rows.carries import Parts, exact_sum
 from discreet.rows.cells import CellsInMemory, Scaling
 from discreet.rows.columns import Coded, Columns
+from discreet.rows.gradient import score_sum
 from discreet.rows.grid import (
     count_units,
     left_grid,
@@ -39,7 +40,7 @@ from discreet.rows.ranking import (
 )
 from discreet.rows.residues import Residues
 from discreet.rows.scales import grid_norm, grid_scale
-from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment, ScoreSum
+from discreet.rows.scores import CurvatureSum, ExposureSum, Labels, MappedMoment
 from discreet.rows.source import DivisibleSource, MinimisingSource, PartSource, Source, WideSource
 from discreet.rows.support import OnSupport, on_columns
 from discreet.rows.used import RowsUsed
@@ -75,7 +76,6 @@ __all__ = [
     "Residues",
     "RowsUsed",
     "Scaling",
-    "ScoreSum",
     "SecondMoment",
     "Source",
     "SparseRows",
@@ -105,6 +105,7 @@ __all__ = [
     "reach",
     "right_grid",
     "row_hashes",
+    "score_sum",
     "scratch",
     "several_parts",
     "shared",

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
+from discreet.rows.contrasts import covariance, probabilities, scores, squared_length, triangle, unfolded
 from discreet.rows.histograms import Histogram
 from discreet.rows.kernels import column_norms, scratch
 from discreet.rows.linear_map import LinearMap
@@ -87,9 +87,34 @@ class ClassMoment:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassScores:
-    """The sum of weight z (p - e_y)^T, in contrasts of the classes. ``map``
-    gives the predictors, then z.
+class ClassQuery:
+    """``map`` gives the predictors of all classes, then the coordinates z."""
+
+    map: LinearMap
+    labels: Labels
+    classes: int
+
+    @property
+    def coordinates(self) -> int:
+        return self.map.outputs - self.classes
+
+    def seen(self, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
+        """Coordinates z (read-only), probabilities p, the largest possible score norm, and its
+        factor m(p).
+        """
+        mapped, length = self.map.seen(block, skipped=self.classes)
+        p = probabilities(mapped[: self.classes])
+        least, squares = p[0].copy(), p[0] * p[0]
+        for entry in p[1:]:
+            np.minimum(least, entry, out=least)
+            squares += entry * entry
+        largest = np.sqrt(np.maximum(1.0 - 2.0 * least + squares, 1e-12))
+        return mapped[self.classes :], p, np.maximum(largest * length, 1e-100), largest
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores(ClassQuery):
+    """The sum of weight z (p - e_y)^T, in contrasts of the classes.
 
     Let m(p) = max_k |p - e_k| over all classes k, so |p - e_y| <= m for every label. The weight is
     the part of a score of norm m |z| that a clip norm of
@@ -98,9 +123,6 @@ class ClassScores:
     most top - bottom and 1. Contrasts are orthonormal, so they preserve norms.
     """
 
-    map: LinearMap
-    labels: Labels
-    classes: int
     top: float
     bottom: float = 0.0
     label: str = "gradient"
@@ -113,19 +135,16 @@ class ClassScores:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.map.outputs - self.classes, self.classes - 1
+        return self.coordinates, self.classes - 1
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, p, longest, largest = _seen(self.map, self.classes, block)
+        z, p, longest, largest = self.seen(block)
         weight = np.minimum(1.0, self.top / longest) - np.minimum(1.0, self.bottom / longest)
-        left = scratch("factor", self._left(block))
+        left = scratch("factor", (self.coordinates, block.records))
         np.multiply(z, weight * largest, out=left)
-        right = _scores(p, self.labels.of(block))
+        right = scores(p, self.labels.of(block))
         right /= largest
         return left, right
-
-    def _left(self, block: Block) -> tuple[int, int]:
-        return self.shape[0], block.records
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +183,7 @@ class ClassProfile:
             own += np.where(np.rint(y) == number, entry, 0.0)
         rows = np.empty((len(self.lengths), block.records))
         for row, length, constants in zip(rows, self.lengths, self.constants, strict=True):
-            p = _probabilities(length * u + constants[:, np.newaxis])
+            p = probabilities(length * u + constants[:, np.newaxis])
             np.negative(own, out=row)
             for part, entry in zip(p, u, strict=True):
                 row += part * entry
@@ -174,24 +193,21 @@ class ClassProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSizes(Histogram):
+class ClassSizes(ClassQuery, Histogram):
     """The number of rows whose largest possible score norm m |z| (see
     ``ClassScores``) is in each cell.
     """
 
-    map: LinearMap
-    labels: Labels
-    classes: int
     edges: Floats
     label: str = "sizes of scores"
 
     def numbers(self, block: Block) -> Floats:
-        _, _, longest, _ = _seen(self.map, self.classes, block)
+        _, _, longest, _ = self.seen(block)
         return longest + 0.0 * self.labels.of(block)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCurvature:
+class ClassCurvature(ClassQuery):
     """The derivative of the mean of ``ClassScores``: the sum of weight zz^T
     times the covariance of e_y.
 
@@ -204,9 +220,6 @@ class ClassCurvature:
     only reduces the curvature.
     """
 
-    map: LinearMap
-    labels: Labels
-    classes: int
     top: float
     norm: float
     label: str = "curvature"
@@ -219,29 +232,29 @@ class ClassCurvature:
 
     @property
     def shape(self) -> tuple[int, int]:
-        size, free = self.map.outputs - self.classes, self.classes - 1
+        size, free = self.coordinates, self.classes - 1
         return size * (size + 1) // 2, free * (free + 1) // 2
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, p, longest, _ = _seen(self.map, self.classes, block)
-        right = _covariance(p)
+        z, p, longest, _ = self.seen(block)
+        right = covariance(p)
         size = column_norms(right)
         right /= np.maximum(size, 1e-100)
         weight = np.minimum(1.0, self.top / longest) * size
-        square = _squared_length(z)
+        square = squared_length(z)
         weight *= self.norm / np.maximum(weight * square, self.norm)
         weight += 0.0 * self.labels.of(block)  # a row without a class has no score, so no curvature
         left = scratch("factor", (self.shape[0], block.records))
-        _triangle(z, weight, left)
+        triangle(z, weight, left)
         return left, right
 
     def unfolded(self, value: Floats) -> Floats:
         """The matrix of all coefficients: coordinate by coordinate, all contrasts of each."""
-        return _unfolded(value, self.map.outputs - self.classes, self.classes - 1)
+        return unfolded(value, self.coordinates, self.classes - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassWeightedMoment:
+class ClassWeightedMoment(ClassQuery):
     """The trace of ``ClassCurvature`` over the classes: the second moment of
     z, weighted by 1 - |p|^2.
 
@@ -249,9 +262,6 @@ class ClassWeightedMoment:
     by at most sqrt(2) norm^2.
     """
 
-    map: LinearMap
-    labels: Labels
-    classes: int
     top: float
     norm: float
     label: str = "curvature"
@@ -265,14 +275,14 @@ class ClassWeightedMoment:
 
     @property
     def shape(self) -> tuple[int, int]:
-        size = self.map.outputs - self.classes
+        size = self.coordinates
         return size, size
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, p, longest, _ = _seen(self.map, self.classes, block)
-        spread = 1.0 - _squared_length(p)
+        z, p, longest, _ = self.seen(block)
+        spread = 1.0 - squared_length(p)
         root = np.sqrt(np.maximum(spread, 0.0) * np.minimum(1.0, self.top / longest))
-        root *= self.norm / np.maximum(root * np.sqrt(_squared_length(z)), self.norm)
+        root *= self.norm / np.maximum(root * np.sqrt(squared_length(z)), self.norm)
         root += 0.0 * self.labels.of(block)  # a row without a class has no score, so no curvature
         row = scratch("factor", (self.shape[0], block.records))
         np.multiply(z, root, out=row)
@@ -280,7 +290,7 @@ class ClassWeightedMoment:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassScoresMoment:
+class ClassScoresMoment(ClassQuery):
     """The second moment of the clipped scores of ``ClassScores``, as vectors of all
     entries of z (p - e_y)^T.
 
@@ -288,9 +298,6 @@ class ClassScoresMoment:
     by at most sqrt(2) top^2.
     """
 
-    map: LinearMap
-    labels: Labels
-    classes: int
     top: float
     label: str = "second moment of scores"
     geometry: Geometry = "square"
@@ -304,31 +311,17 @@ class ClassScoresMoment:
 
     @property
     def shape(self) -> tuple[int, int]:
-        size = (self.map.outputs - self.classes) * (self.classes - 1)
+        size = (self.coordinates) * (self.classes - 1)
         return size, size
 
     def factors(self, block: Block) -> tuple[Floats, Floats]:
-        z, p, longest, _ = _seen(self.map, self.classes, block)
-        score = _scores(p, self.labels.of(block))
+        z, p, longest, _ = self.seen(block)
+        score = scores(p, self.labels.of(block))
         score *= np.minimum(1.0, self.top / longest)
         row = scratch("factor", (self.shape[0], block.records))
         for start, entry in zip(range(0, len(row), self.classes - 1), z, strict=True):
             np.multiply(score, entry, out=row[start : start + self.classes - 1])
         return row, row
-
-
-@lru_cache(maxsize=64)
-def contrasts(classes: int) -> Floats:
-    """Orthonormal columns that sum to zero (Helmert contrasts): each compares a
-    class with earlier ones.
-    """
-    matrix = np.zeros((classes, classes - 1))
-    for j in range(1, classes):
-        matrix[:j, j - 1] = 1.0
-        matrix[j, j - 1] = -j
-        matrix[:, j - 1] /= math.sqrt(j * (j + 1))
-    matrix.flags.writeable = False
-    return matrix
 
 
 def farthest_class(probabilities: Floats) -> float:
@@ -337,101 +330,6 @@ def farthest_class(probabilities: Floats) -> float:
     """
     least = float(np.min(probabilities))
     return math.sqrt(max(1.0 - 2.0 * least + float(probabilities @ probabilities), 0.0))
-
-
-def _seen(linear_map: LinearMap, classes: int, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
-    """Coordinates z (read-only), probabilities p, the largest possible score
-    norm, and its factor m(p).
-    """
-    mapped, length = linear_map.seen(block, skipped=classes)
-    p = _probabilities(mapped[:classes])
-    least, squares = p[0].copy(), p[0] * p[0]
-    for entry in p[1:]:
-        np.minimum(least, entry, out=least)
-        squares += entry * entry
-    largest = np.sqrt(np.maximum(1.0 - 2.0 * least + squares, 1e-12))
-    return mapped[classes:], p, np.maximum(largest * length, 1e-100), largest
-
-
-def _scores(p: Floats, index: Floats) -> Floats:
-    """p - e_y in contrasts; a NaN label makes them all NaN, so that the
-    curator's clip drops the row.
-    """
-    p -= 0.0 * index
-    for number, entry in enumerate(p):
-        entry -= np.rint(index) == number
-    turn, out = contrasts(len(p)), np.zeros((len(p) - 1, p.shape[1]))
-    for weights, entry in zip(turn, p, strict=True):
-        for weight, contrast in zip(weights, out, strict=True):
-            if weight:
-                contrast += weight * entry
-    return out
-
-
-def _covariance(p: Floats) -> Floats:
-    """The upper triangle of diag(p) - pp^T in contrasts, off-diagonal entries times sqrt(2)."""
-    turn, free = contrasts(len(p)), len(p) - 1
-    means = np.zeros((free, p.shape[1]))
-    for weights, entry in zip(turn, p, strict=True):
-        means += weights[:, np.newaxis] * entry
-    out, number = np.zeros((free * (free + 1) // 2, p.shape[1])), 0
-    for a in range(free):
-        for b in range(a, free):
-            row = out[number]
-            for weights, entry in zip(turn, p, strict=True):
-                if weights[a] * weights[b]:
-                    row += (weights[a] * weights[b]) * entry
-            row -= means[a] * means[b]
-            if a != b:
-                row *= math.sqrt(2)
-            number += 1
-    return out
-
-
-def _squared_length(z: Floats) -> Floats:
-    square = np.zeros(z.shape[1])
-    for entry in z:
-        square += entry * entry
-    return square
-
-
-def _triangle(z: Floats, weight: Floats, out: Floats) -> None:
-    """The upper triangle of weight zz^T, off-diagonal entries times sqrt(2)."""
-    number = 0
-    for i, entry in enumerate(z):
-        heavy = entry * weight
-        np.multiply(heavy, entry, out=out[number])
-        rest = out[number + 1 : number + len(z) - i]
-        np.multiply(z[i + 1 :], heavy * math.sqrt(2), out=rest)
-        number += len(z) - i
-
-
-def _unfolded(value: Floats, size: int, free: int) -> Floats:
-    matrix = np.zeros((size, free, size, free))
-    inner = [(a, b, 1.0 if a == b else math.sqrt(0.5)) for a in range(free) for b in range(a, free)]
-    i, j = np.triu_indices(size)
-    beside = np.where(i == j, 1.0, math.sqrt(0.5))
-    for column, (a, b, part) in zip(value.T, inner, strict=True):
-        entries = column * beside * part
-        for one, other in ((a, b), (b, a)):
-            matrix[i, one, j, other] = entries
-            matrix[j, one, i, other] = entries
-    return matrix.reshape(size * free, size * free)
-
-
-def _probabilities(eta: Floats) -> Floats:
-    """Softmax over the classes, in a fixed order."""
-    p = scratch("probabilities", eta.shape)
-    top = eta[0].copy()
-    for entry in eta[1:]:
-        np.maximum(top, entry, out=top)
-    np.subtract(eta, top, out=p)
-    np.exp(p, out=p)
-    total = p[0].copy()
-    for entry in p[1:]:
-        total += entry
-    p /= total
-    return p
 
 
 def _write_marks(marks: Floats, index: Floats) -> None:

@@ -19,7 +19,7 @@ from discreet.rows.laws import Rule
 from discreet.rows.linear_map import LinearMap, with_offset
 from discreet.rows.look import look
 from discreet.rows.query import Block, Floats, Geometry, OneCell, WeightedRows, ones
-from discreet.rows.scores import Labels
+from discreet.rows.scores import BoundedFunction, Labels
 
 # Elementwise in labels, eta and the length of z.
 RowFunction = Callable[[Floats, Floats, Floats], Floats]
@@ -76,6 +76,18 @@ class GradientSum:
     def factors(self, block: Block) -> tuple[Floats, Floats]:
         mapped, length = self.map.with_norms(block, skipped=1)
         return mapped[1:], self.weights(block, with_offset(mapped[0], block), length)[np.newaxis]
+
+
+def score_sum(linear_map: LinearMap, labels: Labels, score: BoundedFunction, radius: float, clip: float) -> GradientSum:
+    """The sum of score z, with rows beyond the radius scaled down; the score gets the bound with
+    which a row's contribution stays within ``clip``.
+    """
+
+    def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
+        shrink = radius / np.maximum(length, radius)
+        return np.asarray(shrink * score(y, eta, clip / np.maximum(length * shrink, 1e-100)))
+
+    return GradientSum(linear_map, labels, weight, clip, radius)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,45 +53,12 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreSum:
-    """The sum of score z; the score gets the bound with which the row's
-    contribution stays within ``clip``.
-    """
-
-    map: LinearMap
-    labels: Labels
-    score: BoundedFunction
-    radius: float
-    clip: float
-    label: str = "gradient"
-    geometry: Geometry = "mapped"
-    right_norm: float = 1.0
-
-    @property
-    def left_norm(self) -> float:
-        return self.clip
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.map.outputs - 1, 1
-
-    def weights(self, block: Block, eta: Floats, length: Floats) -> Floats:
-        shrink = self.radius / np.maximum(length, self.radius)
-        bound = self.clip / np.maximum(length * shrink, 1e-100)
-        return shrink * self.score(self.labels.of(block), eta, bound)
-
-    def factors(self, block: Block) -> tuple[Floats, Floats]:
-        mapped, length = self.map.with_norms(block, skipped=1)
-        return mapped[1:], self.weights(block, with_offset(mapped[0], block), length)[np.newaxis]
-
-
-@dataclass(frozen=True, eq=False)
 class CurvatureSum:
     """The second moment of (sqrt(slope) z, |score| |z|): the curvature, and
     the variance of the score.
 
     The slope is that of the clipped score, so the first block is the derivative of the
-    equation that ``ScoreSum`` solves. The last diagonal entry is the trace of the scores'
+    equation that ``score_sum`` solves. The last diagonal entry is the trace of the scores'
     covariance. ``slope_norm`` clips rows with much information, which makes standard
     errors larger, never smaller.
     """

@@ -1,8 +1,8 @@
 """Queries of PMT and COST: a row is truncated first, and everything is
 computed from the truncated row.
 
-``ScoreSum`` (rows/scores.py) computes the linear predictor before a far row is scaled down, which
-biases no coefficient. The papers truncate first. Where nothing is truncated the two agree.
+``score_sum`` (rows/gradient.py) computes the linear predictor before a far row is scaled down,
+which biases no coefficient. The papers truncate first. Where nothing is truncated the two agree.
 """
 
 from __future__ import annotations

@@ -11,16 +11,15 @@ import pytest
 from scipy.special import softmax
 
 from discreet.algorithms.descent import descend
-from discreet.algorithms.parts.class_approach import best_length
 from discreet.algorithms.parts.class_foresight import ClassForesight
-from discreet.algorithms.parts.class_frame import LENGTHS
+from discreet.algorithms.parts.many_predictors import LENGTHS, best_length
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
 from discreet.engines.memory import MemoryEngine
 from discreet.glm import Bernoulli, link
 from discreet.privacy import Budget
 from discreet.rows import Labels
-from discreet.rows.class_scores import contrasts
+from discreet.rows.contrasts import contrasts
 
 WIDTH, CLASSES = 3, 4
 

@@ -21,11 +21,9 @@ from discreet.rows.class_scores import (
     ClassScoresMoment,
     ClassSizes,
     ClassWeightedMoment,
-    _probabilities,
-    _seen,
-    contrasts,
     farthest_class,
 )
+from discreet.rows.contrasts import contrasts, probabilities
 
 WIDTH, CLASSES = 4, 5
 LABELS = Labels((CLASSES - 1) / 2, (CLASSES - 1) / 2)
@@ -215,8 +213,8 @@ def test_counts_are_the_numbers_of_rows():
 def test_a_score_is_clipped_by_the_longest_that_any_class_could_give():
     rng = np.random.default_rng(4)
     query, block = queries(rng)[2], block_of(rng, 50)
-    _, _, _, largest = _seen(query.map, CLASSES, block)
-    probabilities = _probabilities(query.map.apply(block)[:CLASSES])
-    assert largest == pytest.approx([farthest_class(one) for one in probabilities.T], rel=1e-12)
-    everyone = [np.linalg.norm(probabilities - np.eye(CLASSES)[:, [k]], axis=0) for k in range(CLASSES)]
+    _, _, _, largest = query.seen(block)
+    chances = probabilities(query.map.apply(block)[:CLASSES])
+    assert largest == pytest.approx([farthest_class(one) for one in chances.T], rel=1e-12)
+    everyone = [np.linalg.norm(chances - np.eye(CLASSES)[:, [k]], axis=0) for k in range(CLASSES)]
     assert largest == pytest.approx(np.max(everyone, axis=0), rel=1e-12)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tables import ArrayBlock
 
-from discreet.rows import CrossMoment, CurvatureSum, Labels, LinearMap, MappedMoment, PowerSums, ScoreSum, SecondMoment
+from discreet.rows import CrossMoment, CurvatureSum, Labels, LinearMap, MappedMoment, PowerSums, SecondMoment, score_sum
 from discreet.rows.column_sums import ChosenSums, LargestSums
 from discreet.rows.evaluation import ClassLosses, LossCells, LossSums, ScoreCells
 from discreet.rows.gradient import BoundedSum, GradientSum, LabelProfile, SizeHistogram, WeightedMoment
@@ -195,7 +195,7 @@ def test_scores_are_told_how_large_they_may_be(offset):
         seen["bound"] = bound
         return np.clip(y - eta, -bound, bound)
 
-    query = ScoreSum(MAP, LABELS, score, RADIUS, 1.5)
+    query = score_sum(MAP, LABELS, score, RADIUS, 1.5)
     assert declared(query) == ("gradient", "mapped", (3, 1), 1.5, 1.0)
     left, right = query.factors(block(offset))
     length = np.maximum(NORMS * SHORT, 1e-100)

@@ -23,12 +23,13 @@ from discreet.rows import (
     Labels,
     LinearMap,
     MappedMoment,
-    ScoreSum,
     WholeBlock,
     left_grid,
     product_parts,
     query_sum,
+    score_sum,
 )
+from discreet.rows.gradient import GradientSum
 
 PAIRS = [(one, link(name)) for one in FAMILIES.values() for name in one.allowed_links]
 NAMES = [f"{one.name}-{other.name}" for one, other in PAIRS]
@@ -88,7 +89,7 @@ def map_of(rng: np.random.Generator, far: float = 1.0, negative: bool = False) -
 def queries(one: Family, other: Link, linear: LinearMap, radius: float, clip: float):
     labels = label_range(one)
     score = ClippedScore(one, other, labels.low, labels.high, 0.7)
-    yield ScoreSum(linear, labels, score.score, radius, clip)
+    yield score_sum(linear, labels, score.score, radius, clip)
     yield CurvatureSum(linear, labels, score.score, score.slope, radius, clip, 1.3, 0.9, 0.4)
     yield MappedMoment(LinearMap(linear.matrix[1:]), labels, 0.3, 0.9, 2.5, 0.5, radius)
 
@@ -184,10 +185,10 @@ def test_contributions_keep_their_declared_norms(seed, pair, radius, clip, far):
         left, right = query.factors(block)
         assert np.isfinite(left).all()
         assert (len(left), len(right)) == query.shape
-        if isinstance(query, ScoreSum):  # the bound is on the two together
+        if isinstance(query, GradientSum):  # the bound is on the two together
             left, right = left * right, np.ones_like(right)
         # Giving back what a cut takes from the mean can add as much as the bound again.
-        room = 2.0 if isinstance(query, ScoreSum) and one.name in ("poisson", "gamma", "negative_binomial") else 1.0
+        room = 2.0 if isinstance(query, GradientSum) and one.name in ("poisson", "gamma", "negative_binomial") else 1.0
         assert np.linalg.norm(left, axis=0).max() <= room * query.left_norm * (1 + 1e-9)
         assert np.linalg.norm(right, axis=0).max() <= query.right_norm * (1 + 1e-9)
 
@@ -237,7 +238,7 @@ def test_a_gradient_at_another_point_sees_the_same_lengths():
     moved[0] += 0.1
     turned[2] *= 0.5
     for matrix in (first.matrix, moved, turned, moved, first.matrix):
-        query = ScoreSum(LinearMap(matrix), labels, score, 1.5, 0.8)
+        query = score_sum(LinearMap(matrix), labels, score, 1.5, 0.8)
         fresh = query_sum(query, product_parts(query, block.part(slice(None))))
         assert (query_sum(query, product_parts(query, block)) == fresh).all()
 
@@ -247,9 +248,8 @@ def test_a_short_row_with_a_small_score_is_not_cut(one, other):
     rng = np.random.default_rng(5)
     block = block_of(rng, one, 50)
     linear, labels = map_of(rng, negative=other.name == "negative_inverse"), label_range(one)
-    query = ScoreSum(linear, labels, ClippedScore(one, other, -1e9, 1e9).score, 1e6, 1e9)
-    if isinstance(one, Gamma) or one.name == "poisson":
-        query = replace(query, score=ClippedScore(one, other, 0.0, 1e9).score)
+    low = 0.0 if isinstance(one, Gamma) or one.name == "poisson" else -1e9
+    query = score_sum(linear, labels, ClippedScore(one, other, low, 1e9).score, 1e6, 1e9)
     mapped = linear.apply(block).copy()
     expected = mapped[1:] * one.score(labels.of(block), mapped[0], other)
     scale = np.abs(expected).max()

@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.rows import Floats
-from discreet.rows.class_scores import contrasts
+from discreet.rows.contrasts import contrasts
 
 # The number of points of a fixed lattice that represents normal z.
 _POINTS = 2048

@@ -17,19 +17,13 @@ from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, LinearMap, Query
 from discreet.rows.class_scores import (
     ClassCurvature,
-    ClassProfile,
     ClassScores,
     ClassScoresMoment,
     ClassSizes,
     ClassWeightedMoment,
-    contrasts,
 )
-from discreet.rows.gradient import SizeHistogram
+from discreet.rows.contrasts import contrasts
 
-# Lengths of the slopes that a line search tries, in standard deviations of a contrast's predictor,
-# and the clip of a row's derivative there.
-LENGTHS = np.array([0.4, 0.8, 1.2, 1.8, 2.7, 4, 6, 9])
-_PROFILE_BOUND = 2.0
 # Noise that moves the eigenvalues of the full curvature by this part of them hides it.
 _HIDDEN = 1.0
 # The largest number of entries of zz^T per row: 270 MB for a block of 16,384 rows.
@@ -83,25 +77,15 @@ class ClassFrame(Frame):
         matrix, psi = self.coordinates.matrix, phi.reshape(-1, self.predictors)
         return LinearMap(np.vstack([contrasts(self.model.classes) @ psi.T @ matrix, matrix]))
 
-    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> ClassScores:  # type: ignore[override]
+    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> Query:
         label = "gradient" if bottom == 0 else "gradient above the clip norm"
         return ClassScores(self._map(phi), self.model.labels, self.model.classes, top, bottom, label)
 
-    def profile(self, unit: Floats, points: Sequence[Floats]) -> ClassProfile:
-        """The derivative of the loss along the slopes ``unit``, at points with
-        other lengths and constants.
-        """
-        turn, free = contrasts(self.model.classes), self.predictors
-        matrix = turn @ unit.reshape(-1, free).T @ self.coordinates.matrix
-        first = self.constants
-        constants = np.array([turn @ phi[:first] if first else np.zeros(len(turn)) for phi in points])
-        return ClassProfile(LinearMap(matrix), self.model.labels, LENGTHS, constants, _PROFILE_BOUND)
-
-    def histogram(self, phi: Floats, unit: float) -> ClassSizes:  # type: ignore[override]
+    def histogram(self, phi: Floats, unit: float) -> Query:
         return ClassSizes(self._map(phi), self.model.labels, self.model.classes, EDGES * unit)
 
-    def lengths(self, phi: Floats) -> SizeHistogram:
-        return super().lengths(np.zeros(self.coordinates.size))
+    def lengths(self, phi: Floats, *, weighted: bool) -> Query:
+        return super().lengths(np.zeros(self.coordinates.size), weighted=False)
 
     def curvature_question(
         self, phi: Floats, clip: float, longest: float, kept: float, cost: GDP
@@ -142,5 +126,5 @@ class ClassFrame(Frame):
         largest = float(np.linalg.eigvalsh(across)[-1])
         return Seen(np.asarray(np.kron(white.moment, across), dtype=np.float64), white.noise_std * largest)
 
-    def scores_moment(self, phi: Floats, clip: float) -> ClassScoresMoment:  # type: ignore[override]
+    def scores_moment(self, phi: Floats, clip: float) -> Query:
         return ClassScoresMoment(self._map(phi), self.model.labels, self.model.classes, clip)

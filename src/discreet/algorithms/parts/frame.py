@@ -96,8 +96,7 @@ class Frame:
     @property
     def penalty(self) -> Floats:
         """The Hessian of the user's penalty, per row."""
-        matrix = self.coordinates.matrix[:, 1:]
-        return np.asarray((matrix * self.model.penalty) @ matrix.T / self.count)
+        return self.model.penalty_in(self.coordinates) / self.count
 
     def ask(self, *questions: tuple[Query, GDP]) -> Sequence[Answer]:
         """All answers from one pass over the rows."""
@@ -109,7 +108,7 @@ class Frame:
         """
         return min(max(self.foresight.typical_size(phi, self.dispersion) * self.root_size, _LEAST_NORM), _MOST_NORM)
 
-    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> GradientSum:
+    def gradient(self, phi: Floats, top: float, bottom: float = 0.0) -> Query:
         """The sum of scores clipped at ``top``, minus that of scores clipped at ``bottom``."""
         rows = self._clipped_rows(phi)
 
@@ -129,7 +128,7 @@ class Frame:
         rule = Rule(lambda y, eta, length: score.at(y, eta, clip / length).score, self._law, laws.SCORE, clip)
         return GradientSum(linear, self.model.labels, rule, clip, 1.0, "mean score")
 
-    def histogram(self, phi: Floats, unit: float) -> SizeHistogram:
+    def histogram(self, phi: Floats, unit: float) -> Query:
         """The histogram of the norms of scores, in cells of ``EDGES`` units,
         without rows of weight 0.
         """
@@ -141,18 +140,17 @@ class Frame:
         rule = Rule(size, self._law, laws.SIZE, unit)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES)
 
-    def lengths(self, phi: Floats, *, weighted: bool = False) -> SizeHistogram:
-        """The histogram of row lengths, in typical lengths; ``weighted``: of rows of the curvature."""
+    def lengths(self, phi: Floats, *, weighted: bool) -> Query:
+        """The histogram of row lengths, in typical lengths.
+
+        ``weighted``: those of rows in the curvature, with the root of their weight.
+        """
         # Locals: a function that held this frame would send the source to a cluster.
-        typical, family, link = self.root_size, self.model.family, self.model.link
+        family, link, typical = self.model.family, self.model.link, self.root_size
+        rule = Rule(lambda y, eta, length: length / typical + 0 * y, self._law, laws.LENGTH, typical)
         if weighted:
             typical *= math.sqrt(self.weight(phi))
-
-            def weigh(y: Floats, eta: Floats, length: Floats) -> Floats:
-                return np.sqrt(family.weight(eta, link)) * length / typical + 0 * y
-
-            return SizeHistogram(self.coordinates.map(phi), self.model.labels, weigh, EDGES, label="lengths of rows")
-        rule = Rule(lambda y, eta, length: length / typical + 0 * y, self._law, laws.LENGTH, typical)
+            rule = Rule(lambda y, eta, length: np.sqrt(family.weight(eta, link)) * length / typical + 0 * y, None, 0)
         return SizeHistogram(self.coordinates.map(phi), self.model.labels, rule, EDGES, label="lengths of rows")
 
     def weight(self, phi: Floats) -> float:
@@ -212,7 +210,7 @@ class Frame:
             norm,
         )
 
-    def scores_moment(self, phi: Floats, clip: float) -> WeightedMoment:
+    def scores_moment(self, phi: Floats, clip: float) -> Query:
         """The second moment of clipped scores: the middle of the sandwich covariance."""
         rows = self._clipped_rows(phi)
         return WeightedMoment(

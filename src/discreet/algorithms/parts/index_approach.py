@@ -14,24 +14,26 @@ model, with the filter in the place of a start.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from discreet.algorithms.parts import plan as shares
-from discreet.algorithms.parts.approach import Approach
+from discreet.algorithms.parts.filter import Filter
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.plan import IndexPlan
-from discreet.algorithms.parts.sizes import EDGES
+from discreet.algorithms.parts.index_plan import WHITENING, IndexPlan
+from discreet.algorithms.parts.looks import Columns
+from discreet.algorithms.parts.start import Start
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.index_look import Seen, look
 from discreet.algorithms.steps.index_model import gaussian_curvature, likely_middle, likely_spread
 from discreet.algorithms.steps.kalman import Belief
+from discreet.algorithms.steps.whitening import LabelScale
 from discreet.privacy import GDP
-from discreet.rows import Floats, RowsUsed, SecondMoment
-from discreet.rows.gradient import SizeHistogram
+from discreet.rows import Floats, SecondMoment, Source
 from discreet.rows.index_sums import IndexGradient
 
 # The residuals' size is known to this part of itself at first, and this part of it is forgotten at
@@ -51,6 +53,9 @@ _SIZE_LENGTH = 0.2
 _FLATTEST = 0.003
 # How much of the spread of eta is still believed in where the slopes are short.
 _SPREAD_LEFT = 0.2
+# The filter leads among the last gradients as well if noise moves eigenvalues by more than this
+# part of them.
+_CLEAR_EDGE = 0.3
 # A step was too long if the next one takes this part of it back.
 _TAKEN_BACK = 0.5
 
@@ -75,47 +80,27 @@ class Residual:
         self.size = float(np.clip(self.size + gain * (measured - self.size), 0.3 * self.size, self.most))
 
 
-class IndexFrame(Frame):
-    """Rows far out along a steep link make up most of its curvature, so lengths are counted with
-    the slope there.
-    """
-
-    def lengths(self, phi: Floats) -> SizeHistogram:
-        family, link = self.model.family, self.model.link
-        typical = self.root_size * math.sqrt(self.weight(phi))
-
-        def length_by_slope(y: Floats, eta: Floats, length: Floats) -> Floats:
-            return np.sqrt(family.weight(eta, link)) * length / typical + 0 * y
-
-        return SizeHistogram(
-            self.coordinates.map(phi), self.model.labels, length_by_slope, EDGES, label="lengths of rows"
-        )
-
-
 @dataclass
-class IndexApproach(Approach):
+class IndexApproach:
     """As ``Approach``, for least squares about a curved mean."""
 
+    source: Source
+    model: GlmModel
     plan: IndexPlan
+    guess: Guess | None
 
-    seen: Seen = None  # type: ignore[assignment]
-    coordinates: Coordinates = None  # type: ignore[assignment]
-    belief: Belief = None  # type: ignore[assignment]
-    residual: Residual = None  # type: ignore[assignment]
+    seen: Seen = field(init=False)
+    coordinates: Coordinates = field(init=False)
+    belief: Belief = field(init=False)
+    residual: Residual = field(init=False)
     # The mean of z: that of the constant alone, or without one where columns stay away from 0.
-    mean: Floats = None  # type: ignore[assignment]
+    mean: Floats = field(init=False)
     # The standard deviation of eta, as far as it is known.
     eta_spread: float = 0.0
-
-    @property
-    def used(self) -> RowsUsed | None:
-        return self.seen.used
 
     def look(self, x_radius: float) -> None:
         """Number of rows, place of y, lengths of rows: one pass over histograms."""
         public = self.guess is not None and self.guess.coordinates is not None
-        self.saved, self.steps = 0.0, 0
-        self.spread_out = np.zeros(self.model.width)  # only curvatures tell
         cost, model = self.plan.part(shares.LOOK), self.model
         self.seen = look(self.source, cost, model.labels, model.width, x_radius, with_norms=not public)
         self.plan = self.plan.for_rows(self.seen.count, public=public)
@@ -145,7 +130,7 @@ class IndexApproach(Approach):
         """
         width, radius = self.model.width, 1.2 * self._longer * self.seen.x_norm
         query = SecondMoment(np.zeros(width), 1.0, radius, 0.0, 1.0, 1.0, 0.5 * radius, 0.0, "second moment of (1, x)")
-        answer = self.source.sum(query, self.plan.part(shares.INDEX_WHITENING))
+        answer = self.source.sum(query, self.plan.part(WHITENING))
         moment = answer.value[:-1, :-1].copy()
         moment[0] /= query.weight_1
         moment[:, 0] /= query.weight_1
@@ -161,7 +146,7 @@ class IndexApproach(Approach):
         """How much longer than usual rows may be, as noise falls."""
         return float(max(1.0, (_LONGER / self.plan.edge) ** 0.25))
 
-    def warm_up(self) -> None:
+    def warm_up(self) -> Start:
         """The filter's steps: the first ones GLMtron's, then least squares'."""
         plan, constant = self.plan, self.coordinates.constant
         self._start()
@@ -178,10 +163,17 @@ class IndexApproach(Approach):
             across = self.belief.theta - self.mean * float(self.mean @ self.belief.theta)
             length = float(np.linalg.norm(across))
             self.eta_spread = min(self.eta_spread, 2 * length + _SPREAD_LEFT * self.eta_spread)
-        self.phi = self.belief.theta
         foresight = Foresight(self.model, constant, unit=unit, least_spread=self.eta_spread / 2)
-        self.frame = IndexFrame(
-            self.source, self.model, self.coordinates, foresight, self.seen.count, self.residual.size**2
+        seen, labels = self.seen, self.model.labels
+        return Start(
+            plan,
+            Frame(self.source, self.model, self.coordinates, foresight, seen.count, self.residual.size**2),
+            self.belief.theta,
+            LabelScale(labels, seen.y_middle, seen.y_spread),
+            Columns(np.zeros(self.model.width), None),  # only curvatures tell
+            seen.used,
+            np.zeros(self.model.width),
+            filter=Filter(self.belief, leads=plan.edge > _CLEAR_EDGE),
         )
 
     def _start(self) -> None:

@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import log_ndtr
 
+from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.sizes import CLEAR, last_clear
-from discreet.algorithms.steps.first_look import Scaling
+from discreet.algorithms.steps.first_look import Scaling, look_at_labels, power_sums
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.whitening import LabelScale
-from discreet.rows import Answer, Floats
+from discreet.rows import Answer, Floats, Source
 from discreet.rows.histograms import Look
 
 # Octaves below the upper end of the range; smaller labels count as 0.
@@ -66,6 +67,50 @@ def label_scale(model: GlmModel, scaling: Scaling, histogram: Answer | None) -> 
         # A clip would affect the two labels unevenly: the scale keeps both within it.
         spread = max(spread, max(labels.high - mean, mean - labels.low) / LABEL_BOUND)
     return LabelScale(labels, mean, max(spread, _LEAST_SPREAD * labels.half_width), noise, hidden)
+
+
+def look_again(
+    source: Source, model: GlmModel, plan: Plan, x_radius: float, scaling: Scaling, counts: Answer | None
+) -> tuple[Scaling, LabelScale, float]:
+    """Scales of rows and labels, after a second look at labels if their mean was too uncertain, and
+    the share of the budget that it cost. ``counts``: the histogram of labels, if there is one.
+
+    Privacy: at most one sum.
+    """
+    label, half_width = label_scale(model, scaling, counts), model.labels.half_width
+    if counts is not None and (again := _octaves_again(source, model, plan, scaling, counts)) is not None:
+        return scaling, *again
+    query = power_sums(source, model.width, x_radius, with_x=False)
+    noise = half_width * source.noise_std(query, plan.part(1.0)) / scaling.count
+    # If noise hides a spread, the noisy one is too large.
+    spread = min(label.scale, half_width / math.sqrt(3))
+    share = plan.labels(noise / spread, label.noise_std / spread)
+    # If a histogram gives the mean more precisely than sums of labels could,
+    # these are not asked for.
+    if share == 0 or noise / math.sqrt(share) > label.noise_std:
+        return scaling, label, 0.0
+    scaling = look_at_labels(source, plan.part(share), model.width, x_radius, scaling)
+    return scaling, label_scale(model, scaling, counts), share
+
+
+def _octaves_again(
+    source: Source, model: GlmModel, plan: Plan, scaling: Scaling, counts: Answer
+) -> tuple[LabelScale, float] | None:
+    """Scales of labels by one more histogram, if noise hides the first and not this one; and its
+    share of the budget.
+
+    Of the octaves below the labels' bound, few hold labels, and a mean over these has less
+    noise than a sum over the whole range.
+    """
+    query, count = octaves(model), scaling.count
+    assert query is not None  # it was asked
+    if clear_cells(counts, count) is not None:
+        return None
+    share = plan.octaves_again(source.noise_std(query, plan.part(1.0)) / count)
+    if not share:
+        return None
+    again = source.sum(query, plan.part(share))
+    return label_scale(model, scaling, combined([counts, again])), share
 
 
 def combined(histograms: Sequence[Answer]) -> Answer:

@@ -18,7 +18,6 @@ LOOK = 0.05  # location of x and y: errors of a tenth of a standard deviation ar
 EXPOSURE = 0.01  # one number
 OCTAVES = 0.01  # a histogram of labels
 PUBLIC = 0.02  # whether public and private rows are alike, and which of their fits is better
-INDEX_WHITENING = 0.22  # of index models, whose many small steps need white coordinates
 WHITENING = 0.13  # noise here makes coordinates less white; below 0.1 the starts were too poor
 WARM_UP = 0.08  # steps to a point with the right curvature
 EARLY_DISPERSION = 0.02  # part of WARM_UP, for one number
@@ -71,15 +70,6 @@ _LAST_SEARCH_NOISE, _HIDES = 0.25, 2.0
 # A warm-up step pays if its noise, in the same unit, is below this.
 _WARM_UP_NOISE = 0.5
 
-# Index models: the filter's steps, the number of GLMtron steps among them, and its part of the
-# budget for gradients. If noise hides the curvature, no single step leads far, and many small ones
-# predict best.
-_FILTER, _HIDDEN_FILTER = (9, 6, 0.7), (11, 6, 0.85)
-# Rows are whitened, and the curvature decides steps, if noise moves eigenvalues by less than these
-# multiples of them; the second is that of a moment with this share.
-_MOST_EDGE, _HIDDEN_EDGE, _EDGE_SHARE = 1.5, 0.3, 0.07
-_INDEX_CURVATURE, _INDEX_MOMENT, _INDEX_GRADIENTS = 0.03, 0.02, 2
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -98,7 +88,7 @@ class Plan:
     rows: int | None = None
 
     def part(self, share: float) -> GDP:
-        return GDP(self.budget.mu * math.sqrt(share) * (1 - 1e-14))
+        return self.budget.part(share)
 
     def reduced(self, part: float) -> Plan:
         """The same with a part of the budget."""
@@ -245,78 +235,3 @@ class Plan:
         """
         edge = math.sqrt(moved) * self.size * math.sqrt(2 * self.size) / (self.curvature.mu * count)
         return self.predictors * edge
-
-
-@dataclass(frozen=True)
-class IndexPlan(Plan):
-    """The same for single-index models, whose approach is a filter of many small gradients."""
-
-    # How far noise moves the eigenvalues of a second moment with a twentieth of the budget, and
-    # what that allows.
-    edge: float = 1.0
-    whitens: bool = True
-
-    def for_rows(self, count: float, *, public: bool) -> IndexPlan:
-        """With a (noisy) number of rows; ``public``: whether public rows tell the coordinates."""
-        width = max(self.size - 1, 1)
-        edge = 3.2 * width * math.sqrt(2 * width) / (self.budget.mu * max(count, 1.0))
-        whitens = not public and edge / math.sqrt(INDEX_WHITENING) < _MOST_EDGE
-        return replace(self, edge=edge / math.sqrt(_EDGE_SHARE), whitens=whitens)
-
-    @property
-    def _filter(self) -> tuple[int, int, float]:
-        """The number of steps, how many of them are GLMtron's, and their part of the budget for
-        gradients.
-        """
-        return _HIDDEN_FILTER if self.hidden else _FILTER
-
-    @property
-    def steps(self) -> int:
-        return self._filter[0]
-
-    @property
-    def trons(self) -> int:
-        return self._filter[1]
-
-    @property
-    def filter_step(self) -> GDP:
-        """The cost of one of the filter's steps."""
-        steps, _, share = self._filter
-        return self.part(share / steps * (1 - self.early))
-
-    def last_steps(self, rough: bool) -> tuple[int, float, float]:
-        if self.hidden:
-            return 1, 1.0, SECOND
-        return _NOMINAL_GRADIENTS if self.nominal else _INDEX_GRADIENTS, FIRST, SECOND
-
-    @property
-    def rehearses(self) -> bool:
-        return False
-
-    @property
-    def hidden(self) -> bool:
-        """Whether noise hides the curvature: then it decides no step, and makes standard errors
-        wide.
-        """
-        return self.edge >= _HIDDEN_EDGE
-
-    @property
-    def curvature(self) -> GDP:
-        return self.part(_INDEX_CURVATURE)
-
-    @property
-    def asks_dispersion(self) -> bool:
-        return False  # the filter has seen it on the way
-
-    @property
-    def moment(self) -> GDP:
-        return self.part(_INDEX_MOMENT)
-
-    @property
-    def early(self) -> float:
-        matrices = (1 if self.hidden else 2) * _INDEX_CURVATURE + _INDEX_MOMENT
-        whitening = INDEX_WHITENING if self.whitens else 0.0
-        return LOOK + whitening + HISTOGRAM + LENGTHS + self.last_dispersion + matrices
-
-    def gradients(self, share: float, warm_up_steps: int, saved: float = 0.0) -> GDP:
-        return self.part(share * (1 - self._filter[2]) * (1 - self.early + saved))

@@ -144,11 +144,12 @@ class Sizes:
         best = good[-1] if len(good) else int(np.argmin(risks))
         return max(float(_CLIPS[best]) * self.unit, _LEAST * math.sqrt(self.mean_square()))
 
-    def nearly_none_clipped(self, clip: float, noise_per_clip: float, variance: float, rows: float) -> float:
-        """A clip norm that later steps hardly reach, if its noise is negligible: scores change with
-        each step, and the curvature of a clipped row is lost.
+    def clip_of_none(self, noise_per_clip: float, variance: float, rows: float) -> float:
+        """A clip norm that later steps hardly reach, or 0 if its noise is not negligible: scores
+        change with each step, and the curvature of a clipped row is lost.
         """
-        return max(clip, min(_ROOM * self.top, _NO_NOISE * math.sqrt(variance / rows) / noise_per_clip))
+        negligible = _NO_NOISE * math.sqrt(variance / rows) / noise_per_clip
+        return min(_ROOM * self.top, negligible) if negligible > self.top else 0.0
 
     def widest_clip(self, noise_per_clip: float) -> float:
         """The clip norm of a mean that has the smallest predicted error.

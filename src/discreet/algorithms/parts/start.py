@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.algorithms.parts.filter import Filter
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.looks import Columns
+from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.steps.coordinates import Coordinates, beyond_noise
 from discreet.algorithms.steps.first_look import Scaling
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.rare import RareColumns
-from discreet.algorithms.steps.whitening import LabelScale, LinearStart
+from discreet.algorithms.steps.whitening import LabelScale, LinearStart, Whitening
 from discreet.privacy import GDP
-from discreet.rows import Floats, LinearMap, MappedMoment, Source
+from discreet.rows import Floats, LinearMap, MappedMoment, RowsUsed, Source
 
 # The squared coefficient of variation of amounts whose spread noise hides is at most this. One that
 # is too small is corrected by squared residuals; one that is far too large makes these noisy, and
@@ -29,7 +34,43 @@ _NEAR = 2.0
 _LONGEST, _KEPT, _DOUBT, _NO_LABEL = 1.25, 0.5, 0.25, 1e-6
 
 
-def first_coordinates(model: GlmModel, scaling: Scaling, guess: Guess | None, rare: RareColumns | None) -> Coordinates:
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The point from which the last gradients start, and what earlier releases tell."""
+
+    plan: Plan
+    frame: Frame
+    phi: Floats
+    label: LabelScale
+    columns: Columns
+    used: RowsUsed | None
+    # The mean of x by the first look.
+    x_centre: Floats
+    white: Whitening | None = None
+    # The share of the budget that earlier steps have left (or, if negative, that they took more).
+    saved: float = 0.0
+    # Steps of the warm-up, gradients of a rehearsal, and passes beyond the planned ones, mostly
+    # rounds of whitening, because noise hid a direction.
+    steps: int = 0
+    rehearsed: int = 0
+    more_rounds: int = 0
+    # The share of a search along the last predictor.
+    last_search: float = 0.0
+    # The public fit.
+    public: Floats | None = None
+    # The constants by the look, with given slopes, and the variance of their noise.
+    constants: Callable[[Frame, Floats], tuple[Floats, float]] | None = None
+    # That of index models, which goes on.
+    filter: Filter | None = None
+
+    def gradients(self, share: float, mean_share: float = 0.0) -> GDP:
+        """The cost of a share of the last gradients; ``mean_share``: that of a mean score."""
+        return self.plan.gradients(share, self.steps, self.saved - mean_share)
+
+
+def first_coordinates(
+    model: GlmModel, scaling: Scaling, guess: Guess | None, rare: RareColumns | None = None
+) -> Coordinates:
     """The public rows' white coordinates, or features that are centred and divided by a common
     scale; columns that may be indicators of rare categories, by that of an indicator.
     """

@@ -6,7 +6,7 @@ import math
 
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.privacy import GDP
-from discreet.rows import ExposureSum, Source
+from discreet.rows import Answer, ExposureSum, Source
 
 
 def mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> float:
@@ -17,6 +17,10 @@ def mean_offset(source: Source, cost: GDP, model: GlmModel, count: float) -> flo
     """
     if model.exposure is None:
         return 0.0
-    low, high = model.exposure
-    mean = float(source.sum(ExposureSum(high), cost).value[0, 0]) * high / count
-    return math.log(min(max(mean, low), high))
+    return offset_of(source.sum(ExposureSum(model.exposure[1]), cost), model.exposure, count)
+
+
+def offset_of(answer: Answer, exposure: tuple[float, float], count: float) -> float:
+    """The log of the mean exposure from the answer to ``ExposureSum``."""
+    low, high = exposure
+    return math.log(min(max(float(answer.value[0, 0]) * high / count, low), high))

@@ -48,6 +48,11 @@ class GlmModel:
         """The number of coefficients."""
         return self.width + (self.origin is None)
 
+    def penalty_in(self, coordinates: Coordinates) -> Floats:
+        """The Hessian of the penalty in these coordinates."""
+        columns = coordinates.matrix[:, 1:]
+        return np.asarray((columns * self.penalty) @ columns.T)
+
     def score(self, y: Floats, eta: Floats) -> Floats:
         """The derivative of a row's loss in eta."""
         return self.family.score(y, eta, self.link)

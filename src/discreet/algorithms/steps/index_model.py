@@ -1,44 +1,17 @@
-"""A single-index model in its own coordinates: where rows lie, and its curvature there."""
+"""A single-index model on normal rows: its curvature, and the spread and middle of its index."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.glm import Link
-from discreet.rows import Floats, Labels
+from discreet.rows import Floats
 
 # Gauss-Hermite nodes for a standard normal: accurate to 2 % even at a kink.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 _WEIGHTS = _WEIGHTS / np.sum(_WEIGHTS)
-
-
-@dataclass(frozen=True, eq=False)
-class IndexModel:
-    """The declared model: link, y's units, whether there is an intercept, and the encoded X = 0."""
-
-    link: Link
-    labels: Labels
-    intercept: bool
-    origin: Floats
-    x_radius: float
-
-    @property
-    def width(self) -> int:
-        return len(self.origin)
-
-    @property
-    def size(self) -> int:
-        return self.width + self.intercept
-
-    @property
-    def mean(self) -> Floats:
-        """The mean of white z, of which only the constant's is known."""
-        mean = np.zeros(self.size)
-        mean[: int(self.intercept)] = 1.0
-        return mean
 
 
 def gaussian_curvature(link: Link, theta: Floats, mean: Floats, spread: float, power: int) -> Floats:

@@ -12,8 +12,9 @@ from scipy.special import ndtr
 
 from discreet.algorithms.parts.shrink import clear, signal
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.index_look import Seen, look
-from discreet.algorithms.steps.index_model import IndexModel, gaussian_curvature, likely_middle, likely_spread
+from discreet.algorithms.steps.index_model import gaussian_curvature, likely_middle, likely_spread
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, RowsUsed, Source
 
@@ -34,47 +35,55 @@ class Ground:
         """The typical norm of a row."""
         return math.sqrt(self.design.size)
 
+    @property
+    def mean(self) -> Floats:
+        """The mean of white z, of which only the constant's is known."""
+        mean = np.zeros(self.design.size)
+        mean[: int(self.design.constant)] = 1.0
+        return mean
+
 
 def prepare(
-    source: Source, budget: Budget, model: IndexModel, known: tuple[Floats, Floats] | None
+    source: Source, budget: Budget, model: GlmModel, x_radius: float, known: tuple[Floats, Floats] | None
 ) -> tuple[Ground, GDP]:
     """A first look, coordinates from public rows or from it, and the rest of the budget."""
     first, rest = budget.split([LOOK_SHARE, 1 - LOOK_SHARE])
-    seen = look(source, first, model.labels, model.width, model.x_radius, with_norms=known is None)
+    seen = look(source, first, model.labels, model.width, x_radius, with_norms=known is None)
     return ground(model, seen, known), rest
 
 
-def ground(model: IndexModel, seen: Seen, known: tuple[Floats, Floats] | None) -> Ground:
+def ground(model: GlmModel, seen: Seen, known: tuple[Floats, Floats] | None) -> Ground:
+    """``known``: mean and covariance of encoded x, from public rows."""
     if known is None:
         known = np.zeros(model.width), np.eye(model.width) * seen.x_norm**2 / model.width
     theta = np.zeros(model.size)
-    if model.intercept:
+    if model.origin is None:
         theta[0] = likely_middle(model.link, seen.y_middle, 0.3 * seen.y_spread)
-    middle = float(theta[0]) if model.intercept else 0.0
+    middle = float(theta[0]) if model.origin is None else 0.0
     spread = likely_spread(model.link, middle, 0.7 * seen.y_spread**2)
-    return Ground(Coordinates.white(*known, 0.0, None if model.intercept else model.origin), seen, theta, spread)
+    return Ground(Coordinates.white(*known, 0.0, model.origin), seen, theta, spread)
 
 
-def declared_ground(model: IndexModel, known: tuple[Floats, Floats] | None, rows: int) -> Ground:
+def declared_ground(model: GlmModel, x_radius: float, known: tuple[Floats, Floats] | None, rows: int) -> Ground:
     """As in the papers: no look at the rows, only declared quantities."""
-    seen = Seen(float(rows), model.labels.centre, model.labels.half_width, model.x_radius)
+    seen = Seen(float(rows), model.labels.centre, model.labels.half_width, x_radius)
     start = ground(model, seen, known)
     return Ground(start.design, seen, np.zeros(model.size), start.spread)
 
 
-def seeing_start(model: IndexModel, theta: Floats) -> Floats:
+def seeing_start(model: GlmModel, theta: Floats) -> Floats:
     """A start for the true gradient, which for a ReLU is 0 at 0: one where some
     rows have a positive index.
     """
     start = theta.copy()
-    if model.intercept:
+    if model.origin is None:
         start[0] = likely_middle(model.link, model.labels.centre, 0.1 * model.labels.half_width)
         return start
     return start + 0.1 * model.labels.half_width / math.sqrt(model.size)
 
 
 @dataclass
-class Descent:
+class Iterates:
     """The iterates, their average, which is the model, and the noise variance in
     each of its coordinates.
     """
@@ -90,11 +99,11 @@ class Descent:
     signal: str | None = None
 
 
-def step_size(model: IndexModel, ground: Ground, reach: float, power: int) -> float:
+def step_size(model: GlmModel, ground: Ground, reach: float, power: int) -> float:
     """The inverse of the mean curvature, and of what clipping at ``reach``
     residuals keeps of it.
     """
-    curvature = gaussian_curvature(model.link, ground.theta, model.mean, ground.spread, power)
+    curvature = gaussian_curvature(model.link, ground.theta, ground.mean, ground.spread, power)
     # For Gaussian residuals, a clip at c standard deviations keeps 2 Phi(c) - 1 of the response.
     return 1.0 / ((2 * float(ndtr(reach)) - 1) * max(float(np.trace(curvature)) / len(curvature), 1e-6))
 
@@ -114,18 +123,18 @@ def averaged_noise(drawn_back: float, steps: int, first: int, stds: Floats) -> f
 
 def finished(
     ground: Ground,
-    model: IndexModel,
+    model: GlmModel,
     theta: Floats,
     path: list[Floats],
     variance: float,
     steps: int,
     used: RowsUsed | None = None,
-) -> Descent:
+) -> Iterates:
     """The end of a descent: the part of the slopes that is clear of the noise, and how clear they
     are. Where nothing is left of them, they are "drowned": both rules have the same limit.
     """
-    first, result = int(model.intercept), theta.copy()
+    first, result = int(ground.design.constant), theta.copy()
     slopes = result[first:]
     said = signal(slopes, variance * np.eye(len(slopes)), used)
     slopes *= clear(slopes, variance)
-    return Descent(ground.design, result, path, variance, steps, used, said)
+    return Iterates(ground.design, result, path, variance, steps, used, said)

@@ -1,0 +1,114 @@
+"""The estimate from all measurements of the optimum, and its errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.algorithms.parts.last_gradients import LastGradients
+from discreet.algorithms.parts.mean_score import MeanScore
+from discreet.algorithms.parts.measure import Estimate, Optimum, together
+from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_change
+from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
+from discreet.algorithms.parts.uncertain import Spread, fading, spread
+from discreet.algorithms.steps.columns import hidden, unknown_slopes
+from discreet.rows import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """The estimate with its errors.
+
+    ``faded``: with those of a curvature that may fall beyond the last point. ``inverse``: of the
+    response there. ``hidden``: the columns that may be too narrow to be seen.
+    """
+
+    estimate: Estimate
+    spread: Spread
+    faded: Spread
+    inverse: Floats
+    hidden: tuple[int, ...]
+
+
+def estimated(last: LastGradients) -> Estimated:
+    """The mean of all measurements, weighted by their precision; free post-processing."""
+    response, penalty, seen = last.response, last.frame.penalty, last.seen
+    said = [one.optimum(response.full, last.keeps) for one in seen]
+    estimate = _combined(last, said)
+    back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
+    columns, unknown = _hidden(last, estimate)
+    inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
+    errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown)
+    faded = _faded(last, estimate, errors)
+    if last.mean_score is not None:
+        return _moved(last, Estimated(estimate, errors, faded, back, columns), last.mean_score)
+    return Estimated(estimate, errors, faded, back, columns)
+
+
+def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
+    """The measurements as far as their steps are trusted, and what that cut from them."""
+    points = [one.phi for one in last.seen]
+    limited = [last.limited(there, one.phi) for one, there in zip(said, points, strict=True)]
+    cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
+    curves = [last.frame.foresight.curvature(phi) for phi in points]
+    bends = [last.bend(phi, limited[-1]) for phi in points]
+    wrong = [
+        math.sqrt(last.known + relative_change(curve, curves[-1]) ** 2 + bend**2)
+        for curve, bend in zip(curves, bends, strict=True)
+    ]
+    said = [replace(one, phi=phi) for one, phi in zip(said, limited, strict=True)]
+    return together(said, points, wrong, cut, curves[-1])
+
+
+def _hidden(last: LastGradients, estimate: Estimate) -> tuple[tuple[int, ...], Floats]:
+    """The columns too narrow within their bounds to be seen, and the covariance of phi along all
+    directions whose curvature noise hides.
+
+    The gradient has no information there, so the prior variance is that of all slopes.
+    """
+    frame, response, start = last.frame, last.response, last.start
+    slopes = estimate.phi[frame.constants :]
+    typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
+    effect = start.label.scale if frame.model.link.is_identity else frame.farthest
+    size, free, released = frame.coordinates.size, frame.predictors, response.released()
+    rows = np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
+    columns = hidden(frame.coordinates, rows, released.noise_std, start.columns.spread_out)
+    narrow = np.kron(unknown_slopes(frame.coordinates, columns, effect), np.eye(free))
+    return columns, np.asarray(typical * response.hidden + narrow + clipped_groups(last.seen[-1], effect))
+
+
+def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:
+    """The covariances of the estimate, if the curvature may be smaller beyond the last point."""
+    frame, limits, response, phi = last.frame, last.limits, last.response, last.phi
+    if frame.model.link.is_identity or frame.model.single_index:
+        return errors  # a single index has a link of any shape: the curvature is not known to fall
+    foresight, step = frame.foresight, estimate.phi - phi
+    farthest = max(frame.farthest, float(np.linalg.norm(estimate.phi)))
+    # With bounded weights, a curvature below the foreseen one indicates that weights have
+    # decreased, unless the longest rows are clipped and cut.
+    longest = limits.longest_seen
+    middle = longest / 2**0.25  # of the last cell of the histogram of lengths
+    cut = min(limits.longest * (frame.root_size / middle) ** 2, 1.0)
+    left = cut * foresight.kept(phi, limits.bounds.clip / longest, frame.dispersion)
+    bounded = frame.model.family.label_free
+    curve = response.steepest(left * foresight.curvature(phi) if bounded else response.seen)
+    seen = Seen(response.seen, response.curvatures[-1].noise_std)
+    rate = max(foresight.sharpest(at) for at in (phi, phi + step)) * longest
+    faded = fading(errors, step, seen, curve, rate, farthest)
+    return faded_groups(frame, faded, phi, step, farthest)
+
+
+def _moved(last: LastGradients, known: Estimated, mean: MeanScore) -> Estimated:
+    """The constant follows the mean score, as far as it is clear of the noise."""
+    sizes, limits = last.limits.sizes, last.limits
+    clipped = sizes.mean_square(limits.bounds.clip) / max(sizes.mean_square() * limits.kept**2, 1e-300)
+    constant = mean.constant(known.estimate.phi, known.estimate.noise, clipped)
+    return replace(
+        known,
+        estimate=replace(known.estimate, phi=constant.moved(known.estimate.phi)),
+        spread=constant.spread(known.spread),
+        faded=constant.spread(known.faded),
+    )
