@@ -14,6 +14,7 @@ columns, so the iterate averages the gradients, and early steps still contribute
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -65,8 +66,8 @@ def hard_threshold(
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta)) * scale), 1e-3) * scale**2
         step = 1 / (curvature * (number + 1))
         query = _ranking(model, known, width, support, intercept, beta, step, bound)
-        chosen = np.sort(source.select(query, picks_within(costs[1 + number], sparsity)).indices)
-        cost = costs[1 + steps + number]
+        choice, cost, later = _of_step(costs[1:], number)
+        chosen = np.sort(source.select(query, picks_within(choice, sparsity, [cost, *later])).indices)
         gradient = _gradient(source, model, known, support, chosen, intercept, beta, bound, cost).value[:, 0]
         # Coordinates are cells divided by their scale; the gradient is that of the cells.
         gradient[1:] *= scale
@@ -104,8 +105,9 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
         pace = 1 / curvature
         query = _ranking(model, known, width, support, intercept, beta / scale, pace / scale**2, bound)
-        before, chosen = chosen, np.sort(source.select(query, picks_within(costs[2 + number], sparsity)).indices)
-        cost = costs[2 + steps + number]
+        choice, cost, later = _of_step(costs[2:], number)
+        picks = picks_within(choice, sparsity, [cost, *later])
+        before, chosen = chosen, np.sort(source.select(query, picks).indices)
         answer = _gradient(source, model, known, support, chosen, intercept, beta / scale, bound, cost)
         noise_std = answer.noise_std / known.count
         if not np.array_equal(before, chosen):
@@ -123,6 +125,14 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
     coef = np.concatenate([constant.averaged()[0], kept / scale])
     fit = without_errors(coef, known.count, steps, known.used)
     return SparseFit(chosen, replace(fit, signal="drowned" if known.used.none else said), tuple(path))
+
+
+def _of_step(costs: Sequence[GDP], number: int) -> tuple[GDP, GDP, Sequence[GDP]]:
+    """The costs of a step's picks and values, and those of all later steps, from the costs of all
+    picks and then all values.
+    """
+    picks, values = costs[: len(costs) // 2], costs[len(costs) // 2 :]
+    return picks[number], values[number], [*picks[number + 1 :], *values[number + 1 :]]
 
 
 def _score_clip(

@@ -334,7 +334,9 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         engine, _ = rows.engine(opener)
         see = Comparison.of(encoder, fitted, self.loss_bound).see
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
-        picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1))
+        # The refit draws on what is left after the choice.
+        later = [accountant.left] if plan.whole is not None else []
+        picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1, later))
         return int(picked.indices[0]), curator.guarantee
 
     def _document(self) -> dict[str, Any]:
