@@ -72,12 +72,6 @@ class Accountant:
         """Whether answers are stored for a later fit under the same name."""
         return self._ledger is not None and self.job is not None
 
-    @property
-    def left(self) -> GDP:
-        """The largest Gaussian release that the reservation still covers."""
-        assert self._reservation is not None
-        return self._reservation.left
-
     def warn_if_weak(self, rows: int | None) -> None:
         """Warn if the guarantee that was asked for protects little."""
         if self._asked is not None and self._whole is None:
