@@ -82,7 +82,9 @@ def test_a_search_costs_no_more_than_was_asked_for(case, tmp_path):
     found = PrivateGridSearchCV(make(ledger=str(path)), grid).fit(*data())
     reported = found.privacy_.epsilon(1e-6)
     assert reported <= asked
-    assert reported > 0.98 * asked  # and it is used
+    # And it is used; less if a refit without a mu was chosen where others have one, whose Gaussian
+    # noise is reserved and must cover it.
+    assert reported > (0.6 if case.startswith("any") else 0.98) * asked
     assert Ledger(path).spent.epsilon <= asked * (1 + 1e-9)
 
 
