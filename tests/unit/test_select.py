@@ -82,6 +82,13 @@ def test_the_charge_is_on_disk_before_rows_are_touched(ledger):
     assert curator.guarantee.mu == pytest.approx(0.5)
 
 
+def test_picks_that_nothing_is_reserved_after_are_charged_by_themselves(ledger):
+    cost = picks_within(GDP(0.5), 2, [GDP(1.0)])
+    Curator(engine(), ledger=ledger).select(ranking(), cost)
+    assert [entry.cost for entry in ledger.history] == [cost.alone]
+    assert cost.alone.mu > 1.1 * cost.mu
+
+
 def test_rows_are_not_touched_when_the_budget_is_empty(ledger):
     curator = Curator(Broken(), ledger=ledger)
     with pytest.raises(BudgetError):

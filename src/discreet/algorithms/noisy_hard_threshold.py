@@ -43,7 +43,7 @@ def noisy_threshold(
     if calibration == "paper":
         return _printed(source, budget, width, sparsity)
     choice, rest = budget.split([_CHOICE, 1 - _CHOICE])
-    columns = np.sort(source.select(LargestSums(width), picks_within(choice, sparsity)).indices)
+    columns = np.sort(source.select(LargestSums(width), picks_within(choice, sparsity, [rest])).indices)
     answer = OnSupport(source, columns).sum(ChosenSums(sparsity), rest)
     return Chosen(columns, answer.value[:, 0], answer.noise_std)
 

@@ -52,7 +52,8 @@ def frank_wolfe(
             min(1.0, _CELL_CLIP * known.cell_scale),
             sides="both",
         )
-        vertex = int(source.select(query, picks_within(costs[1 + number], 1)).indices[0])
+        _, cost, *later = costs[number:]
+        vertex = int(source.select(query, picks_within(cost, 1, later)).indices[0])
         share = 2 / (number + 2)
         beta *= 1 - share
         beta[vertex % width] += share * radius * (1 if vertex < width else -1)

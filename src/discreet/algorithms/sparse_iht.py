@@ -14,6 +14,7 @@ columns, so the iterate averages the gradients, and early steps still contribute
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,8 +64,9 @@ def hard_threshold(
     for number in range(steps):
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta)) * scale), 1e-3) * scale**2
         step = 1 / (curvature * (number + 1))
-        chosen = asked.largest(intercept, beta, step, picks_within(costs[1 + number], sparsity))
-        gradient = asked.gradient(intercept, beta, chosen, costs[1 + steps + number]).value[:, 0]
+        choice, cost, later = _of_step(costs[1:], number)
+        chosen = asked.largest(intercept, beta, step, picks_within(choice, sparsity, [cost, *later]))
+        gradient = asked.gradient(intercept, beta, chosen, cost).value[:, 0]
         # Coordinates are cells divided by their scale; the gradient is that of the cells.
         gradient[1:] *= scale
         moved = np.zeros(width)
@@ -101,9 +103,10 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
         intercept = float(constant.here[0])
         curvature = max(mean_weight(model, intercept, float(np.linalg.norm(beta))), 1e-3)
         pace = 1 / curvature
-        picks, before = picks_within(costs[2 + number], sparsity), chosen
+        choice, cost, later = _of_step(costs[2:], number)
+        picks, before = picks_within(choice, sparsity, [cost, *later]), chosen
         chosen = asked.largest(intercept, beta / scale, pace / scale**2, picks)
-        answer = asked.gradient(intercept, beta / scale, chosen, costs[2 + steps + number])
+        answer = asked.gradient(intercept, beta / scale, chosen, cost)
         noise_std = answer.noise_std / known.count
         if not np.array_equal(before, chosen):
             slopes = Trail(beta[chosen], curvature)
@@ -120,6 +123,14 @@ def _user_loss(source: WideSource, model: GlmModel, budget: Budget, width: int, 
     coef = np.concatenate([constant.averaged()[0], kept / scale])
     fit = without_errors(coef, known.count, steps, known.used)
     return SparseFit(chosen, replace(fit, signal="drowned" if known.used.none else said), tuple(path))
+
+
+def _of_step(costs: Sequence[GDP], number: int) -> tuple[GDP, GDP, Sequence[GDP]]:
+    """The costs of a step's picks and values, and those of all later steps, from the costs of all
+    picks and then all values.
+    """
+    picks, values = costs[: len(costs) // 2], costs[len(costs) // 2 :]
+    return picks[number], values[number], [*picks[number + 1 :], *values[number + 1 :]]
 
 
 def _score_clip(

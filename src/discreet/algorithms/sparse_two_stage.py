@@ -138,7 +138,8 @@ def select_then_fit(
         if number:
             coef = least_squares(source, columns, costs[2 * number - 1], known)
         query = _residual_ranking(model, width, columns, coef, known, plan.cell_clip)
-        picked = source.select(query, picks_within(costs[2 * number], picks)).indices
+        cost, *later = [*costs[2 * number :], last]
+        picked = source.select(query, picks_within(cost, picks, later)).indices
         columns = np.concatenate([columns, picked])
     columns = np.sort(columns)
     narrow = OnSupport(source, columns)

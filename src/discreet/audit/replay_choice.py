@@ -40,7 +40,8 @@ class RecordedChoice:
         difference = self.choice.scores - other.choice.scores
         width = float(difference.max() - difference.min()) / self.choice.noise.scale
         each = Pure(max(width, 1e-300), bounded_range=self.choice.noise.gumbel)
-        return Repeated(each, max(len(self.picked.indices), 1)).mu if width > 0 else 0.0
+        later = getattr(self.release.cost, "followed_by", 0.0)
+        return Repeated(each, max(len(self.picked.indices), 1), later).mu if width > 0 else 0.0
 
     def problems(self, false_alarm: float) -> list[str]:
         label, cost, noise = self.release.label, self.release.cost, self.choice.noise

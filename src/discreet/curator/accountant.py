@@ -22,6 +22,7 @@ from discreet.privacy import (
     Ledger,
     Payment,
     Release,
+    Repeated,
     Reservation,
     Unit,
     gaussian_cover,
@@ -71,12 +72,6 @@ class Accountant:
         """Whether answers are stored for a later fit under the same name."""
         return self._ledger is not None and self.job is not None
 
-    @property
-    def left(self) -> GDP:
-        """The largest Gaussian release that the reservation still covers."""
-        assert self._reservation is not None
-        return self._reservation.left
-
     def warn_if_weak(self, rows: int | None) -> None:
         """Warn if the guarantee that was asked for protects little."""
         if self._asked is not None and self._whole is None:
@@ -115,7 +110,7 @@ class Accountant:
         for cost in granted:
             self._reservation.draw(cost)
         part = Accountant(self._ledger, job=self.job, asked=self._asked)
-        part._reservation = Reservation(granted)
+        part._reservation = Reservation(granted, within=self._reservation)
         part._whole, part._name, part._label = self, f"{name}/", self._label
         return part
 
@@ -133,7 +128,9 @@ class Accountant:
             if self._ledger is None:
                 return None
             key = None if self.job is None else f"{self.job}/{place}"
-            return self._ledger.reserve([cost for _, cost in releases], label=label, key=key)
+            # Nothing is reserved for later releases, so picks cannot count on them.
+            costs = [cost.alone if isinstance(cost, Repeated) else cost for _, cost in releases]
+            return self._ledger.reserve(costs, label=label, key=key)
         key = self._reserved()
         for name, cost in releases:
             self._reservation.draw(cost)

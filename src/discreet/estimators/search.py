@@ -31,7 +31,7 @@ from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
 from discreet.parameters import is_number, is_whole
-from discreet.privacy import Budget, Guarantee, joint, picks_within
+from discreet.privacy import Budget, Guarantee, joint
 from discreet.report.evaluation import Evaluation
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
@@ -329,12 +329,12 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     def _choose(
         self, fitted: list[Any], rows: Rows | TableRows, accountant: Accountant, plan: SearchPlan
     ) -> tuple[int, Guarantee]:
-        part = accountant.part("choice", [plan.choice])
+        part = accountant.part("choice", plan.choices)
         opener, encoder = self._candidate({}, part, len(fitted)), fitted[0]._encoder
         engine, _ = rows.engine(opener)
         see = Comparison.of(encoder, fitted, self.loss_bound).see
         curator = opener._curator(SeenThrough(engine, see), encoder, rows.groups is not None, None)
-        picked = curator.select(LossRanking(len(fitted)), picks_within(part.left, 1))
+        picked = curator.select(LossRanking(len(fitted)), plan.pick)
         return int(picked.indices[0]), curator.guarantee
 
     def _document(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from discreet.curator import Rehearsal, Rehearsed, disclosure
 from discreet.errors import GuaranteeError
 from discreet.estimators.held_out import Rows
 from discreet.estimators.table_parts import TableRows
-from discreet.privacy import GDP, Approximate, Budget, Composition, Unit, gaussian_cover
+from discreet.privacy import GDP, Approximate, Budget, Composition, Repeated, Unit, gaussian_cover, picks_within
 
 Shares = tuple[float, float, float]
 
@@ -61,7 +61,19 @@ class SearchPlan:
         """All reserved costs, whichever candidate is refitted."""
         if self.whole is not None:
             return (self.whole,)
-        return (*(cost for fit in self.fits for cost in fit.costs), self.choice, *self.refit)
+        return (*(cost for fit in self.fits for cost in fit.costs), *self.choices, *self.refit)
+
+    @property
+    def choices(self) -> tuple[Unit, ...]:
+        """What is reserved for the choice: beside costs without a mu, a pick composes better as
+        itself than as Gaussian noise.
+        """
+        return (self.choice,) if self.whole is not None else (self.pick,)
+
+    @property
+    def pick(self) -> Repeated:
+        """The choice; Gaussian costs of the refit come after it."""
+        return picks_within(self.choice, 1, [cost for cost in self.refit if isinstance(cost, GDP) and self.whole])
 
 
 def search_costs(budget: Budget, candidates: int, shares: Shares) -> list[GDP]:

@@ -16,7 +16,8 @@ from discreet.privacy.units import GDP, ZCDP, Approximate, Pure, Unit
 
 @dataclass(frozen=True)
 class Composition:
-    """Several releases about the same people; each may depend on earlier answers.
+    """Several releases about the same people, in the order in which they are made; each may
+    depend on earlier answers.
 
     Gaussian releases compose exactly: mu^2 adds up. For mixed releases every valid bound is
     computed and the smallest one is used: GDP domination, zCDP, numerical privacy-loss
@@ -27,7 +28,14 @@ class Composition:
 
     @property
     def mu(self) -> float:
-        return math.sqrt(math.fsum(part.mu**2 for part in self.parts))
+        # Picks may count on later releases. If fewer were made, the rest counts as if it had been.
+        later: list[float] = []
+        shortage = 0.0
+        for part in reversed(self.parts):
+            if isinstance(part, Repeated) and part.followed_by:
+                shortage = max(shortage, part.followed_by**2 - math.fsum(later))
+            later.append(part.mu**2)
+        return math.sqrt(math.fsum([*later, shortage]))
 
     @property
     def rho(self) -> float:
@@ -74,7 +82,9 @@ def compose(parts: Iterable[Unit]) -> Composition:
 
 
 def _dominating(part: Unit) -> Unit:
-    return GDP(part.mu) if math.isfinite(part.mu) else part
+    # Whatever follows: the order of parts is lost here.
+    mu = part.alone.mu if isinstance(part, Repeated) else part.mu
+    return GDP(mu) if math.isfinite(mu) else part
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,14 @@ class Guarantee:
 
     @property
     def _cost(self) -> Composition:
-        whole = (release.cost for release in self.releases if release.split is None)
-        return Composition((*whole, *(split.cost for split in self.splits)))
+        # A split counts once, when it is first asked: picks count on later releases only.
+        costs: dict[object, Unit] = {}
+        for number, release in enumerate(self.releases):
+            if release.split is None:
+                costs[number] = release.cost
+            else:
+                costs.setdefault(("split", release.split.number), release.split.cost)
+        return Composition(tuple(costs.values()))
 
     @property
     def splits(self) -> tuple[Split, ...]:
@@ -175,7 +181,9 @@ class Guarantee:
 
 
 def joint(guarantees: Sequence[Guarantee]) -> Guarantee:
-    """The guarantee of several results about the same people, taken together."""
+    """The guarantee of several results about the same people, taken together, in the order in which
+    they were made.
+    """
     first = guarantees[0]
     if any((g.neighbours, g.grouped) != (first.neighbours, first.grouped) for g in guarantees):
         raise ValueError("guarantees with different neighbours or units cannot be combined")

@@ -9,6 +9,10 @@ cost no more than the list:
   mu. Releases that are mu-GDP and whose mu^2 stay within a bound that was fixed beforehand are
   together GDP with that bound, even if each mu depends on earlier answers (Smith and Thakurta,
   "Fully adaptive composition for Gaussian differential privacy", 2022).
+* Picks may count on later releases (``Repeated.followed_by``), and are granted only if as much is
+  left after them. Later releases draw on it or do not: in either case they are dominated by
+  Gaussian noise of the mu that is left, before which the picks add at most their own mu^2
+  (docs/papers/cost_sparse.md).
 * Any other release takes the place of one reserved cost, which is equal to it, or is an
   (epsilon, delta) with neither number smaller. So the trade-off curve of the release is
   nowhere below the reserved one.
@@ -44,8 +48,10 @@ _TOLERANCE = Fraction(1, 10**9)
 class Reservation:
     """Costs that were charged together, and what is left of them."""
 
-    def __init__(self, costs: Sequence[Unit]) -> None:
+    def __init__(self, costs: Sequence[Unit], within: Reservation | None = None) -> None:
+        """``within``: the reservation of which this one is a part; what it has left comes later."""
         self.costs = tuple(costs)
+        self._within = within
         self._square = sum_of_squares(cost for cost in costs if isinstance(cost, GDP))
         self._others = [cost for cost in costs if not isinstance(cost, GDP)]
 
@@ -73,6 +79,7 @@ class Reservation:
             return cost
         if math.isfinite(cost.mu):
             square = Fraction(cost.mu) ** 2
+            self._check_left_after(cost, square)
             if square <= self._square:
                 return cost
             if square * (1 - _TOLERANCE) <= self._square:
@@ -81,6 +88,16 @@ class Reservation:
             f"a release of mu {cost.mu:.6g} was asked for, but {self.left.mu:.6g} is left of what was reserved; "
             "it was not made"
         )
+
+    def _check_left_after(self, cost: Unit, square: Fraction) -> None:
+        """Refuse picks that count on more than is left for later releases."""
+        later = cost.followed_by if isinstance(cost, Repeated) else 0.0
+        left = max(self._square - square, Fraction(0)) + (self._within._square if self._within else 0)
+        if Fraction(later) ** 2 > left:
+            raise BudgetError(
+                f"picks that count on later releases of mu {later:.6g} were asked for, but {root_below(left):.6g} "
+                "would be left for these; they were not made"
+            )
 
     def draw(self, cost: Unit) -> None:
         """Take a cost that ``grant`` returned."""

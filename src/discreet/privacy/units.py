@@ -234,7 +234,8 @@ def unit_from_dict(fields: dict[str, str]) -> Unit:
         from discreet.privacy.repeated import Repeated
 
         each = unit_from_dict({**fields, "unit": fields["unit"].removeprefix("repeated ")})
-        return Repeated(each, int(fields["times"]))  # type: ignore[arg-type]
+        later = float.fromhex(fields.get("followed_by", "0x0p+0"))
+        return Repeated(each, int(fields["times"]), later)  # type: ignore[arg-type]
     if fields["unit"] == "perturbed objective":
         from discreet.privacy.perturbed import Perturbed
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.rows.kernels import scratch, shorten
 from discreet.rows.query import Block, Floats, Geometry, SummedRows, encoded_x, silence
+from discreet.rows.used import RowsUsed
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,7 @@ class PowerSums(SummedRows):
         far as that is clear of the noise.
         """
         seen, count_noise = float(sums[0, 0]) / self.count_weight, noise_std / self.count_weight
-        count = max(seen, count_noise)
-        if public_rows is not None:
-            missing = max(public_rows - seen, 0.0)
-            count = max(public_rows - missing**3 / (missing**2 + count_noise**2), 1.0)
+        count = RowsUsed.seen(seen, count_noise, public_rows).likely
         means = sums[0, 1:] / count
         spread = self.x_radius * (float(means[2]) + self.x_radius * self.middle) if self.with_x else math.nan
         y_square = float(means[1]) + self.middle

@@ -29,6 +29,16 @@ class RowsUsed:
         return cls(max(min(count, math.inf if of is None else float(of)), 0.0), noise_std, of)
 
     @property
+    def likely(self) -> float:
+        """The number to divide sums by. Of a public number of rows, those that are missing are
+        subtracted as far as they are clear of the noise.
+        """
+        if self.of is None:
+            return max(self.count, self.noise_std)
+        missing = max(self.of - self.count, 0.0)
+        return max(self.of - missing**3 / (missing**2 + self.noise_std**2), 1.0)
+
+    @property
     def most(self) -> int:
         """An upper bound on the rows used, exceeded only by noise beyond three
         standard deviations.

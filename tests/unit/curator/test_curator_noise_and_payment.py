@@ -73,13 +73,13 @@ def test_without_a_budget_every_release_is_a_charge(ledger):
 
 def test_a_fit_is_reserved_once_and_before_its_first_release(ledger):
     accountant = Accountant(ledger, asked=BUDGET, label="my fit")
-    assert accountant.left.mu == BUDGET.mu
+    assert accountant._reservation.left.mu == BUDGET.mu
     assert accountant.payment is None
     assert ledger.charges == 0
     key = accountant.pay("look", [("look", GDP(0.1))], "0")
     assert accountant.pay("more", [("more", GDP(0.05))], "1") == key
     assert [(entry.label, entry.costs) for entry in ledger.history] == [("my fit", (GDP(BUDGET.mu),))]
-    assert accountant.left.mu == pytest.approx(math.sqrt(BUDGET.mu**2 - 0.1**2 - 0.05**2))
+    assert accountant._reservation.left.mu == pytest.approx(math.sqrt(BUDGET.mu**2 - 0.1**2 - 0.05**2))
     paid = accountant.payment
     assert (paid.ledger, paid.file, paid.key, paid.total) == (ledger.id, "budget.ledger", key, ledger.total)
     assert paid.before.mu == ledger.total.mu
@@ -106,13 +106,13 @@ def test_costs_in_the_place_of_the_budget_must_fit_into_it():
     with pytest.raises(GuaranteeError, match="nothing was spent"):
         accountant.reserve([Approximate(1.0 + 2e-9, 1e-6)])
     accountant.reserve([GDP(0.1), Approximate(0.2, 1e-8)])
-    assert accountant.left.mu == 0.1
+    assert accountant._reservation.left.mu == 0.1
 
 
 def test_parts_are_paid_by_the_whole(ledger):
     whole = Accountant(ledger, asked=BUDGET, job="search")
     first, second = whole.part("first", [GDP(0.1)]), whole.part("second", [GDP(0.1)])
-    assert whole.left.mu == pytest.approx(math.sqrt(BUDGET.mu**2 - 0.02))
+    assert whole._reservation.left.mu == pytest.approx(math.sqrt(BUDGET.mu**2 - 0.02))
     with pytest.raises(GuaranteeError, match="first would cost more than its part of the fit"):
         first.reserve([GDP(0.11)])
     first.reserve([GDP(0.1)])

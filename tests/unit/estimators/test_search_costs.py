@@ -19,7 +19,9 @@ from discreet import (
     price_of_search,
 )
 from discreet.errors import GuaranteeError
+from discreet.estimators.search_plan import SearchPlan
 from discreet.glm import NegativeBinomial, Poisson, Tweedie
+from discreet.privacy import GDP, Approximate
 
 ASKED = {"epsilon": 1.0, "delta": 1e-6, "bounds_X": (-1, 1)}
 
@@ -70,8 +72,8 @@ SEARCHES = {
 
 @pytest.mark.parametrize("case", SEARCHES)
 def test_a_search_costs_no_more_than_was_asked_for(case, tmp_path):
-    """Asked for 1.0, ``objective`` reported 3.57, a grid over solvers 4.08, ReLU's ``sgd``
-    infinity.
+    """Asked for 1.0, ``objective`` once reported 3.57, a grid over solvers 4.08, ReLU's ``sgd``
+    infinity; later ``sgd`` .948, while its choice was reserved as Gaussian noise.
     """
     make, grid, data = SEARCHES[case]
     asked = make().epsilon
@@ -80,7 +82,9 @@ def test_a_search_costs_no_more_than_was_asked_for(case, tmp_path):
     found = PrivateGridSearchCV(make(ledger=str(path)), grid).fit(*data())
     reported = found.privacy_.epsilon(1e-6)
     assert reported <= asked
-    assert reported > 0.6 * asked  # and most of it is used
+    # And it is used; less if a refit without a mu was chosen where others have one, whose Gaussian
+    # noise is reserved and must cover it.
+    assert reported > (0.6 if case.startswith("any") else 0.98) * asked
     assert Ledger(path).spent.epsilon <= asked * (1 + 1e-9)
 
 
@@ -92,6 +96,16 @@ def test_a_fit_in_a_search_reserves_what_its_rehearsal_said(case):
     make, grid, data = SEARCHES[case]
     for _ in range(2):
         PrivateGridSearchCV(make(), grid, shares=(0.5, 0.2, 0.3)).fit(*data())
+
+
+def test_a_choice_counts_on_the_refit_and_a_choice_beside_costs_without_a_mu_does_not():
+    gaussian = SearchPlan((), GDP(0.1), (), (GDP(0.5),), whole=GDP(1.0))
+    assert gaussian.pick.followed_by == pytest.approx(0.5)
+    assert gaussian.choices == (GDP(0.1),)
+    mixed = SearchPlan((), GDP(0.1), (), (GDP(0.5), Approximate(0.1, 1e-8)))
+    assert mixed.pick.followed_by == 0
+    assert mixed.costs == (mixed.pick, *mixed.refit)
+    assert gaussian.pick.each.parameter > 1.2 * mixed.pick.each.parameter
 
 
 def test_what_cannot_be_fitted_is_told_before_anything_is_spent(tmp_path):

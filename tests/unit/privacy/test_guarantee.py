@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import GuaranteeError
-from discreet.privacy import GDP, Budget, Guarantee, Pure, Release, check_neighbours, joint, refuse_weaker
+from discreet.privacy import (
+    GDP,
+    Budget,
+    Guarantee,
+    Pure,
+    Release,
+    Split,
+    check_neighbours,
+    joint,
+    picks_within,
+    refuse_weaker,
+)
 
 
 def release(mu: float, label: str = "second moment") -> Release:
@@ -67,6 +78,15 @@ def test_releases_of_other_kinds_are_composed_too():
     guarantee = Guarantee((release(0.3), Release("choice", 1.0, 1.0, Pure(0.2))), "replace_one")
     assert GDP(0.3).epsilon(1e-6) < guarantee.epsilon(1e-6) <= GDP(0.3).epsilon(1e-6) + 0.2
     assert "choice" in str(guarantee)
+
+
+def test_what_was_asked_before_a_pick_is_not_what_the_pick_counts_on():
+    """A split counts when it is first asked, not after everything else."""
+    cost, split = picks_within(GDP(0.6), 1, [GDP(0.8)]), Split(0, 2, GDP(0.8), GDP(0.8))
+    pick, parts = Release("pick", 1.0, 1.0, cost), [Release("part", 1.0, 1.0, GDP(0.8), split, i) for i in range(2)]
+    assert Guarantee((pick, *parts), "replace_one").mu == pytest.approx(1.0, rel=1e-8)
+    assert Guarantee((*parts, pick), "replace_one").mu == pytest.approx((1 + 0.64) ** 0.5, rel=1e-8)
+    assert Guarantee((parts[0], pick, parts[1]), "replace_one").mu == pytest.approx((1 + 0.64) ** 0.5, rel=1e-8)
 
 
 def test_neighbours_are_one_of_two():

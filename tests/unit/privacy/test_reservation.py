@@ -102,6 +102,28 @@ def test_a_selection_is_cut_to_what_is_left_by_its_range():
     assert granted.each.parameter == pytest.approx(0.3, rel=1e-9)
 
 
+def test_picks_are_granted_only_if_what_they_count_on_is_left():
+    reservation = Reservation([GDP(1.0)])
+    picks = picks_within(GDP(0.6), 3, [GDP(0.8)])
+    with pytest.raises(BudgetError, match=r"count on later releases of mu 0\.8 .* 0\.793725 would be left"):
+        reservation.grant([GDP(0.1), picks])
+    assert reservation.grant([picks, GDP(0.1)]) == [picks, GDP(0.1)]
+    draw(reservation, picks)
+    draw(reservation, GDP(0.8))
+    with pytest.raises(BudgetError):
+        Reservation([GDP(0.6)]).grant([picks])
+
+
+def test_picks_of_a_part_may_count_on_what_is_left_of_the_whole():
+    whole = Reservation([GDP(1.0)])
+    draw(whole, GDP(0.6))
+    part, picks = Reservation([GDP(0.6)], within=whole), picks_within(GDP(0.6), 3, [GDP(0.8)])
+    assert draw(part, picks) == picks
+    draw(whole, GDP(0.5))
+    with pytest.raises(BudgetError, match="count on"):
+        Reservation([GDP(0.6)], within=whole).grant([picks])
+
+
 def test_a_pure_release_is_cut_to_what_is_left():
     cost = Pure(0.3)
     reservation = Reservation([GDP(cost.mu * (1 - 1e-11))])

@@ -252,6 +252,7 @@ def test_declarations_of_the_other_queries():
         ShortenedInformation(MAP, None, 2.0, 2.25): ("information", "square", (3, 3), 3.0, 3.0),
         TruncatedMoment(MAP, 2.0): ("second moment", "square", (4, 4), 2.0, 2.0),
         WideLook(5): ("first look", "free", (1, 4), 1.0, root(1.75)),
+        WideLook.counting(5): ("first look", "counted", (1, 4), 1.0, root(1.25)),
         ChosenSums(4): ("sums of chosen columns", "free", (4, 1), 2.0, 1.0),
         PowerSums(3, 2.0): ("first look", "free", (1, 7), 1.0, root(0.25 + 1.25 + 5.0)),
         PowerSums(3, 2.0, with_x=False): ("first look", "free", (1, 3), 1.0, root(1.5)),

@@ -26,6 +26,7 @@ from discreet.rows import (
 )
 from discreet.rows.gradient import GradientSum, SizeHistogram, WeightedMoment
 from discreet.rows.grid import exact_sum
+from discreet.rows.query import reach
 from discreet.rows.ranking import candidates, ranked_parts, ranking_reach, ranking_unit, whole_weights
 from discreet.rows.support import on_columns
 from discreet.rows.wide import wide_block_rows
@@ -215,6 +216,20 @@ def test_a_first_look_keeps_its_declared_norm(table, label):
     _, right = query.factors(encoding(5).encode(table, np.array([label])))
     norm = float(np.sqrt(np.sum(right**2)))
     assert math.isnan(norm) or norm <= query.right_norm * (1 + 1e-12)
+    counting = WideLook.counting(5)
+    others = float(np.linalg.norm(counting.factors(encoding(5).encode(table, np.array([label])))[1][1:]))
+    assert math.isnan(others) or others <= counting.right_norm * (1 + 1e-12)
+
+
+def test_a_counting_look_at_two_opposite_rows_moves_by_what_it_declares():
+    """And its count is free: a row without a label instead of one moves it by less."""
+    query = WideLook.counting(3)
+    rows = encoding(3).encode(np.array([[1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]), np.array([1.0, -1.0]))
+    one, other = query.factors(rows)[1].T
+    whole = reach("counted", "replace_one", query.right_norm, count=query.count_weight)
+    assert np.linalg.norm(one - other) == pytest.approx(whole) == pytest.approx(math.sqrt(5))
+    assert np.linalg.norm(one) < whole < math.sqrt(7)
+    assert query.count_weight <= math.sqrt(3) * query.right_norm < 2 * query.count_weight
 
 
 def test_blocks_shrink_as_rows_widen():

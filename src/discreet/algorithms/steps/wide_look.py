@@ -36,16 +36,14 @@ class WideScaling:
 def wide_look(source: WideSource, cost: GDP, width: int) -> WideScaling:
     """Privacy: one sum."""
     columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
-    answer = OnSupport(source, columns).sum(WideLook(len(columns)), cost)
-    half, y, y_square, square = answer.value[0]
-    # A count below the noise is replaced by the noise.
-    count = 2 * max(float(half), answer.noise_std)
-    if source.public_rows is not None:
-        count = float(max(source.public_rows, 1))
+    query = WideLook(len(columns)) if source.public_rows is None else WideLook.counting(len(columns))
+    answer = OnSupport(source, columns).sum(query, cost)
+    weight, (seen, y, y_square, square) = query.count_weight, answer.value[0]
+    used = RowsUsed.seen(float(seen) / weight, answer.noise_std / weight, source.public_rows)
+    count = used.likely
     noise = answer.noise_std / count
     centre = float(np.clip(y / count, -1, 1))
-    variance = float(y_square) / count + 0.5 - centre**2 + noise
+    variance = float(y_square) / count + query.middle - centre**2 + noise
     cell_square = float(np.clip(square / count + 0.5, _LEAST_SQUARE, 1.0))
-    used = RowsUsed.seen(2 * float(half), 2 * answer.noise_std, source.public_rows)
     y_scale = math.sqrt(float(np.clip(variance, 1e-3, 1.0)))
     return WideScaling(count, centre, y_scale, math.sqrt(cell_square), used, noise, float(y) / count)
