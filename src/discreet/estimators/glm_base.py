@@ -60,7 +60,8 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""
-        if self._family()[0].name == "loss":
+        family, link = self._family()
+        if not family.has_likelihood:
             if self.calibration == "paper":
                 raise ValueError("calibration='paper' is for models with printed noise; loss= has 'tight' only")
             return {"dp_gd": Solver(dp_gd, _DP_GD), "cost_gd": Solver(printed_descend, _COST)}
@@ -74,8 +75,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
             "cost_gd": Solver(printed_descend, _COST),
             "dp_gd": Solver(dp_gd, _DP_GD),
         }
-        family, link = self._family()
-        if (family.name, link.name) == ("bernoulli", "logit"):
+        if family.is_logistic(link):
             solvers["objective"] = Solver(objective)
         return solvers
 
@@ -111,7 +111,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         return column
 
     def _exposure(self, name: str | None) -> Numeric:
-        if self._family()[1].name != "log":
+        if not self._family()[1].takes_exposure:
             raise DomainError("exposure multiplies the mean, so it needs the log link")
         if self.bounds_exposure is not None:
             low, high = check_bounds(self.bounds_exposure, 1, "bounds_exposure")
@@ -131,7 +131,7 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         return declared_weight(self, name)
 
     def _check_offset(self) -> None:
-        if self._family()[1].name != "log":
+        if not self._family()[1].takes_exposure:
             super()._check_offset()
 
     @described

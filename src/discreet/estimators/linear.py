@@ -30,7 +30,7 @@ from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
-from discreet.glm import Gaussian, Identity
+from discreet.glm import Family, Gaussian, Identity, Link
 from discreet.inference import residual_fact
 from discreet.parameters import is_number
 from discreet.privacy import Budget
@@ -133,6 +133,9 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
             raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
         return super()._check_parameters()
 
+    def _family(self) -> tuple[Family, Link]:
+        return Gaussian(), Identity()
+
     def _weight(self, name: str | None) -> Numeric:
         return declared_weight(self, name)
 
@@ -205,8 +208,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
     def _model(self, encoder: Encoder) -> GlmModel:
         target = require_target(encoder)
         return GlmModel(
-            Gaussian(),
-            Identity(),
+            *self._family(),
             Labels(target.centre, target.half_width),
             penalty=float(self.alpha) * (1 - float(self.l1_ratio or 0.0)) / encoder.half_width**2,
             origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,

@@ -29,7 +29,7 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, store_facts, units
-from discreet.glm import Gaussian, Link
+from discreet.glm import Family, Gaussian, Link
 from discreet.glm.index_links import INDEX_LINKS, index_link
 from discreet.inference import residual_fact
 from discreet.privacy import Approximate, Budget, Unit
@@ -57,6 +57,9 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
 
     def _link(self) -> Link:
         raise NotImplementedError
+
+    def _family(self) -> tuple[Family, Link]:
+        return Gaussian(), self._link()  # least squares about a curved mean
 
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:

@@ -52,6 +52,13 @@ class Link(ABC):
     greatest_eta: ClassVar[float] = math.inf
     # Whether the mean is the linear predictor itself.
     is_identity: ClassVar[bool] = False
+    # Whether an exposure t multiplies the mean, as the offset log(t).
+    takes_exposure: ClassVar[bool] = False
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether predictors and means may be arbitrarily large."""
+        return self.greatest_mean == self.greatest_eta == math.inf
 
     @abstractmethod
     def mean(self, eta: ArrayLike) -> Floats:

@@ -152,6 +152,7 @@ class Log(CanonicalLink):
 
     name = "log"
     least_mean = 0.0
+    takes_exposure = True
 
     def mean(self, eta: ArrayLike) -> Floats:
         return _exp(eta)

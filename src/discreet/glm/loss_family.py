@@ -61,6 +61,7 @@ class LossFamily(Family):
     allowed_links = ("identity", "log", "softplus", "logit", "probit", "cloglog")
     convex_links = allowed_links
     dispersion_known = True
+    has_likelihood = False
 
     @property
     def limit(self) -> float:
