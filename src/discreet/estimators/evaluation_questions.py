@@ -209,7 +209,7 @@ class _Means(_Questions):
     def _mean_range(self) -> tuple[float, float]:
         """The means that labels of the declared range can have, per unit of exposure."""
         low, high = self.family.mean_range(self.target.low, self.target.high, self.link)
-        least, most = (1.0, 1.0) if self.exposures is None or self.family.least_squares else self.exposures
+        least, most = (1.0, 1.0) if self.exposures is None else self.exposures
         return low / most, high / least
 
     def _profile(self, edges: Floats, counts: Floats) -> ByPrediction:

@@ -13,7 +13,7 @@ from scipy import special
 
 from discreet.errors import DomainError
 from discreet.glm.clipped_means import gamma_capped_square, gamma_clipped, negative_binomial_clipped, poisson_clipped
-from discreet.glm.family_base import ROOM_AT_ENDS, Family
+from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link, floats, product
 from discreet.glm.links import Identity, Log, Logit, NegativeInverse
 from discreet.parameters import is_number
@@ -62,10 +62,6 @@ class Gaussian(Family):
 
     def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
         return np.asarray(special.ndtr((floats(y) - floats(mean)) / np.sqrt(dispersion)))
-
-    def mean_range(self, y_low: float, y_high: float, link: Link) -> tuple[float, float]:
-        room = ROOM_AT_ENDS * (y_high - y_low)
-        return max(y_low, link.least_mean + room), min(y_high, link.greatest_mean - room)
 
     def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
         return float((labels[1] - labels[0]) ** 2)  # predictions are within the labels' range

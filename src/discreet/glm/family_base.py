@@ -38,7 +38,7 @@ _SLACK = 2.0**-40
 # and one piece is enough.
 _PIECE, _FAR = 0.01, 750.0
 # Means are kept this part of the range of labels away from the ends of the link's range.
-ROOM_AT_ENDS = 1e-6
+_ROOM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Family(ABC):
         """The means of labels in [y_low, y_high], slightly within the range of the link, at whose
         ends predictors diverge.
         """
-        room = ROOM_AT_ENDS * (y_high - y_low)
-        return max(y_low, 0.0) + room, y_high if link.unbounded else y_high - room
+        room = _ROOM * (y_high - y_low)
+        return max(y_low, link.least_mean + room), min(y_high, link.greatest_mean - room)
 
     def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
         """The largest finite deviance of these labels and means, and at least 1."""

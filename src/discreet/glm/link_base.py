@@ -55,11 +55,6 @@ class Link(ABC):
     # Whether an exposure t multiplies the mean, as the offset log(t).
     takes_exposure: ClassVar[bool] = False
 
-    @property
-    def unbounded(self) -> bool:
-        """Whether predictors and means may be arbitrarily large."""
-        return self.greatest_mean == self.greatest_eta == math.inf
-
     @abstractmethod
     def mean(self, eta: ArrayLike) -> Floats:
         """The mean label at this linear predictor (the inverse link)."""

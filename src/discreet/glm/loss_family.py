@@ -135,6 +135,9 @@ class LossFamily(Family):
         """
         return (floats(y) - floats(mean)) ** 2
 
+    def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
+        return float((labels[1] - labels[0]) ** 2)
+
     def check_range(self, y_low: float, y_high: float) -> None:
         if not (math.isfinite(y_low) and math.isfinite(y_high) and y_low < y_high):
             raise DomainError(f"bounds_y must be finite with low < high, got {y_low} and {y_high}")
