@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant, Curator
+from discreet.docstrings import described, described_like
 from discreet.estimators.base import PrivateEstimator, open_ledger, seeded_bits
 from discreet.estimators.evaluation_questions import ask
 from discreet.estimators.formula import reduced
-from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import warn_of_none
 from discreet.parameters import check_alpha
@@ -48,8 +48,6 @@ class EvaluatedMethods(PrivateEstimator):
             The cost of the evaluation, in addition to the fit's. These rows pay it.
         neighbours, rows_per_person : optional
             As for ``fit``; by default those of the model.
-        alpha : float
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -69,7 +67,7 @@ class EvaluatedMethods(PrivateEstimator):
         engine, encoder = opener._rows_engine(self._evaluated_columns(X), y, groups, exposure)
         return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
 
-    @described
+    @described_like(evaluate)
     def evaluate_table(
         self,
         table: Any,
@@ -91,20 +89,12 @@ class EvaluatedMethods(PrivateEstimator):
         ----------
         table
             Any table that ``fit_table`` accepts.
-        epsilon : float
-            The cost of the evaluation for these rows, in addition to the fit's.
-        delta : float
-            As for ``fit``.
         target : str, optional
             The column of labels; by default that of the model.
         groups : str, optional
             The column of person ids.
         exposure : str, optional
             The column of exposures.
-        neighbours : str, optional
-            As for ``fit``; by default that of the model.
-        rows_per_person : int, optional
-            As for ``fit``; by default that of the model.
 
         Returns
         -------

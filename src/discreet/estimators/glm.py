@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.docstrings import described, documented
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import described, documented
 from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
 
 
@@ -219,11 +219,6 @@ class PoissonRegressor(_OneFamily):
     ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is
     t exp(x^T coef).
 
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
-
     Examples
     --------
     >>> import numpy as np
@@ -247,11 +242,6 @@ class GammaRegressor(_OneFamily):
     """Differentially private gamma regression for positive amounts, with the log link.
 
     See GeneralizedLinearRegressor.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

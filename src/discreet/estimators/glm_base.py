@@ -18,6 +18,7 @@ from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_newton import printed_newton
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
+from discreet.docstrings import described
 from discreet.domain import Encoder, Numeric, check_bounds
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
@@ -25,7 +26,6 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import described
 from discreet.estimators.solvers import check_options, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
@@ -152,15 +152,6 @@ class PrivateGlm(GlmResultMethods, EvaluatedMethods):
         exposure : optional
             The exposure of each row: how long or how much it was observed (log link). Its range is
             declared as bounds_exposure.
-        sample_weight : optional
-            The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
-            for a row of the largest declared weight. Standard errors treat weights as fixed
-            (sandwich).
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------

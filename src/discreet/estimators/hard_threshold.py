@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 
 from discreet.algorithms.noisy_hard_threshold import noisy_threshold
 from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, open_ledger, seeded_bits
-from discreet.estimators.shared_docs import described
 from discreet.estimators.sparse_rows import check_wide
 from discreet.estimators.tables import feature_names
 from discreet.estimators.vectors import read_vector
@@ -79,16 +79,8 @@ def noisy_hard_threshold(
         The number of columns to find.
     bound, weight_bound
         Declared bounds to which |cells| and |weights| are clipped. A missing cell counts as 0.
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     weights : array, optional
         The factor of each row.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for COST's printed noise (n must be public).
 

@@ -19,6 +19,7 @@ from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.curator import Curator
+from discreet.docstrings import described, documented
 from discreet.domain import Encoder, Numeric, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
@@ -26,7 +27,6 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
@@ -98,18 +98,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         self, X: Any, y: Any = None, groups: Any = None, *, sample_weight: Any = None, job: str | None = None
     ) -> Self:
         """Fit on private rows.
-
-        Parameters
-        ----------
-        sample_weight : optional
-            The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
-            for a row of the largest declared weight. Standard errors treat weights as fixed
-            (sandwich).
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------
@@ -298,11 +286,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         return self._within_labels(self._design(X, extrapolate) @ self.coef_ + self.intercept_, extrapolate)
 
@@ -373,11 +356,6 @@ class Ridge(_MomentRegressor):
     alpha : float, default 1.0
         The penalty: alpha times half the sum of squared coefficients, added to half the sum of
         squares. It is post-processing of the release.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

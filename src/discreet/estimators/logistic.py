@@ -12,13 +12,13 @@ from sklearn.base import ClassifierMixin
 
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
+from discreet.docstrings import described, documented
 from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
 from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
@@ -40,11 +40,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         The possible labels, declared and never learnt from y. The second of two is the positive
         class. Rows with another label contribute nothing. By default, the values that a ``domain``
         declares for the target, if it does.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -166,11 +161,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         """The probability of each class, in the order of ``classes_``.
 
         NaN for a row with a missing or undeclared value.
-
-        Returns
-        -------
-        array of shape (rows, classes)
-            Probabilities.
         """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if scores.ndim == 2:
@@ -194,11 +184,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         """The most probable class.
 
         A missing or undeclared value raises an error that names the column.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if np.isnan(scores).any():

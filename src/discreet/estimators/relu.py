@@ -19,6 +19,7 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.iterates import Iterates
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
+from discreet.docstrings import described, documented
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
@@ -26,7 +27,6 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.index_public import labelled_rows, public_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.glm import Family, Gaussian, Link
@@ -64,11 +64,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------
@@ -202,11 +197,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         ``fit`` leaves it out.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         eta = self._design(X, extrapolate) @ self.coef_ + self.intercept_
         return self._within_labels(self._link().mean(eta), extrapolate)
@@ -215,11 +205,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Confidence intervals for the mean label of each row: those of its index, through the
         increasing link.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
@@ -227,11 +212,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Prediction intervals for new labels: the residuals' spread, and the error of coefficients
         by the slope.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
@@ -322,11 +302,6 @@ class SingleIndexRegressor(_IndexRegressor):
     link : str, default 'sigmoid'
         ``"relu"``, ``"leaky_relu"``, ``"sigmoid"``, ``"softplus"`` or ``"cubic"`` (eta^3 / 3), in
         y's own units. All else as ``ReLURegressor``.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

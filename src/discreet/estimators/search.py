@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant
+from discreet.docstrings import described, described_like, documented_as
 from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
@@ -26,7 +27,6 @@ from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
-from discreet.estimators.shared_docs import described
 from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
@@ -35,7 +35,6 @@ from discreet.privacy import Budget, Guarantee, joint
 from discreet.report.evaluation import Evaluation
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
-from discreet.results.shared import documented_as
 from discreet.rows.loss_ranking import LossRanking
 
 # Parameters that determine the rows' encoding or the costs; these are the same for all candidates.
@@ -171,6 +170,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         # Parts of the rows have no types, so the type of the labels is passed here.
         return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job, type_name(y))
 
+    @described_like(PrivateEstimator.fit_table)
     def fit_table(
         self,
         table: Any,
@@ -187,28 +187,13 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
         Parameters
         ----------
-        table : table
-            A path, glob or folder of files, a frame, or any other table that an estimator's
-            ``fit_table`` accepts.
         target : str
             The column to predict.
-        features : sequence of str, optional
-            Feature columns; by default all except the others named here.
-        groups : str, optional
-            The column of person ids.
-        exposure : str, optional
-            The column of exposures.
-        job : str, optional
-            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
         self
             The fitted search.
-
-        Privacy
-        -------
-        As ``fit``. The same rows give the same bits.
         """
         budget, candidates = self._check()
         rows = TableRows.of(table, target, features, groups, exposure)
@@ -351,13 +336,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
     @described
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
-        """The predictions of the refitted model.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
+        """The predictions of the refitted model."""
         check_is_fitted(self, "best_estimator_")
         more = {} if exposure is None else {"exposure": exposure}
         return np.asarray(self.best_estimator_.predict(X, extrapolate=extrapolate, **more))

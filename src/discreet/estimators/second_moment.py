@@ -12,11 +12,11 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.repair import solved
 from discreet.algorithms.truncated_moment import truncated_moment
 from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, check_domain, check_public, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
@@ -72,11 +72,6 @@ def private_second_moment(
 
     Parameters
     ----------
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     bounds_X : pair, or mapping, optional
         Declared ``(low, high)`` of the columns: one number, one per column, or by name.
     data_norm : float, optional
@@ -88,9 +83,6 @@ def private_second_moment(
         number.
     alpha : float, default 0.0
         Added to the diagonal before inversion, in the user's units.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
     calibration : {'tight', 'paper'}, default 'tight'
         Tight noise, or the noise printed in the paper.
     eta : float, optional

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from discreet.docstrings import described, documented
 from discreet.domain import Kind, Numeric, check_label_kind
 from discreet.errors import DomainError
 from discreet.estimators.classes import class_array, class_numbers, declared_classes
 from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
@@ -46,11 +46,6 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         return self._within_labels(self._family()[1].mean(self._eta(X, extrapolate)), extrapolate)
 
@@ -104,11 +99,6 @@ class SparsePoissonRegressor(_SparseRegressor):
 
     See SparseLinearRegression.
 
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
-
     Examples
     --------
     >>> import numpy as np
@@ -146,11 +136,6 @@ class SparseRegressor(_SparseRegressor):
         A convex ``Loss`` instead: ``huber(...)``, ``smoothed_quantile(...)``, or a user-defined
         slope with a declared bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, the
         default then).
-
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -213,11 +198,6 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
     ----------
     classes : default (0, 1)
         The two possible labels; a row with another label contributes nothing.
-
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -299,24 +279,13 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         """The probabilities of the two classes, in the order of ``classes_``.
 
         NaN for a row with a missing value in a chosen column.
-
-        Returns
-        -------
-        array of shape (rows, classes)
-            Probabilities.
         """
         second = expit(self._eta(X, extrapolate))
         return np.column_stack([1 - second, second])
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The more probable class. A missing value raises an error that names the column.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
+        """The more probable class. A missing value raises an error that names the column."""
         eta = self._eta(X, extrapolate)
         if np.isnan(eta).any():
             names = list(self.results_.names[1:])

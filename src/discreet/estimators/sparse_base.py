@@ -19,6 +19,7 @@ from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.curator import Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, FormulaEncoder, Numeric
 from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine, open_table
 from discreet.errors import DomainError
@@ -27,7 +28,6 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
-from discreet.estimators.shared_docs import described
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
@@ -78,11 +78,6 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows: an array, a frame of numbers or a sparse matrix.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
+from discreet.docstrings import described, described_like, documented, documented_as
 from discreet.domain import Encoder, Numeric, frame_of, lacking
 from discreet.domain.follow_up import FollowUpEncoder
 from discreet.domain.piecewise import LEAST_PART, PiecewiseEncoder
@@ -19,13 +20,11 @@ from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm, Solver
-from discreet.estimators.shared_docs import described, described_like, documented
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 from discreet.report.evaluation import Evaluation
 from discreet.results.named import frame
-from discreet.results.shared import documented_as
 
 # The largest log hazard: its exponential can still be multiplied by a time.
 _MOST_LOG = 300.0
@@ -168,11 +167,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         event : vector, or the name of a column of X
             1 (or true) if the event happened at the end, 0 if the row was censored. By default all
             events happened. A row with any other value is not used.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         budget = self._check_parameters()
         if isinstance(event, str):
@@ -199,11 +193,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             The column of durations; not needed if a formula names it on its left side.
         event : str, optional
             The column of events: 1 (or true) if the event happened, 0 if the row was censored.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         budget = self._check_parameters()
         engine, rows = self._table_engine(table, target, features, groups, None, event)
@@ -280,13 +269,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The mean time until the event or the last break, whichever comes first.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
+        """The mean time until the event or the last break, whichever comes first."""
         hazard = self.predict_hazard(X, extrapolate=extrapolate)
         breaks = np.array(self._ends())
         width = np.diff(np.concatenate([[0.0], breaks]))
@@ -294,13 +277,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         alive = np.exp(-np.hstack([np.zeros((len(hazard), 1)), total[:, :-1]]))
         return np.asarray((alive * -np.expm1(-hazard * width) / hazard).sum(axis=1))
 
+    @described
     def hazard_ratios(self, alpha: float = 0.05) -> Any:
         """Hazard ratios of the features, with intervals for sampling and privacy noise together.
-
-        Parameters
-        ----------
-        alpha : float
-            Intervals have level 1 - alpha.
 
         Returns
         -------

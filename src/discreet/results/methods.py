@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from discreet.docstrings import described
 from discreet.errors import DiscreetError
 from discreet.results.file import write_document
 from discreet.results.results import Results
@@ -31,14 +32,10 @@ class ResultMethods:
         """
         return self._fitted_results().summary(predictive=predictive)
 
+    @described
     def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
         """One record for each coefficient, intercept included, without pandas: see
         ``results_.to_frame()``.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------

@@ -4,24 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
+from discreet.docstrings import documented_as
 from discreet.results.methods import ResultMethods
 from discreet.results.results import Results
 from discreet.results.wald import WaldTest
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def documented_as(method: Callable[..., Any]) -> Callable[[Method], Method]:
-    """Give a method the docstring of the one that it calls."""
-
-    def documented(own: Method) -> Method:
-        own.__doc__ = method.__doc__
-        return own
-
-    return documented
 
 
 class NamedMethods(ResultMethods):
