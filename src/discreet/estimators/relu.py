@@ -101,24 +101,18 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         shuffled = self.solver in ("glmtron", "sgd")
         return [Approximate(budget.epsilon, budget.delta)] if shuffled else super()._price(budget)
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
+    def _solved(self, source: Curator, encoder: Encoder, budget: Budget) -> Results | None:
         model = self._model(encoder)
         if self.solver in _IN_PARTS:
             source.require_positions()
-        if self.solver in ("auto", "full_batch"):
-            fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
-            released: Results | None = self._store_fit(fit, source, encoder)
-            store_facts(self, fit.used, fit.signal)
-        else:
-            released = None
+        if self.solver not in ("auto", "full_batch"):
             descent = self._descend(source, budget, model, encoder)
             self._store_descent(descent, encoder)
             store_facts(self, descent.used, descent.signal)
-        self.privacy_ = source.finish()
-        self.coef_names_ = encoder.names
-        self._encoder = encoder
-        self._store_results(encoder, released)
-        return self
+            return None
+        fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
+        store_facts(self, fit.used, fit.signal)
+        return self._store_fit(fit, source, encoder)
 
     _NO_ERRORS = "only solver='auto' has standard errors"
 

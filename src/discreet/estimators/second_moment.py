@@ -17,10 +17,11 @@ from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, check_domain, check_public, open_ledger, seeded_bits
 from discreet.estimators.public_guess import public_guess
+from discreet.estimators.solvers import check_penalty
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
-from discreet.parameters import check_inside, is_number
+from discreet.parameters import check_inside
 from discreet.privacy import Budget, Guarantee
 from discreet.rows import Floats, Labels
 
@@ -109,8 +110,7 @@ def private_second_moment(
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
-    if not (is_number(alpha) and 0 <= alpha < np.inf):
-        raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
+    check_penalty(alpha)
     if eta is not None:
         check_inside("eta", eta)
         if calibration != "paper":

@@ -19,7 +19,8 @@ from discreet.engines import Expanded, SeenThrough
 from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
-from discreet.estimators.glm_base import PrivateGlm, Solver
+from discreet.estimators.glm_base import PrivateGlm
+from discreet.estimators.solved import Solver
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
@@ -201,7 +202,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Self:
         records = PiecewiseEncoder(rows, self._ends())
         source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
-        self._fit_source(self._enough_rows(source), records, budget)  # type: ignore[arg-type]
+        self._fit_source(self._enough_rows(source), records, budget)
         return self._with_baseline(rows.width)
 
     def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
