@@ -27,7 +27,7 @@ ALLOWED = {
     "algorithms/parts/frame.py:_law",
     # The type of a user's argument, for the message.
     "audit/attacks.py:_family",
-    "estimators/losses.py:loss_family",
+    "estimators/losses.py:chosen_family",
     "planning/fisher_bounds.py:family_information",
     # The links of the device, which needs numpy alone, are records with a name.
     "local/links.py:is_identity",

@@ -16,12 +16,13 @@ from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_newton import printed_newton
 from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.docstrings import described
-from discreet.domain import Encoder, Numeric, check_bounds
+from discreet.domain import Encoder, Numeric
 from discreet.errors import DomainError
 from discreet.estimators.glm_results import GlmResultMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solved import COST, DP_GD, NEWTON, PRINTED_NEWTON, SolvedModel, Solver
+from discreet.estimators.weights import declared_beside
 from discreet.privacy import Budget, Unit
 from discreet.results import Results
 
@@ -66,16 +67,7 @@ class PrivateGlm(GlmResultMethods, SolvedModel):
     def _exposure(self, name: str | None) -> Numeric:
         if not self._family()[1].takes_exposure:
             raise DomainError("exposure multiplies the mean, so it needs the log link")
-        if self.bounds_exposure is not None:
-            low, high = check_bounds(self.bounds_exposure, 1, "bounds_exposure")
-            column = Numeric(str(name or "exposure"), float(low[0]), float(high[0]))
-        elif self.domain is not None and isinstance(name, str) and name in self.domain:
-            declared = self.domain[name]
-            if not isinstance(declared, Numeric):
-                raise DomainError(f"exposure {name!r} must be declared with low and high")
-            column = declared
-        else:
-            raise DomainError("no range was declared for exposure: pass bounds_exposure=(low, high)")
+        column = declared_beside(self, "exposure", self.bounds_exposure, name, "bounds_exposure=(low, high)")
         if column.low <= 0:
             raise DomainError(f"exposure must be declared > 0, got bounds from {column.low} to {column.high}")
         return column

@@ -13,8 +13,8 @@ from sklearn.base import ClassifierMixin
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.docstrings import described, documented
-from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
-from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
+from discreet.domain import Encoder, Public
+from discreet.estimators.classes import ZERO_ONE, DeclaredClasses, declared_classes
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
@@ -29,7 +29,7 @@ _MOST_COEFFICIENTS = 1500
 
 
 @documented(like=GeneralizedLinearRegressor)
-class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type: ignore[misc]
     """Differentially private logistic regression, with standard errors.
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
@@ -88,20 +88,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
 
     def _declared(self, name: str | None) -> tuple[Any, ...]:
         return declared_classes(self.classes, self.domain, name)
-
-    def _target(self, name: str | None) -> Numeric:
-        self.classes_ = class_array(self._declared(name))
-        return Numeric(str(name or "y"), 0.0, float(len(self.classes_) - 1))
-
-    def _check_label_kind(self, kind: Kind, shown: object) -> None:
-        check_label_kind(self.classes_.tolist(), kind, shown)
-
-    def _label_texts(self, target: str) -> bool:
-        return any(isinstance(value, str) for value in self._declared(target))
-
-    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        """The index of each label among the classes; NaN for an undeclared label."""
-        return class_numbers(labels, self.classes_.tolist())
 
     def _class_values(self) -> Sequence[Any]:
         return tuple(self.classes_.tolist())

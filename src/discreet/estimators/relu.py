@@ -24,7 +24,7 @@ from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.evaluation import EvaluatedMethods
-from discreet.estimators.index_public import labelled_rows, public_moments
+from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options
@@ -149,11 +149,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         if self.solver == "glmtron":
             rows = labelled_rows(self.public, encoder)
             assert self.public is not None  # labelled_rows has checked
-            moments = public_moments(self.public, encoder)
+            moments = shrunk_moments(self.public, encoder)
             if self.calibration == "paper":
                 return printed_glmtron(source, budget, model, moments, rows, x_radius=radius, eta=step)
             return shuffled_glmtron(source, budget, model, moments, rows, eta=step)
-        known = None if self.public is None else public_moments(self.public, encoder)
+        known = None if self.public is None else shrunk_moments(self.public, encoder)
         if self.solver == "minibatch" and self.calibration == "paper":
             return printed_minibatch_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
         if self.solver == "sgd":
@@ -167,7 +167,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
         if self.public is None:
             return None
-        mean, covariance = public_moments(self.public, encoder)
+        mean, covariance = shrunk_moments(self.public, encoder)
         white = Coordinates.white(mean, covariance, 0.0, model.origin)
         return Guess(XScaling(mean, 1.0), white)
 

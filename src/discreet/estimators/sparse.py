@@ -9,13 +9,12 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from discreet.docstrings import described, documented
-from discreet.domain import Kind, Numeric, check_label_kind
 from discreet.errors import DomainError
-from discreet.estimators.classes import class_array, class_numbers, declared_classes
-from discreet.estimators.losses import loss_family
+from discreet.estimators.classes import DeclaredClasses, declared_classes
+from discreet.estimators.losses import chosen_family
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
-from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
+from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson
 
 
 class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
@@ -182,14 +181,11 @@ class SparseRegressor(_SparseRegressor):
         self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
-        if self.loss is not None:
-            return loss_family(self.loss, self.family, self.link)
-        chosen = family(self.family)
-        return chosen, chosen.default_link if self.link is None else link(self.link)
+        return chosen_family(self.family, self.link, self.loss)
 
 
 @documented(like=SparseLinearRegression)
-class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[misc]
+class SparseLogisticRegression(ClassifierMixin, DeclaredClasses, SparseModel):  # type: ignore[misc]
     """Differentially private logistic regression on a few of many columns.
 
     See SparseLinearRegression.
@@ -242,19 +238,6 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         if len(classes) != 2:
             raise DomainError(f"classes must be {wanted}, got {list(classes)!r}")
         return classes
-
-    def _target(self, name: str | None) -> Numeric:
-        self.classes_ = class_array(self._declared(name))
-        return Numeric(str(name or "y"), 0.0, 1.0)
-
-    def _check_label_kind(self, kind: Kind, shown: object) -> None:
-        check_label_kind(self.classes_.tolist(), kind, shown)
-
-    def _label_texts(self, target: str) -> bool:
-        return any(isinstance(value, str) for value in self._declared(target))
-
-    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        return class_numbers(labels, self.classes_.tolist())
 
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
         # One row, as in scikit-learn's LogisticRegression for two classes.

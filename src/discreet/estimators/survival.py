@@ -333,13 +333,11 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         Each row counts once, however many intervals it reached: the sensitivities are those of any
         other evaluation (rows/evaluation.py).
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         if isinstance(event, str):
             X, event = _without(X, event)
         engine, rows = opener._rows_engine(self._evaluated_columns(X), y, groups, None, event)
-        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, rows, groups is not None, ledger, alpha, random_state)
 
     @described_like(PrivateGlm.evaluate_table)
     def evaluate_table(  # type: ignore[override]
@@ -374,12 +372,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         -------
         As ``evaluate``.
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         features = None if self.formula is not None else [column.name for column in self._encoder.domain.columns]
         engine, rows = opener._table_engine(table, target, features, groups, None, event)
-        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, rows, groups is not None, ledger, alpha, random_state)
 
     def _seen_by_evaluation(self, engine: Any, encoder: Any) -> tuple[Any, Any, Any]:
         """Each row as one count of events, given the fitted shape of the baseline hazard."""
