@@ -7,14 +7,17 @@ parameters of a method or function, and what it returns.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import textwrap
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _PARAMETERS = {
     "epsilon": """float
@@ -185,13 +188,24 @@ def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
 
 
 def documented_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Give a method the docstring of the one that it calls."""
+    """Give a method the docstring of the one that it overrides."""
 
     def named(function: Function) -> Function:
         function.__doc__ = other.__doc__
         return function
 
     return named
+
+
+def passed_on(method: Callable[Concatenate[Any, P], T], to: str) -> Callable[Concatenate[Any, P], T]:
+    """The same method of an object that holds another, which its method ``to`` returns."""
+
+    @functools.wraps(method)
+    def passed(holder: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        found: T = getattr(getattr(holder, to)(), method.__name__)(*args, **kwargs)
+        return found
+
+    return passed
 
 
 _FIRST = ("", "Parameters", "Attributes", "Returns", "Privacy")

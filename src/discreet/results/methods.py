@@ -5,11 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from discreet.docstrings import described
+from discreet.docstrings import described, passed_on
 from discreet.errors import DiscreetError
 from discreet.results.file import write_document
 from discreet.results.results import Results
-from discreet.results.summary import Summary
 
 
 class ResultMethods:
@@ -17,20 +16,7 @@ class ResultMethods:
 
     results_: Results
 
-    def summary(self, *, predictive: bool = False) -> Summary:
-        """The fit as a table, with its guarantee: it prints itself, and notebooks show HTML.
-
-        Parameters
-        ----------
-        predictive : bool, default False
-            Show the shrunk coefficients, which predict best, beside the estimates.
-
-        Returns
-        -------
-        Summary
-            It prints itself.
-        """
-        return self._fitted_results().summary(predictive=predictive)
+    summary = passed_on(Results.summary, "_fitted_results")
 
     @described
     def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
