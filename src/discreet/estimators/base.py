@@ -429,6 +429,12 @@ def open_ledger(ledger: Any) -> Ledger | None:
     raise TypeError(f"ledger must be a discreet.Ledger or a path, got {type(ledger).__name__}")
 
 
+def curator_of(engine: Engine, neighbours: str, budget: Budget, label: str, ledger: Any, random_state: Any) -> Curator:
+    """The curator of releases that are no fit of an estimator; one charge covers them."""
+    accountant = Accountant(open_ledger(ledger), asked=budget, label=label)
+    return Curator(engine, neighbours=neighbours, accountant=accountant, bits=seeded_bits(random_state))
+
+
 def seeded_bits(random_state: Any) -> Bits | None:
     """Reproducible bits for tests, always with a warning."""
     if random_state is None:

@@ -89,6 +89,11 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type:
     def _declared(self, name: str | None) -> tuple[Any, ...]:
         return declared_classes(self.classes, self.domain, name)
 
+    @property
+    def _predictors(self) -> int:
+        """The number of linear predictors: one for two classes, else one per class."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
     def _class_values(self) -> Sequence[Any]:
         return tuple(self.classes_.tolist())
 
@@ -117,13 +122,13 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type:
         return public_guess(rows, encoder, model)
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
-        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        rows = self._predictors
         coefficients = fit.coef.reshape(rows, -1) @ units(encoder, with_intercept=True).T
         self.coef_ = coefficients[:, 1:]
         self.intercept_ = coefficients[:, 0] if self._has_intercept(encoder) else np.zeros(rows)
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
-        rows = flat.reshape(1 if len(self.classes_) == 2 else len(self.classes_), -1)
+        rows = flat.reshape(self._predictors, -1)
         self.intercept_ = rows[:, 0].copy() if with_intercept else np.zeros(len(rows))
         self.coef_ = rows[:, int(with_intercept) :].copy()
 
@@ -140,7 +145,7 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type:
             Log odds, one per row; with more than two classes one column per class.
         """
         scores = self._design(X, extrapolate) @ self.coef_.T + self.intercept_
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+        return np.asarray(scores[:, 0] if self._predictors == 1 else scores)
 
     @described
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
-from discreet.curator import Accountant, Curator
 from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_numbers
 from discreet.engines import open_table
 from discreet.errors import DomainError
-from discreet.estimators.base import check_domain, open_ledger, seeded_bits
+from discreet.estimators.base import check_domain, curator_of
 from discreet.estimators.public_moment import encoded_moments, encoded_rows
 from discreet.estimators.table_input import table_layout
 from discreet.inference import Moments
@@ -76,12 +75,8 @@ def collect_moments(
     if not isinstance(column, Numeric):
         raise DomainError(f"target {label!r} must be numeric")
     encoder = Encoder(domain.select([name for name in names if name != label]), column)
-    curator = Curator(
-        open_table(table).engine(table_layout(encoder, as_floats, check_labels=partial(check_numbers, repr(label)))),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="moments"),
-        bits=seeded_bits(random_state),
-    )
+    layout = table_layout(encoder, as_floats, check_labels=partial(check_numbers, repr(label)))
+    curator = curator_of(open_table(table).engine(layout), neighbours, budget, "moments", ledger, random_state)
     release = release_moments(curator, budget, width=encoder.width, x_radius=encoder.radius)
     return moments_in_units(release, encoder, curator.finish())
 

@@ -11,11 +11,10 @@ import numpy as np
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.repair import solved
 from discreet.algorithms.truncated_moment import truncated_moment
-from discreet.curator import Accountant, Curator
 from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, check_domain, check_public, open_ledger, seeded_bits
+from discreet.estimators.base import check_choice, check_domain, check_public, curator_of
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_penalty
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
@@ -124,12 +123,8 @@ def private_second_moment(
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
     encoder = Encoder(declared)
     check_types(table, declared, written=domain is not None or isinstance(bounds_X, Mapping))
-    curator = Curator(
-        open_engine(Arrays(table), Layout(encoder.encode)),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="second moment"),
-        bits=seeded_bits(random_state),
-    )
+    engine = open_engine(Arrays(table), Layout(encoder.encode))
+    curator = curator_of(engine, neighbours, budget, "second moment", ledger, random_state)
     coordinates = None
     if public is not None:
         model = GlmModel(Gaussian(), Identity(), Labels(0.0, 1.0), np.zeros(encoder.width))

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.steps.threshold import doubling, private_threshold
-from discreet.curator import Accountant, Curator
 from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Numeric, as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, open_ledger, seeded_bits
+from discreet.estimators.base import check_choice, curator_of
 from discreet.estimators.vectors import read_vector
 from discreet.parameters import check_inside, check_positive
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
@@ -94,12 +93,8 @@ def dp_threshold(
     check_numbers("values", kind, shown)
     target = Numeric("values", -float(edges[-1]), float(edges[-1]))
     encoder = Encoder(Domain.from_bounds(["none"], (-1.0, 1.0)), target)
-    source = Curator(
-        open_engine(Arrays(np.zeros((len(column), 1)), as_floats(column)), Layout(encoder.encode)),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="threshold"),
-        bits=seeded_bits(random_state),
-    )
+    engine = open_engine(Arrays(np.zeros((len(column), 1)), as_floats(column)), Layout(encoder.encode))
+    source = curator_of(engine, neighbours, budget, "threshold", ledger, random_state)
     residuals = Residuals(LinearMap(np.zeros((1, 2))), Labels(0.0, target.half_width), np.zeros_like)
     (cost,) = budget.split([1.0])
     if calibration == "paper":
