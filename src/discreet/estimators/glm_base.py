@@ -59,6 +59,10 @@ class PrivateGlm(GlmResultMethods, SolvedModel):
             objective_costs(budget, replaced=self.neighbours == "replace_one", whitened=self.public is not None)
         )
 
+    def _no_errors(self) -> str:
+        without = "a fit by loss= has no standard errors, as no family says how labels vary"
+        return super()._no_errors() if self._family()[0].has_likelihood else without
+
     def _target(self, name: str | None) -> Numeric:
         column = super()._target(name)
         self._family()[0].check_range(column.low, column.high)
