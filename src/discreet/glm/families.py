@@ -90,6 +90,7 @@ class Bernoulli(Family):
     convex_links = allowed_links
     dispersion_known = True
     label_free = True
+    nonnegative = True
 
     def is_logistic(self, link: Link) -> bool:
         return link == self.canonical_link
@@ -134,6 +135,7 @@ class _Positive(Family):
 
     default_link = Log()
     allowed_links: ClassVar[tuple[str, ...]] = ("log", "softplus")
+    nonnegative = True
 
     @abstractmethod
     def damping(self, mean: ArrayLike) -> Floats:

@@ -54,9 +54,10 @@ class Family(ABC):
     label_free: ClassVar[bool] = False
     # Whether labels have a likelihood; a loss that is given by its slope has none.
     has_likelihood: ClassVar[bool] = True
-    # Whether the deviance is the squared error of labels on the whole line.
+    # Whether the fit is least squares, whose explained share of the deviance is R^2.
     least_squares: ClassVar[bool] = False
-    # Whether labels are whole numbers.
+    # Whether labels are at least 0, and whether they are whole numbers.
+    nonnegative: ClassVar[bool] = False
     counts: ClassVar[bool] = False
 
     @property

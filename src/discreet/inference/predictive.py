@@ -40,7 +40,7 @@ def _quantile(
 ) -> Floats:
     spread = np.sqrt(dispersion * family.variance(means)) * 40 + 40 * family.counts
     low, high = (means - spread).min(axis=1), (means + spread).max(axis=1)
-    if not family.least_squares:  # no label is below 0
+    if family.nonnegative:
         low = np.full_like(low, -1.0 if family.counts else 0.0)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

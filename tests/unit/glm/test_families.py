@@ -201,6 +201,15 @@ def test_probabilities_of_labels_are_those_of_scipy(one: Family) -> None:
     np.testing.assert_allclose(one.distribution(y, mean, 0.3), PROBABILITIES[one](y, mean), rtol=1e-9, atol=1e-15)
 
 
+@pytest.mark.parametrize("one", FAMILIES, ids=repr)
+def test_a_family_allows_labels_below_0_unless_it_says_no(one: Family) -> None:
+    if one.nonnegative:
+        with pytest.raises(DomainError):
+            one.check_range(-1.0, 1.0)
+    else:
+        one.check_range(-1.0, 1.0)
+
+
 @pairs
 def test_means_of_declared_labels_have_a_finite_predictor(one: Family, by: Link) -> None:
     low, high = (0.0, 1.0) if isinstance(one, Bernoulli) else (0.0, 9.0)
