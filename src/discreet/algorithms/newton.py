@@ -90,7 +90,7 @@ def _planned_steps(model: GlmModel, ease: float) -> int:
     one's share by the growth of shares, and its noise's variance falls with the square of ``ease``.
     A quadratic needs one step.
     """
-    if model.link.name == "identity":
+    if model.link.is_identity:
         return _FEWEST_STEPS
     more = 2 * math.log(max(ease / _EASE, 1.0)) / math.log(_GROWTH_OF_SHARES)
     return min(_FEWEST_STEPS + round(more), _MOST_STEPS)
@@ -184,14 +184,14 @@ class _Search:
         )
 
     def shortened(self, step: Floats) -> Floats:
-        return step if self.model.link.name == "identity" else projected(step, _LONGEST_STEP)
+        return step if self.model.link.is_identity else projected(step, _LONGEST_STEP)
 
     def within(self, beta: Floats, ball: float | None) -> Floats:
         units = LabelUnits.of(self.model)
         middle = np.zeros(len(beta))
         middle[: int(self.coordinates.constant)] = units.centre
         if ball is None:
-            ball = math.inf if self.model.link.name == "identity" else _BALL
+            ball = math.inf if self.model.link.is_identity else _BALL
         return middle + projected(beta - middle, ball * units.unit)
 
     def fit(self, seen: _Seen, beta: Floats, rounds: int) -> GlmFit:
@@ -235,7 +235,7 @@ class _Search:
 
     def _clip(self) -> float:
         """The clip norm of a row's gradient: R, not R^2, where scores are at most 1."""
-        if self.model.family.name == "bernoulli":
+        if self.model.family.label_free:
             return self.radius
         return 1.5 * self.clip_growth * self.radius * math.sqrt(self.dispersion * self.curvature)
 
@@ -248,7 +248,7 @@ class _Search:
         move. So this norm grows as the root of the gradient's.
         """
         radius = math.sqrt(self.clip_growth * self.model.size)
-        if self.model.family.name == "bernoulli" and self.model.link.name == "logit":
+        if self.model.family.is_logistic(self.model.link):
             return radius / 2  # the weight p (1 - p) is at most 1/4
         return 1.5 * radius * math.sqrt(self.curvature)
 

@@ -71,7 +71,7 @@ def objective(
 
     Privacy: one to three sums and one minimisation; their joint cost is the budget.
     """
-    if model.family.name != "bernoulli" or model.link.name != "logit":
+    if not model.family.is_logistic(model.link):
         raise ValueError("solver='objective' is for logistic regression: its proof needs labels 0 and 1")
     if not source.one_row_each:
         raise ValueError("solver='objective' needs rows_per_person=1: its proof is about single rows")

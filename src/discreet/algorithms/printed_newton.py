@@ -106,7 +106,7 @@ class _Printed:
         else:
             coordinates, radius = declared_coordinates(model, x_radius)
         mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
-        if model.family.name == "bernoulli" and model.link.name == "logit":
+        if model.family.is_logistic(model.link):
             # Algorithms 3 and 5; nothing here depends on the coefficients, so no ball is needed.
             stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius / mu
             return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
@@ -116,7 +116,7 @@ class _Printed:
         score = family.score_bound(labels.low, labels.high, low, high, model.link)
         weight = family.weight_bound(low, high, model.link)
         printed = score
-        if family.canonical_link is not None and model.link.name == family.canonical_link.name:
+        if model.link == family.canonical_link:
             # Algorithm 4 writes R_y + M_b' for the score's bound; its models have canonical links.
             printed = max(abs(labels.low), abs(labels.high)) + float(model.link.mean(high))
         stds = 2 * math.sqrt(steps) * radius**2 * weight / mu, 2 * math.sqrt(steps) * radius * printed / mu

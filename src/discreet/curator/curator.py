@@ -263,14 +263,6 @@ class Curator:
         split = self._open_split(len(widths), cost, cost, shuffled=False)
         return [Part(self, split, number, rows) for number, rows in enumerate(Residues.side_by_side(widths))]
 
-    def shuffle(self, each: GDP, epsilon: float, delta: float) -> list[Part]:
-        """Sources over single rows in a secret random order; asked once each,
-        they cost (epsilon, delta).
-        """
-        n = self._count_for_parts()
-        split, order = self._open_secret(n, each, epsilon, delta)
-        return [Part(self, split, i, Residues(n, row, row + 1)) for i, row in enumerate(order.tolist())]
-
     def _open_secret(self, n: int, each: GDP, epsilon: float, delta: float) -> tuple[Split, NDArray[Any]]:
         """Charge a pass in a secret order, and draw the order."""
         if self._accountant.keeps:
@@ -288,7 +280,8 @@ class Curator:
         """Ask each row once: in a secret order at (epsilon, delta) in total, or in
         table order at ``each``.
 
-        The guarantee is that of ``shuffle``, and of ``split`` with one part per row.
+        The guarantee is that of privacy/shuffling.py, whose randomizers see their record once, or
+        of ``split`` with one part per row.
         """
         n = self._count_for_parts()
         if secret is None:

@@ -37,6 +37,7 @@ from discreet.estimators.vectors import check_groups, check_target, check_vector
 from discreet.noise import Bits, SeededBits
 from discreet.parameters import check_count, is_whole
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
+from discreet.results import Results
 
 # With a public number of rows, at least this many are needed: one row has no spread.
 _LEAST_ROWS = 2
@@ -255,6 +256,15 @@ class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ign
         return source
 
     def _fit_source(self, source: Curator, encoder: Any, budget: Budget) -> Self:
+        """Fit to these rows, and store the result."""
+        released = self._solved(source, encoder, budget)
+        self.privacy_ = source.finish()
+        self.coef_names_, self._encoder = encoder.names, encoder
+        self._store_results(encoder, released)
+        return self
+
+    def _solved(self, source: Curator, encoder: Any, budget: Budget) -> Results | None:
+        """Call the algorithm and set the coefficients; the results, if it has standard errors."""
         raise NotImplementedError
 
     def _open_table(
@@ -417,6 +427,12 @@ def open_ledger(ledger: Any) -> Ledger | None:
     if isinstance(ledger, str) or hasattr(ledger, "__fspath__"):
         return Ledger(ledger)
     raise TypeError(f"ledger must be a discreet.Ledger or a path, got {type(ledger).__name__}")
+
+
+def curator_of(engine: Engine, neighbours: str, budget: Budget, label: str, ledger: Any, random_state: Any) -> Curator:
+    """The curator of releases that are no fit of an estimator; one charge covers them."""
+    accountant = Accountant(open_ledger(ledger), asked=budget, label=label)
+    return Curator(engine, neighbours=neighbours, accountant=accountant, bits=seeded_bits(random_state))
 
 
 def seeded_bits(random_state: Any) -> Bits | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain import Categorical, Domain, Numeric, as_floats, levels_of, spelling
+from discreet.domain import Categorical, Domain, Kind, Numeric, as_floats, check_label_kind, levels_of, spelling
 from discreet.errors import DomainError
 
 ZERO_ONE = (0, 1)
@@ -49,6 +49,30 @@ def _check_range(values: Sequence[Any], column: Numeric) -> None:
             f"match the classes {', '.join(map(repr, values))}: declare the labels as "
             f"Categorical({column.name!r}, [...])"
         )
+
+
+class DeclaredClasses:
+    """Labels of a classifier: declared classes, which rows only select by their index."""
+
+    classes_: NDArray[Any]
+
+    def _declared(self, name: str | None) -> tuple[Any, ...]:
+        """The classes, in the order of their indices."""
+        raise NotImplementedError
+
+    def _target(self, name: str | None) -> Numeric:
+        self.classes_ = class_array(self._declared(name))
+        return Numeric(str(name or "y"), 0.0, float(len(self.classes_) - 1))
+
+    def _check_label_kind(self, kind: Kind, shown: object) -> None:
+        check_label_kind(self.classes_.tolist(), kind, shown)
+
+    def _label_texts(self, target: str) -> bool:
+        return any(isinstance(value, str) for value in self._declared(target))
+
+    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
+        """The index of each label among the classes; NaN for an undeclared label."""
+        return class_numbers(labels, self.classes_.tolist())
 
 
 def class_array(classes: Sequence[Any]) -> NDArray[Any]:

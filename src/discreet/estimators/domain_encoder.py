@@ -14,10 +14,10 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from discreet.docstrings import described
 from discreet.domain import Column, Domain, Encoder, FormulaEncoder, Numeric, parse_formula
 from discreet.errors import DomainError
 from discreet.estimators.doc_link import LinkedToDocs
-from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import (
     check_types,
     check_written,

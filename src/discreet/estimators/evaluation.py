@@ -8,13 +8,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant, Curator
+from discreet.docstrings import described, described_like
 from discreet.estimators.base import PrivateEstimator, open_ledger, seeded_bits
 from discreet.estimators.evaluation_questions import ask
 from discreet.estimators.formula import reduced
-from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import check_table
 from discreet.estimators.units import warn_of_none
 from discreet.parameters import check_alpha
+from discreet.privacy import Budget
 from discreet.report.evaluation import Evaluation
 from discreet.rows import RowsUsed
 
@@ -48,8 +49,6 @@ class EvaluatedMethods(PrivateEstimator):
             The cost of the evaluation, in addition to the fit's. These rows pay it.
         neighbours, rows_per_person : optional
             As for ``fit``; by default those of the model.
-        alpha : float
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -63,13 +62,11 @@ class EvaluatedMethods(PrivateEstimator):
         Histograms of predictions and losses, and sums of clipped losses. rows/evaluation.py has
         each sensitivity.
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         engine, encoder = opener._rows_engine(self._evaluated_columns(X), y, groups, exposure)
-        return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, encoder, groups is not None, ledger, alpha, random_state)
 
-    @described
+    @described_like(evaluate)
     def evaluate_table(
         self,
         table: Any,
@@ -91,20 +88,12 @@ class EvaluatedMethods(PrivateEstimator):
         ----------
         table
             Any table that ``fit_table`` accepts.
-        epsilon : float
-            The cost of the evaluation for these rows, in addition to the fit's.
-        delta : float
-            As for ``fit``.
         target : str, optional
             The column of labels; by default that of the model.
         groups : str, optional
             The column of person ids.
         exposure : str, optional
             The column of exposures.
-        neighbours : str, optional
-            As for ``fit``; by default that of the model.
-        rows_per_person : int, optional
-            As for ``fit``; by default that of the model.
 
         Returns
         -------
@@ -115,14 +104,12 @@ class EvaluatedMethods(PrivateEstimator):
         As ``evaluate``: histograms and sums over these rows, reserved in one charge before a row is
         read.
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         features = None if opener.formula is not None else [column.name for column in self._encoder.domain.columns]
         assert self._encoder.target is not None
         name = self._encoder.target.name if target is None else target
         engine, encoder = opener._table_engine(table, name, features, groups, exposure)
-        return self._evaluated(opener, engine, encoder, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, encoder, groups is not None, ledger, alpha, random_state)
 
     def _evaluated_columns(self, X: Any) -> Any:
         """The columns that the model reads; refuses rows of other columns than those of the fit."""
@@ -136,6 +123,7 @@ class EvaluatedMethods(PrivateEstimator):
 
     def _opener(self, epsilon: float, delta: float, neighbours: str | None, rows_per_person: int | None) -> Any:
         """An unfitted model with the same declarations, which opens rows and learns nothing."""
+        check_is_fitted(self, "coef_")
         opener = clone(self)
         opener.set_params(epsilon=epsilon, delta=delta, ledger=None, random_state=None)
         if "public" in opener.get_params():
@@ -144,12 +132,14 @@ class EvaluatedMethods(PrivateEstimator):
             opener.set_params(neighbours=neighbours)
         if rows_per_person is not None:
             opener.set_params(rows_per_person=rows_per_person)
+        opener._check_parameters()
         return opener
 
     def _evaluated(
-        self, opener: Any, engine: Any, encoder: Any, grouped: bool, budget: Any, ledger: Any, alpha: float, seed: Any
+        self, opener: Any, engine: Any, encoder: Any, grouped: bool, ledger: Any, alpha: float, seed: Any
     ) -> Evaluation:
         check_alpha(alpha)
+        budget = Budget.of(opener.epsilon, opener.delta)
         fitted, engine, encoder = self._seen_by_evaluation(engine, encoder)
         if list(encoder.names) != list(fitted.coef_names_):
             raise ValueError(f"these rows have other features than the fit, which used {', '.join(fitted.coef_names_)}")

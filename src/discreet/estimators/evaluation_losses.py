@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from discreet.glm import Gaussian
-
 Floats = np.ndarray
 # Probabilities are kept at least this far from 0 and 1.
 NEAREST = 1e-3
@@ -54,7 +52,7 @@ class Deviance:
         """Least squares is clipped to the declared range; other links stay
         within their range anyway.
         """
-        return np.clip(mean, self.low, self.high) if isinstance(self.family, Gaussian) else mean
+        return np.clip(mean, self.low, self.high) if self.family.least_squares else mean
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ import numpy as np
 from discreet.domain import Encoder
 from discreet.estimators.evaluation_losses import NEAREST, Deviance, LogLoss, OneDeviance
 from discreet.estimators.moments import require_target
-from discreet.estimators.search_loss import model_of
 from discreet.estimators.units import units
-from discreet.glm import Gaussian
 from discreet.inference.evaluation import (
     CalibrationRow,
     Measure,
@@ -188,8 +186,7 @@ class _Means(_Questions):
 
     def __init__(self, fitted: Any, *others: Any) -> None:
         super().__init__(fitted, *others)
-        self.family, _ = model_of(fitted)
-        self.link = _link(fitted)
+        self.family, self.link = fitted._family()
 
     def ask(self) -> dict[str, Any]:
         target, (low, high) = self.target, self._mean_range()
@@ -211,15 +208,8 @@ class _Means(_Questions):
 
     def _mean_range(self) -> tuple[float, float]:
         """The means that labels of the declared range can have, per unit of exposure."""
-        target, room = self.target, 1e-6 * (self.target.high - self.target.low)
-        if isinstance(self.family, Gaussian) and self.link.is_identity:
-            return target.low, target.high
-        if isinstance(self.family, Gaussian):  # a single index
-            return max(target.low, self.link.least_mean + room), min(target.high, self.link.greatest_mean - room)
+        low, high = self.family.mean_range(self.target.low, self.target.high, self.link)
         least, most = (1.0, 1.0) if self.exposures is None else self.exposures
-        low, high = max(target.low, 0.0) + room, target.high
-        if self.link.name not in ("log", "softplus", "identity"):
-            high -= room
         return low / most, high / least
 
     def _profile(self, edges: Floats, counts: Floats) -> ByPrediction:
@@ -252,7 +242,7 @@ class _Means(_Questions):
         explained = clipped((1 - worse[1], 1 - worse[0]), -math.inf, 1.0)
         mean = clipped(ratio_interval(own, rows, (noise * bounds[0], noise), self.alpha), 0.0, top)
         value, level = 1 - own / max(constant, 1e-300), max(own, 0.0) / max(rows, 1e-9)
-        if isinstance(self.family, Gaussian):
+        if self.family.least_squares:
             roots = math.sqrt(level), math.sqrt(mean[0]), math.sqrt(mean[1])
             measures = {
                 "r2": Measure("r2", "R^2", value, *explained),
@@ -273,14 +263,10 @@ class _Means(_Questions):
 
     def _largest_deviance(self) -> float:
         """The largest deviance of a label and a mean within the declared range."""
-        target = self.target
-        if isinstance(self.family, Gaussian):
-            return float((target.high - target.low) ** 2)
         low, high = self._mean_range()
         least, most = (1.0, 1.0) if self.exposures is None else self.exposures
-        pairs = [(y, mean) for y in (target.low, target.high) for mean in (low * least * 1e3, high * most)]
-        found = [float(self.family.deviance(np.array([y]), np.array([mean]))[0]) for y, mean in pairs]
-        return float(max([one for one in found if math.isfinite(one)] + [1.0]))
+        labels = self.target.low, self.target.high
+        return float(self.family.largest_deviance(labels, (low * least * 1e3, high * most)))
 
     def _calibration(self, profile: ByPrediction, answer: Any, base: float) -> Any:
         noise, span = answer.noise_std, self.target.high - self.target.low
@@ -309,11 +295,3 @@ def encoded_models(fitted: Any, encoder: Encoder) -> Floats:
     turn = units(encoder, with_intercept=True)
     plain = np.column_stack([constants, coef])
     return np.asarray(np.linalg.solve(turn, plain.T).T)
-
-
-def _link(fitted: Any) -> Any:
-    from discreet.glm import link
-
-    if hasattr(fitted, "_family"):
-        return fitted._family()[1]
-    return fitted._link() if hasattr(fitted, "_link") else link("identity")

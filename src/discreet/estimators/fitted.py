@@ -13,8 +13,6 @@ from discreet.privacy import Guarantee
 from discreet.report.methods import ReportMethods
 from discreet.results import Results
 
-_NO_ERRORS_OF_A_LOSS = "a fit by loss= has no standard errors, as no family says how labels vary"
-
 
 class FittedMethods(ReportMethods):
     """Stores ``results_`` after a fit, or takes over results that were made elsewhere."""
@@ -47,7 +45,7 @@ class FittedMethods(ReportMethods):
                 privacy=self.privacy_,
                 used=getattr(self, "_used", None),
                 signal=getattr(self, "signal_", None),
-                no_errors=self._NO_ERRORS if getattr(self, "loss", None) is None else _NO_ERRORS_OF_A_LOSS,
+                no_errors=self._no_errors(),
             )
         paying = self.__dict__.pop("_paying", None)
         self.results_ = replace(
@@ -62,6 +60,10 @@ class FittedMethods(ReportMethods):
             not_covered=self._fitted_before,
             payment=None if paying is None else paying.payment,
         )
+
+    def _no_errors(self) -> str:
+        """Why there are no standard errors, where there are none."""
+        return self._NO_ERRORS
 
     if TYPE_CHECKING:
 

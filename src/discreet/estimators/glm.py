@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.docstrings import described, documented
 from discreet.domain import Public
 from discreet.estimators.glm_base import PrivateGlm
-from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import described, documented
-from discreet.glm import Family, Gamma, Link, Loss, Poisson, family, link
+from discreet.estimators.losses import chosen_family
+from discreet.glm import Family, Gamma, Link, Loss, Poisson, link
 
 
 @documented()
@@ -114,10 +114,7 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
         self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
-        if self.loss is not None:
-            return loss_family(self.loss, self.family, self.link)
-        chosen = family(self.family)
-        return chosen, chosen.default_link if self.link is None else link(self.link)
+        return chosen_family(self.family, self.link, self.loss)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,11 +216,6 @@ class PoissonRegressor(_OneFamily):
     ``fit(X, y, exposure=t)`` models counts in t units of time (or area, or people): the mean is
     t exp(x^T coef).
 
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
-
     Examples
     --------
     >>> import numpy as np
@@ -247,11 +239,6 @@ class GammaRegressor(_OneFamily):
     """Differentially private gamma regression for positive amounts, with the log link.
 
     See GeneralizedLinearRegressor.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.docstrings import described
 from discreet.domain import Encoder
 from discreet.estimators.formula import reduced
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import described
 from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
 from discreet.inference.predictive import predictive_interval
@@ -49,11 +49,6 @@ class GlmResultMethods(LinearResultMethods):
         sampling and privacy noise.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))
@@ -68,11 +63,6 @@ class GlmResultMethods(LinearResultMethods):
         """Prediction intervals for new labels, one (low, high) per row.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         eta = eta + self._new_offset(X, exposure, len(eta))

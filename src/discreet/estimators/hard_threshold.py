@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from discreet.algorithms.noisy_hard_threshold import noisy_threshold
-from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, open_ledger, seeded_bits
-from discreet.estimators.shared_docs import described
+from discreet.estimators.base import check_choice, curator_of
 from discreet.estimators.sparse_rows import check_wide
 from discreet.estimators.tables import feature_names
 from discreet.estimators.vectors import read_vector
@@ -79,16 +78,8 @@ def noisy_hard_threshold(
         The number of columns to find.
     bound, weight_bound
         Declared bounds to which |cells| and |weights| are clipped. A missing cell counts as 0.
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     weights : array, optional
         The factor of each row.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for COST's printed noise (n must be public).
 
@@ -128,12 +119,8 @@ def noisy_hard_threshold(
     encoding = WideEncoding(-limit, limit, -float(weight_bound), float(weight_bound), len(table) * len(names))
     layout = Layout(encoding.encode, width=len(names), block_rows=wide_block_rows(len(names)))
     factors = _weights(weights, len(table), float(weight_bound))
-    source = Curator(
-        open_engine(Arrays(table, factors), layout),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="hard threshold"),
-        bits=seeded_bits(random_state),
-    )
+    engine = open_engine(Arrays(table, factors), layout)
+    source = curator_of(engine, neighbours, budget, "hard threshold", ledger, random_state)
     chosen = noisy_threshold(source, budget, width=len(names), sparsity=int(sparsity), calibration=calibration)
     # Without weights every row has weight weight_bound, the unit of encoded weights.
     unit = float(bound) * (float(weight_bound) if weights is not None else 1.0)

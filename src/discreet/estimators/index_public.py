@@ -9,26 +9,20 @@ import numpy as np
 from discreet.domain import Encoder, Public, as_floats
 from discreet.errors import DomainError
 from discreet.estimators.moments import require_target
-from discreet.estimators.public_moment import encoded_moments, encoded_rows
+from discreet.estimators.public_moment import encoded_rows, public_moments
 
 Floats = np.ndarray
 
 
-def public_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
-    """Mean and covariance of encoded x, from public rows or from the public
-    second moment of (1, x).
+def shrunk_moments(public: Public, encoder: Encoder) -> tuple[Floats, Floats]:
+    """Mean and covariance of encoded x.
 
     With fewer rows than columns the covariance is shrunk towards its diagonal. With many rows it is
     hardly shrunk: flat directions are then known as precisely as wide ones.
     """
-    width = encoder.width
-    if public.rows is not None:
-        x = encoded_rows(public, encoder)
-        centre, covariance, n = x.mean(axis=1), np.atleast_2d(np.cov(x, bias=True)), x.shape[1]
-    else:
-        centre, covariance, n = encoded_moments(public, encoder)
+    centre, covariance, n, _ = public_moments(public, encoder)
     diagonal = np.diag(np.maximum(np.diag(covariance), 1e-9))
-    trust = n**2 / (n**2 + width**2)
+    trust = n**2 / (n**2 + encoder.width**2)
     return np.clip(centre, -1, 1), trust * covariance + (1 - trust) * diagonal
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -17,49 +16,22 @@ from discreet.algorithms.pmt import pmt
 from discreet.algorithms.printed_gd import printed_descend
 from discreet.algorithms.printed_pmt import printed_pmt
 from discreet.algorithms.printed_ridge import printed_ridge
-from discreet.algorithms.steps.glm_model import GlmModel
+from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
-from discreet.domain import Encoder, Numeric, Public
+from discreet.docstrings import described, documented
+from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
-from discreet.estimators.base import check_choice
-from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
-from discreet.estimators.public_guess import public_guess
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import described, documented
-from discreet.estimators.solvers import check_options, check_solver
-from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
-from discreet.estimators.weights import declared_weight, used_weight
-from discreet.glm import Gaussian, Identity
+from discreet.estimators.solved import COST, DP_GD, SolvedModel, Solver
+from discreet.estimators.units import store_facts
+from discreet.glm import Family, Gaussian, Identity, Link
 from discreet.inference import residual_fact
-from discreet.parameters import is_number
 from discreet.privacy import Budget
 from discreet.results import Results
-from discreet.rows import Labels
-
-# The options of every solver ...
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "auto": ("l1_ratio",),
-    "gd": (),
-    "moments": ("l1_ratio",),
-    "pmt": ("l1_ratio",),
-    "cost_gd": ("max_iter", "step", "radius"),
-    "dp_gd": ("max_iter", "step", "clip"),
-}
-# ... and with ``calibration="paper"``, where the printed descent is COST's.
-_PRINTED: dict[str, tuple[str, ...]] = {
-    "auto": (),
-    "gd": _OPTIONS["cost_gd"],
-    "moments": (),
-    "pmt": ("eta",),
-    "cost_gd": _OPTIONS["cost_gd"],
-}
 
 
-class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
-    """Checks parameters, builds a curator, calls one algorithm and stores the result."""
-
-    bounds_weight: Any
+class _MomentRegressor(LinearResultMethods, RegressorMixin, SolvedModel):  # type: ignore[misc]
     l1_ratio: float | None
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
 
@@ -99,18 +71,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
     ) -> Self:
         """Fit on private rows.
 
-        Parameters
-        ----------
-        sample_weight : optional
-            The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
-            for a row of the largest declared weight. Standard errors treat weights as fixed
-            (sandwich).
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
         Privacy
         -------
         Noisy sums over the rows (two with ``"moments"``), whose joint cost is at most ``epsilon``
@@ -121,26 +81,44 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         return self._fit_source(source, encoder, budget)
 
     def _check_parameters(self) -> Budget:
-        check_solver(self, tuple(self._solvers()))
-        check_options(self, self._options())
-        check_choice("cov_type", self.cov_type, COV_TYPES)
+        budget = super()._check_parameters()
         if self.solver == "pmt" and self.public is None:
             raise DomainError(
                 "solver='pmt' whitens by public moments: pass public=Public(...), in the terminal --public or "
                 "--public-moment"
             )
-        if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
-            raise ValueError(f"alpha must be finite and >= 0, got {self.alpha!r}")
-        return super()._check_parameters()
+        return budget
 
-    def _weight(self, name: str | None) -> Numeric:
-        return declared_weight(self, name)
+    def _family(self) -> tuple[Family, Link]:
+        return Gaussian(), Identity()
+
+    def _solvers(self) -> dict[str, Solver]:
+        if self.calibration == "paper":
+            printed = Solver(partial(printed_descend, calibration="paper"), COST)
+            by_public = Solver(self._printed_pmt, {"eta": "failure"})
+            return {"gd": printed, "moments": Solver(), "pmt": by_public, "cost_gd": printed}
+        return {
+            "gd": Solver(descend),
+            "moments": Solver(options={"l1_ratio": "l1"}),
+            "pmt": Solver(pmt, {"l1_ratio": "l1"}),
+            "cost_gd": Solver(printed_descend, COST),
+            "dp_gd": Solver(dp_gd, DP_GD),
+        }
+
+    def _chosen(self) -> str:
+        by_moments = self._by_moments or (self.solver == "auto" and self.calibration == "paper")
+        return "moments" if by_moments else super()._chosen()
 
     def _options(self) -> tuple[str, ...]:
-        return self._solvers()[self.solver]
+        either = self.solver == "auto" and self.calibration == "tight"
+        return ("l1_ratio",) if either else super()._options()
 
-    def _solvers(self) -> dict[str, tuple[str, ...]]:
-        return _PRINTED if self.calibration == "paper" else _OPTIONS
+    def _asked_options(self, encoder: Encoder) -> dict[str, Any]:
+        options = super()._asked_options(encoder)
+        if "l1" in options:  # the penalty on absolute coefficients of encoded x
+            l1 = float(self.alpha) * float(self.l1_ratio or 0.0) / encoder.half_width
+            options["l1"] = l1 if l1.any() else None
+        return options
 
     @property
     def _by_moments(self) -> bool:
@@ -163,25 +141,13 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
             parameters["solver"] = "moments"
         return kind, encoder, parameters, seeded
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
-        released = None
-        if self.calibration == "paper" and self.solver == "pmt":
-            self._fit_printed_pmt(source, encoder, budget)
-        elif self.solver == "dp_gd":
-            self._fit_dp_gd(source, encoder, budget)
-        elif self.solver == "cost_gd" or (self.calibration == "paper" and self.solver == "gd"):
-            self._fit_printed_descent(source, encoder, budget)
-        elif self.calibration == "paper":
-            self._fit_printed(source, encoder, budget)
-        elif self._by_moments:
-            released = self._fit_moments(source, encoder, budget)
-        else:
-            released = self._fit_descent(source, encoder, budget)
-        self.privacy_ = source.finish()
-        self.coef_names_ = encoder.names
-        self._encoder = encoder
-        self._store_results(encoder, released)
-        return self
+    def _solved(self, source: Curator, encoder: Encoder, budget: Budget) -> Results | None:
+        if self._chosen() != "moments":
+            return super()._solved(source, encoder, budget)
+        if self.calibration == "tight":
+            return self._fit_moments(source, encoder, budget)
+        self._fit_printed(source, encoder, budget)
+        return None
 
     def _fit_moments(self, source: Curator, encoder: Encoder, budget: Budget) -> Results:
         known = None if self.public is None else public_scaling(self.public, encoder)
@@ -202,73 +168,18 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
     def _described(self, released: Results) -> Results:
         return replace(released, facts=() if np.isnan(released.scale) else residual_fact(released.scale))
 
-    def _model(self, encoder: Encoder) -> GlmModel:
-        target = require_target(encoder)
-        return GlmModel(
-            Gaussian(),
-            Identity(),
-            Labels(target.centre, target.half_width),
-            penalty=float(self.alpha) * (1 - float(self.l1_ratio or 0.0)) / encoder.half_width**2,
-            origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,
-        )
+    def _penalty(self) -> float:
+        return float(self.alpha) * (1 - float(self.l1_ratio or 0.0))
 
-    def _fit_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> Results:
-        model = self._model(encoder)
-        guess = None if self.public is None else public_guess(self.public, encoder, model)
-        if self.solver == "pmt":
-            l1 = float(self.alpha) * float(self.l1_ratio or 0.0) / encoder.half_width
-            absolute = l1 if l1.any() else None
-            fit = pmt(source, budget, model, x_radius=encoder.radius, guess=guess, l1=absolute)
-        else:
-            fit = descend(source, budget, model, x_radius=encoder.radius, guess=guess)
-        released = linear_result(fit, encoder, source.guarantee, self._has_intercept(encoder), self.cov_type)
-        self._take(released.shrunk, self._has_intercept(encoder))
-        self.n_iter_ = fit.iterations
-        store_facts(self, used_weight(fit.used, encoder), fit.signal)
-        return released
-
-    def _fit_printed_descent(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
-        model = self._model(encoder)
-        fit = printed_descend(
-            source,
-            budget,
-            model,
-            x_radius=encoder.radius,
-            guess=None if self.public is None else public_guess(self.public, encoder, model),
-            steps=self.max_iter,
-            step=self.step,
-            ball=self.radius,
-            calibration=self.calibration,
-        )
-        self._store_coefficients(fit.coef, encoder)
-        store_path(self, fit.path, encoder)
-        self.n_iter_ = fit.iterations
-
-    def _fit_dp_gd(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
-        model = self._model(encoder)
-        guess = None if self.public is None else public_guess(self.public, encoder, model)
-        asked = partial(dp_gd, steps=self.max_iter, step=self.step, clip=self.clip)
-        fit = asked(source, budget, model, x_radius=encoder.radius, guess=guess)
-        self._store_coefficients(fit.coef, encoder)
-        store_path(self, fit.path, encoder)
-        self.n_iter_ = fit.iterations
-
-    def _fit_printed_pmt(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
+    def _printed_pmt(
+        self, source: Curator, budget: Budget, model: GlmModel, *, x_radius: float, guess: Guess, failure: float | None
+    ) -> GlmFit:
         assert self.public is not None
-        model, y = self._model(encoder), self.public.y
         # Without public labels, the far end of the declared range replaces their root mean square.
-        y_scale = max(abs(model.labels.low), abs(model.labels.high))
+        y, y_scale = self.public.y, max(abs(model.labels.low), abs(model.labels.high))
         if y is not None:
             y_scale = max(float(np.sqrt(np.mean(np.square(np.asarray(y, dtype=np.float64))))), 1e-6 * y_scale)
-        guess = public_guess(self.public, encoder, model)
-        fit = printed_pmt(source, budget, model, guess=guess, y_scale=y_scale, failure=self.eta)
-        self._store_coefficients(fit.coef, encoder)
-        self.n_iter_ = 1
-
-    def _store_coefficients(self, encoded: np.ndarray, encoder: Encoder) -> None:
-        """Store the coefficients of a solver without standard errors."""
-        turned = units(encoder, with_intercept=True) @ encoded
-        self.intercept_, self.coef_ = float(turned[0]) if self._has_intercept(encoder) else 0.0, turned[1:]
+        return printed_pmt(source, budget, model, guess=guess, y_scale=y_scale, failure=failure)
 
     def _fit_printed(self, source: Curator, encoder: Encoder, budget: Budget) -> None:
         intercept = self._has_intercept(encoder)
@@ -296,11 +207,6 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  
         """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         return self._within_labels(self._design(X, extrapolate) @ self.coef_ + self.intercept_, extrapolate)
 
@@ -371,11 +277,6 @@ class Ridge(_MomentRegressor):
     alpha : float, default 1.0
         The penalty: alpha times half the sum of squared coefficients, added to half the sum of
         squares. It is post-processing of the release.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

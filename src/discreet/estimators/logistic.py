@@ -12,13 +12,13 @@ from sklearn.base import ClassifierMixin
 
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
-from discreet.domain import Encoder, Kind, Numeric, Public, check_label_kind
-from discreet.estimators.classes import ZERO_ONE, class_array, class_numbers, declared_classes
+from discreet.docstrings import described, documented
+from discreet.domain import Encoder, Public
+from discreet.estimators.classes import ZERO_ONE, DeclaredClasses, declared_classes
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.tables import check_table, refuse_to_choose
 from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
@@ -29,7 +29,7 @@ _MOST_COEFFICIENTS = 1500
 
 
 @documented(like=GeneralizedLinearRegressor)
-class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type: ignore[misc]
     """Differentially private logistic regression, with standard errors.
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
@@ -40,11 +40,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         The possible labels, declared and never learnt from y. The second of two is the positive
         class. Rows with another label contribute nothing. By default, the values that a ``domain``
         declares for the target, if it does.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------
@@ -94,19 +89,10 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
     def _declared(self, name: str | None) -> tuple[Any, ...]:
         return declared_classes(self.classes, self.domain, name)
 
-    def _target(self, name: str | None) -> Numeric:
-        self.classes_ = class_array(self._declared(name))
-        return Numeric(str(name or "y"), 0.0, float(len(self.classes_) - 1))
-
-    def _check_label_kind(self, kind: Kind, shown: object) -> None:
-        check_label_kind(self.classes_.tolist(), kind, shown)
-
-    def _label_texts(self, target: str) -> bool:
-        return any(isinstance(value, str) for value in self._declared(target))
-
-    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        """The index of each label among the classes; NaN for an undeclared label."""
-        return class_numbers(labels, self.classes_.tolist())
+    @property
+    def _predictors(self) -> int:
+        """The number of linear predictors: one for two classes, else one per class."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _class_values(self) -> Sequence[Any]:
         return tuple(self.classes_.tolist())
@@ -136,13 +122,13 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         return public_guess(rows, encoder, model)
 
     def _store(self, fit: GlmFit, encoder: Encoder) -> None:
-        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        rows = self._predictors
         coefficients = fit.coef.reshape(rows, -1) @ units(encoder, with_intercept=True).T
         self.coef_ = coefficients[:, 1:]
         self.intercept_ = coefficients[:, 0] if self._has_intercept(encoder) else np.zeros(rows)
 
     def _take(self, flat: np.ndarray, with_intercept: bool) -> None:
-        rows = flat.reshape(1 if len(self.classes_) == 2 else len(self.classes_), -1)
+        rows = flat.reshape(self._predictors, -1)
         self.intercept_ = rows[:, 0].copy() if with_intercept else np.zeros(len(rows))
         self.coef_ = rows[:, int(with_intercept) :].copy()
 
@@ -159,18 +145,13 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
             Log odds, one per row; with more than two classes one column per class.
         """
         scores = self._design(X, extrapolate) @ self.coef_.T + self.intercept_
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+        return np.asarray(scores[:, 0] if self._predictors == 1 else scores)
 
     @described
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``.
 
         NaN for a row with a missing or undeclared value.
-
-        Returns
-        -------
-        array of shape (rows, classes)
-            Probabilities.
         """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if scores.ndim == 2:
@@ -194,11 +175,6 @@ class LogisticRegression(ClassifierMixin, PrivateGlm):  # type: ignore[misc]
         """The most probable class.
 
         A missing or undeclared value raises an error that names the column.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         scores = self.decision_function(X, extrapolate=extrapolate)
         if np.isnan(scores).any():

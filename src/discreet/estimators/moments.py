@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
-from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_numbers
 from discreet.engines import open_table
 from discreet.errors import DomainError
-from discreet.estimators.base import check_domain, open_ledger, seeded_bits
+from discreet.estimators.base import check_domain, curator_of
 from discreet.estimators.public_moment import encoded_moments, encoded_rows
-from discreet.estimators.shared_docs import described
 from discreet.estimators.table_input import table_layout
 from discreet.inference import Moments
 from discreet.privacy import Budget, Guarantee
@@ -39,20 +38,12 @@ def collect_moments(
     ----------
     table
         A frame, a path, or any other table that ``fit_table`` accepts.
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     domain : Domain
         The declared columns; all of them are released.
     target : str, optional
         The column that is most likely to be a label (by default the last). Rows are scaled down by
         the norm of the other columns, which biases no model of this target. Models of other targets
         are fitted from the same reweighted rows.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
 
     Returns
     -------
@@ -84,12 +75,8 @@ def collect_moments(
     if not isinstance(column, Numeric):
         raise DomainError(f"target {label!r} must be numeric")
     encoder = Encoder(domain.select([name for name in names if name != label]), column)
-    curator = Curator(
-        open_table(table).engine(table_layout(encoder, as_floats, check_labels=partial(check_numbers, repr(label)))),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="moments"),
-        bits=seeded_bits(random_state),
-    )
+    layout = table_layout(encoder, as_floats, check_labels=partial(check_numbers, repr(label)))
+    curator = curator_of(open_table(table).engine(layout), neighbours, budget, "moments", ledger, random_state)
     release = release_moments(curator, budget, width=encoder.width, x_radius=encoder.radius)
     return moments_in_units(release, encoder, curator.finish())
 

@@ -15,7 +15,7 @@ from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.public_fit import LEAST_ROWS, PublicRows, fit_public
-from discreet.estimators.public_moment import encoded_moments, encoded_rows
+from discreet.estimators.public_moment import public_moments
 from discreet.rows import Floats
 
 # Beyond this multiple of the average, more damping changes nothing.
@@ -28,7 +28,7 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
     """Scaling, white coordinates and, if public rows have labels, a fit; ``labels``
     converts them to numbers.
     """
-    mean, covariance, count, x = _moments(public, encoder, model.origin is None)
+    mean, covariance, count, x = public_moments(public, encoder, intercept=model.origin is None)
     average = max(float(np.trace(covariance)) / encoder.width, 1e-9)
     scaling = XScaling(np.clip(mean, -1, 1), math.sqrt(average))
     coordinates = None
@@ -68,17 +68,6 @@ def _offset(public: Public, encoder: Encoder, count: int) -> Floats:
     if exposure.shape != (count,) or not np.isfinite(exposure).all():
         raise DomainError(f"public exposure must have one number for each of the {count} public rows")
     return np.log(np.clip(exposure, declared.low, declared.high))
-
-
-def _moments(public: Public, encoder: Encoder, intercept: bool) -> tuple[Floats, Floats, int, Floats | None]:
-    """Mean and covariance of encoded features, the number of rows behind
-    them, and the rows if given.
-    """
-    if public.rows is not None:
-        x = encoded_rows(public, encoder)
-        return x.mean(axis=1), np.cov(x, bias=True).reshape(len(x), len(x)), x.shape[1], x
-    mean, covariance, count = encoded_moments(public, encoder, intercept=intercept)
-    return mean, covariance, count, None
 
 
 def _damped(covariance: Floats, count: int, average: float, x: Floats | None, stretched: bool) -> Floats:

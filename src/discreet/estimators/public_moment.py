@@ -1,5 +1,5 @@
-"""Public rows, encoded; or a public second moment of (1, x) or of x alone, as mean and
-covariance of encoded features.
+"""Public rows, or a public second moment of (1, x) or of x alone, as mean and covariance of
+encoded features.
 """
 
 from __future__ import annotations
@@ -10,6 +10,18 @@ from discreet.domain import Encoder, Public, frame_of
 from discreet.errors import DomainError
 from discreet.estimators.tables import is_frame
 from discreet.rows import Floats
+
+
+def public_moments(
+    public: Public, encoder: Encoder, *, intercept: bool = True
+) -> tuple[Floats, Floats, int, Floats | None]:
+    """Mean and covariance of encoded features, the number of rows behind them, and the rows if
+    given.
+    """
+    if public.rows is None:
+        return *encoded_moments(public, encoder, intercept=intercept), None
+    x = encoded_rows(public, encoder)
+    return x.mean(axis=1), np.atleast_2d(np.cov(x, bias=True)), x.shape[1], x
 
 
 def encoded_rows(public: Public, encoder: Encoder) -> Floats:

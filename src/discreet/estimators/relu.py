@@ -19,17 +19,17 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.algorithms.steps.iterates import Iterates
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
+from discreet.docstrings import described, documented
 from discreet.domain import Encoder, Public
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.evaluation import EvaluatedMethods
-from discreet.estimators.index_public import labelled_rows, public_moments
+from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
-from discreet.estimators.shared_docs import described, documented
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, store_facts, units
-from discreet.glm import Gaussian, Link
+from discreet.glm import Family, Gaussian, Link
 from discreet.glm.index_links import INDEX_LINKS, index_link
 from discreet.inference import residual_fact
 from discreet.privacy import Approximate, Budget, Unit
@@ -58,14 +58,12 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def _link(self) -> Link:
         raise NotImplementedError
 
+    def _family(self) -> tuple[Family, Link]:
+        return Gaussian(), self._link()  # least squares about a curved mean
+
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------
@@ -103,24 +101,18 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         shuffled = self.solver in ("glmtron", "sgd")
         return [Approximate(budget.epsilon, budget.delta)] if shuffled else super()._price(budget)
 
-    def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
+    def _solved(self, source: Curator, encoder: Encoder, budget: Budget) -> Results | None:
         model = self._model(encoder)
         if self.solver in _IN_PARTS:
             source.require_positions()
-        if self.solver in ("auto", "full_batch"):
-            fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
-            released: Results | None = self._store_fit(fit, source, encoder)
-            store_facts(self, fit.used, fit.signal)
-        else:
-            released = None
+        if self.solver not in ("auto", "full_batch"):
             descent = self._descend(source, budget, model, encoder)
             self._store_descent(descent, encoder)
             store_facts(self, descent.used, descent.signal)
-        self.privacy_ = source.finish()
-        self.coef_names_ = encoder.names
-        self._encoder = encoder
-        self._store_results(encoder, released)
-        return self
+            return None
+        fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
+        store_facts(self, fit.used, fit.signal)
+        return self._store_fit(fit, source, encoder)
 
     _NO_ERRORS = "only solver='auto' has standard errors"
 
@@ -157,11 +149,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         if self.solver == "glmtron":
             rows = labelled_rows(self.public, encoder)
             assert self.public is not None  # labelled_rows has checked
-            moments = public_moments(self.public, encoder)
+            moments = shrunk_moments(self.public, encoder)
             if self.calibration == "paper":
                 return printed_glmtron(source, budget, model, moments, rows, x_radius=radius, eta=step)
             return shuffled_glmtron(source, budget, model, moments, rows, eta=step)
-        known = None if self.public is None else public_moments(self.public, encoder)
+        known = None if self.public is None else shrunk_moments(self.public, encoder)
         if self.solver == "minibatch" and self.calibration == "paper":
             return printed_minibatch_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
         if self.solver == "sgd":
@@ -175,7 +167,7 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
         if self.public is None:
             return None
-        mean, covariance = public_moments(self.public, encoder)
+        mean, covariance = shrunk_moments(self.public, encoder)
         white = Coordinates.white(mean, covariance, 0.0, model.origin)
         return Guess(XScaling(mean, 1.0), white)
 
@@ -199,11 +191,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
         ``fit`` leaves it out.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         eta = self._design(X, extrapolate) @ self.coef_ + self.intercept_
         return self._within_labels(self._link().mean(eta), extrapolate)
@@ -212,11 +199,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Confidence intervals for the mean label of each row: those of its index, through the
         increasing link.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
@@ -224,11 +206,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  #
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Prediction intervals for new labels: the residuals' spread, and the error of coefficients
         by the slope.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
         reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
@@ -319,11 +296,6 @@ class SingleIndexRegressor(_IndexRegressor):
     link : str, default 'sigmoid'
         ``"relu"``, ``"leaky_relu"``, ``"sigmoid"``, ``"softplus"`` or ``"cubic"`` (eta^3 / 3), in
         y's own units. All else as ``ReLURegressor``.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

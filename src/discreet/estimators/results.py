@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.docstrings import described
 from discreet.errors import DiscreetError
-from discreet.estimators.shared_docs import described
 from discreet.parameters import normal_quantile
 from discreet.results import Results
 
@@ -84,11 +84,6 @@ class LinearResultMethods:
         sampling and privacy noise.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         eta, error = self._predictor(X, extrapolate)
         reach = normal_quantile(alpha) * error
@@ -100,11 +95,6 @@ class LinearResultMethods:
         error and residual spread.
 
         Features are clipped to their bounds, as in ``predict``.
-
-        Returns
-        -------
-        array of shape (rows, 2)
-            The lower and upper ends.
         """
         reach = self._reach(self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)

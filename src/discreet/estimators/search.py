@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Accountant
+from discreet.docstrings import described, described_like, passed_on
 from discreet.domain import as_floats
 from discreet.engines import SeenThrough
 from discreet.estimators.base import PrivateEstimator, open_ledger
@@ -26,16 +27,13 @@ from discreet.estimators.held_out import Rows
 from discreet.estimators.job import job_key
 from discreet.estimators.search_loss import Comparison, check_comparable
 from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
-from discreet.estimators.shared_docs import described
 from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
 from discreet.parameters import is_number, is_whole
 from discreet.privacy import Budget, Guarantee, joint
-from discreet.report.evaluation import Evaluation
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
-from discreet.results.shared import documented_as
 from discreet.rows.loss_ranking import LossRanking
 
 # Parameters that determine the rows' encoding or the costs; these are the same for all candidates.
@@ -171,6 +169,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         # Parts of the rows have no types, so the type of the labels is passed here.
         return self._search(Rows(*self._cells(X, y), groups, exposure), budget, candidates, job, type_name(y))
 
+    @described_like(PrivateEstimator.fit_table)
     def fit_table(
         self,
         table: Any,
@@ -187,28 +186,13 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
 
         Parameters
         ----------
-        table : table
-            A path, glob or folder of files, a frame, or any other table that an estimator's
-            ``fit_table`` accepts.
         target : str
             The column to predict.
-        features : sequence of str, optional
-            Feature columns; by default all except the others named here.
-        groups : str, optional
-            The column of person ids.
-        exposure : str, optional
-            The column of exposures.
-        job : str, optional
-            A name for this fit in the ledger; the same fit under the same name is charged once.
 
         Returns
         -------
         self
             The fitted search.
-
-        Privacy
-        -------
-        As ``fit``. The same rows give the same bits.
         """
         budget, candidates = self._check()
         rows = TableRows.of(table, target, features, groups, exposure)
@@ -349,70 +333,22 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     def _spans(self) -> dict[str, float]:
         return dict(self.best_estimator_._spans())
 
+    def _refitted(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
     @described
     def predict(self, X: Any, *, exposure: Any = None, extrapolate: bool = False) -> np.ndarray:
-        """The predictions of the refitted model.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
-        check_is_fitted(self, "best_estimator_")
+        """The predictions of the refitted model."""
         more = {} if exposure is None else {"exposure": exposure}
-        return np.asarray(self.best_estimator_.predict(X, extrapolate=extrapolate, **more))
+        return np.asarray(self._refitted().predict(X, extrapolate=extrapolate, **more))
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict_proba(X, extrapolate=extrapolate))
+        return np.asarray(self._refitted().predict_proba(X, extrapolate=extrapolate))
 
-    @documented_as(EvaluatedMethods.evaluate)
-    def evaluate(
-        self,
-        X: Any,
-        y: Any = None,
-        groups: Any = None,
-        *,
-        epsilon: float,
-        delta: float,
-        ledger: Any = None,
-        exposure: Any = None,
-        neighbours: str | None = None,
-        rows_per_person: int | None = None,
-        alpha: float = 0.05,
-        random_state: Any = None,
-    ) -> Evaluation:
-        check_is_fitted(self, "best_estimator_")
-        asked = {"ledger": ledger, "exposure": exposure, "neighbours": neighbours, "rows_per_person": rows_per_person}
-        more = {"alpha": alpha, "random_state": random_state}
-        found: Evaluation = self.best_estimator_.evaluate(X, y, groups, epsilon=epsilon, delta=delta, **asked, **more)
-        return found
-
-    @documented_as(EvaluatedMethods.evaluate_table)
-    def evaluate_table(
-        self,
-        table: Any,
-        *,
-        epsilon: float,
-        delta: float,
-        target: str | None = None,
-        groups: str | None = None,
-        exposure: str | None = None,
-        ledger: Any = None,
-        neighbours: str | None = None,
-        rows_per_person: int | None = None,
-        alpha: float = 0.05,
-        random_state: Any = None,
-    ) -> Evaluation:
-        check_is_fitted(self, "best_estimator_")
-        names = {"target": target, "groups": groups, "exposure": exposure}
-        asked = {"ledger": ledger, "neighbours": neighbours, "rows_per_person": rows_per_person}
-        more = {"alpha": alpha, "random_state": random_state}
-        found: Evaluation = self.best_estimator_.evaluate_table(
-            table, epsilon=epsilon, delta=delta, **names, **asked, **more
-        )
-        return found
+    evaluate = passed_on(EvaluatedMethods.evaluate, "_refitted")
+    evaluate_table = passed_on(EvaluatedMethods.evaluate_table, "_refitted")
 
     @described
     def score(self, X: Any, y: Any) -> float:
@@ -428,14 +364,12 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
         float
             The score.
         """
-        check_is_fitted(self, "best_estimator_")
-        return float(self.best_estimator_.score(X, y))
+        return float(self._refitted().score(X, y))
 
     @property
     def classes_(self) -> np.ndarray:
         """The classes of the refitted classifier."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.classes_)
+        return np.asarray(self._refitted().classes_)
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

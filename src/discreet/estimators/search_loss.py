@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.domain import Encoder
 from discreet.estimators.moments import require_target
-from discreet.glm import Family, Gaussian, link
+from discreet.glm import Family
 from discreet.rows import Block, Labels, LinearMap
 from discreet.rows.linear_map import with_offset
 from discreet.rows.loss_ranking import LossBlock
@@ -29,21 +29,9 @@ _ROOM = 1e-5
 Mean = Callable[[np.ndarray], np.ndarray]
 
 
-def model_of(estimator: Any) -> tuple[Family, Mean]:
-    """The family whose deviance compares models of this kind, and the mean of a
-    linear predictor.
-    """
-    if hasattr(estimator, "_family"):
-        family, canonical = estimator._family()
-        return family, canonical.mean
-    if hasattr(estimator, "_link"):  # a single index is fitted by least squares
-        return Gaussian(), estimator._link().mean
-    return Gaussian(), link("identity").mean
-
-
 def check_comparable(estimators: Sequence[Any], loss_bound: float | None) -> None:
     """Refuse candidates whose losses are not comparable, or have no bound."""
-    families = [model_of(one)[0] for one in estimators]
+    families = [one._family()[0] for one in estimators]
     if any(family != families[0] for family in families):
         raise ValueError("param_grid must not vary family: deviances of different families cannot be compared")
     if loss_bound is None and families[0].loss_bound(0.5, 1.0) is None:
@@ -65,7 +53,7 @@ class Comparison:
     @classmethod
     def of(cls, encoder: Encoder, fitted: Sequence[Any], loss_bound: float | None) -> Comparison:
         target = require_target(encoder)
-        family, means = model_of(fitted[0])[0], tuple(model_of(one)[1] for one in fitted)
+        family, means = fitted[0]._family()[0], tuple(one._family()[1].mean for one in fitted)
         models = np.vstack([_encoded(one, encoder) for one in fitted])
         if loss_bound is None:
             mean = _typical_mean(encoder, models, means)

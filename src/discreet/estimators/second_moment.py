@@ -11,16 +11,16 @@ import numpy as np
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.repair import solved
 from discreet.algorithms.truncated_moment import truncated_moment
-from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Public
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, check_domain, check_public, open_ledger, seeded_bits
+from discreet.estimators.base import check_choice, check_domain, check_public, curator_of
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.shared_docs import described
+from discreet.estimators.solvers import check_penalty
 from discreet.estimators.tables import check_types, check_written, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
-from discreet.parameters import check_inside, is_number
+from discreet.parameters import check_inside
 from discreet.privacy import Budget, Guarantee
 from discreet.rows import Floats, Labels
 
@@ -72,11 +72,6 @@ def private_second_moment(
 
     Parameters
     ----------
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     bounds_X : pair, or mapping, optional
         Declared ``(low, high)`` of the columns: one number, one per column, or by name.
     data_norm : float, optional
@@ -88,9 +83,6 @@ def private_second_moment(
         number.
     alpha : float, default 0.0
         Added to the diagonal before inversion, in the user's units.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
     calibration : {'tight', 'paper'}, default 'tight'
         Tight noise, or the noise printed in the paper.
     eta : float, optional
@@ -117,8 +109,7 @@ def private_second_moment(
     """
     budget = Budget.of(epsilon, delta)
     check_choice("calibration", calibration, ("tight", "paper"))
-    if not (is_number(alpha) and 0 <= alpha < np.inf):
-        raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
+    check_penalty(alpha)
     if eta is not None:
         check_inside("eta", eta)
         if calibration != "paper":
@@ -132,12 +123,8 @@ def private_second_moment(
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)
     encoder = Encoder(declared)
     check_types(table, declared, written=domain is not None or isinstance(bounds_X, Mapping))
-    curator = Curator(
-        open_engine(Arrays(table), Layout(encoder.encode)),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="second moment"),
-        bits=seeded_bits(random_state),
-    )
+    engine = open_engine(Arrays(table), Layout(encoder.encode))
+    curator = curator_of(engine, neighbours, budget, "second moment", ledger, random_state)
     coordinates = None
     if public is not None:
         model = GlmModel(Gaussian(), Identity(), Labels(0.0, 1.0), np.zeros(encoder.width))

@@ -28,6 +28,11 @@ def check_solver(estimator: Any, known: tuple[str, ...]) -> None:
         raise ValueError(f"solver{printed} must be one of {', '.join(known)}, got {estimator.solver!r}")
 
 
+def check_penalty(alpha: Any) -> None:
+    if not (is_number(alpha) and 0 <= alpha < np.inf):
+        raise ValueError(f"alpha must be finite and >= 0, got {alpha!r}")
+
+
 def check_options(estimator: Any, takes: Collection[str], *, least_steps: int = 1) -> None:
     """Refuse an option with a wrong value, or one that the chosen solver does not have."""
     for name in OPTIONS:

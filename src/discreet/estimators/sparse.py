@@ -8,14 +8,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from discreet.domain import Kind, Numeric, check_label_kind
+from discreet.docstrings import described, documented
 from discreet.errors import DomainError
-from discreet.estimators.classes import class_array, class_numbers, declared_classes
-from discreet.estimators.losses import loss_family
-from discreet.estimators.shared_docs import described, documented
+from discreet.estimators.classes import DeclaredClasses, declared_classes
+from discreet.estimators.losses import chosen_family
 from discreet.estimators.sparse_base import SparseModel
 from discreet.estimators.tables import refuse_to_choose
-from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson, family, link
+from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson
 
 
 class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
@@ -46,11 +45,6 @@ class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
         """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
 
         Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One prediction per row.
         """
         return self._within_labels(self._family()[1].mean(self._eta(X, extrapolate)), extrapolate)
 
@@ -104,11 +98,6 @@ class SparsePoissonRegressor(_SparseRegressor):
 
     See SparseLinearRegression.
 
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
-
     Examples
     --------
     >>> import numpy as np
@@ -146,11 +135,6 @@ class SparseRegressor(_SparseRegressor):
         A convex ``Loss`` instead: ``huber(...)``, ``smoothed_quantile(...)``, or a user-defined
         slope with a declared bound. It is fitted by COST's Algorithm 4 (``solver="iht"``, the
         default then).
-
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -197,14 +181,11 @@ class SparseRegressor(_SparseRegressor):
         self._keep(locals())
 
     def _family(self) -> tuple[Family, Link]:
-        if self.loss is not None:
-            return loss_family(self.loss, self.family, self.link)
-        chosen = family(self.family)
-        return chosen, chosen.default_link if self.link is None else link(self.link)
+        return chosen_family(self.family, self.link, self.loss)
 
 
 @documented(like=SparseLinearRegression)
-class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[misc]
+class SparseLogisticRegression(ClassifierMixin, DeclaredClasses, SparseModel):  # type: ignore[misc]
     """Differentially private logistic regression on a few of many columns.
 
     See SparseLinearRegression.
@@ -213,11 +194,6 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
     ----------
     classes : default (0, 1)
         The two possible labels; a row with another label contributes nothing.
-
-    Privacy
-    -------
-    Selections of columns and noisy sums over the rows, whose joint cost is at most ``epsilon`` at
-    ``delta``. The cost is charged to the ledger before a row is read.
 
     Examples
     --------
@@ -263,19 +239,6 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
             raise DomainError(f"classes must be {wanted}, got {list(classes)!r}")
         return classes
 
-    def _target(self, name: str | None) -> Numeric:
-        self.classes_ = class_array(self._declared(name))
-        return Numeric(str(name or "y"), 0.0, 1.0)
-
-    def _check_label_kind(self, kind: Kind, shown: object) -> None:
-        check_label_kind(self.classes_.tolist(), kind, shown)
-
-    def _label_texts(self, target: str) -> bool:
-        return any(isinstance(value, str) for value in self._declared(target))
-
-    def _label_numbers(self, labels: Any, target: Numeric) -> Any:
-        return class_numbers(labels, self.classes_.tolist())
-
     def _set_coef(self, coef: np.ndarray, intercept: float) -> None:
         # One row, as in scikit-learn's LogisticRegression for two classes.
         self.coef_ = coef[np.newaxis]
@@ -299,24 +262,13 @@ class SparseLogisticRegression(ClassifierMixin, SparseModel):  # type: ignore[mi
         """The probabilities of the two classes, in the order of ``classes_``.
 
         NaN for a row with a missing value in a chosen column.
-
-        Returns
-        -------
-        array of shape (rows, classes)
-            Probabilities.
         """
         second = expit(self._eta(X, extrapolate))
         return np.column_stack([1 - second, second])
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The more probable class. A missing value raises an error that names the column.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
+        """The more probable class. A missing value raises an error that names the column."""
         eta = self._eta(X, extrapolate)
         if np.isnan(eta).any():
             names = list(self.results_.names[1:])

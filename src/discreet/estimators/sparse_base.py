@@ -19,6 +19,7 @@ from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.curator import Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, FormulaEncoder, Numeric
 from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine, open_table
 from discreet.errors import DomainError
@@ -27,7 +28,6 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
-from discreet.estimators.shared_docs import described
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
 from discreet.estimators.table_input import table_features
@@ -78,11 +78,6 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
         """Fit on private rows: an array, a frame of numbers or a sparse matrix.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Privacy
         -------
@@ -190,7 +185,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
             steps = 10 if self.max_iter is None else self.max_iter
             step = 1.0 if self.step is None else float(self.step)
             return printed_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps, step=step)
-        if (self.solver == "auto" and model.family.name != "loss") or sparsity is None:
+        if (self.solver == "auto" and model.family.has_likelihood) or sparsity is None:
             return select_then_fit(source, model, budget, width=width, sparsity=sparsity)
         if self.solver == "two_stage":
             rounds = Rounds.once(sparsity)
@@ -243,7 +238,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
         )
         return replace(
             released,
-            no_errors="a fit by COST's Algorithm 4 has no standard errors" if family.name == "loss" else without,
+            no_errors=without if family.has_likelihood else "a fit by COST's Algorithm 4 has no standard errors",
             family=family.name,
             link=link.name,
             facts=(("Family", f"{family.name}, {link.name} link{spread}"), ("Columns", columns)),
@@ -287,7 +282,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
             raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
         family, link = self._family()
         family.check_link(link)
-        if family.name == "loss" and self.solver not in ("auto", "iht"):
+        if not family.has_likelihood and self.solver not in ("auto", "iht"):
             raise ValueError(f"loss= is fitted by COST's Algorithm 4, solver='iht'; got solver={self.solver!r}")
         check_options(self, self._options())
         return budget
@@ -295,11 +290,11 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     def _options(self) -> tuple[str, ...]:
         if self.calibration == "paper":
             return "max_iter", "step"
-        return _OPTIONS["iht" if self._family()[0].name == "loss" else self.solver]
+        return _OPTIONS[self.solver if self._family()[0].has_likelihood else "iht"]
 
     def _check_sparsity(self, width: int) -> None:
         if self.sparsity == "auto":
-            if self.solver not in ("auto",) or self.calibration == "paper" or self._family()[0].name == "loss":
+            if self.solver not in ("auto",) or self.calibration == "paper" or not self._family()[0].has_likelihood:
                 raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight', and no loss=")
             return
         whole = is_whole(self.sparsity)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.curator import Curator
+from discreet.docstrings import described, described_like, documented, documented_as
 from discreet.domain import Encoder, Numeric, frame_of, lacking
 from discreet.domain.follow_up import FollowUpEncoder
 from discreet.domain.piecewise import LEAST_PART, PiecewiseEncoder
@@ -18,14 +19,13 @@ from discreet.engines import Expanded, SeenThrough
 from discreet.errors import DiscreetError, DomainError
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
-from discreet.estimators.glm_base import PrivateGlm, Solver
-from discreet.estimators.shared_docs import described, described_like, documented
+from discreet.estimators.glm_base import PrivateGlm
+from discreet.estimators.solved import Solver
 from discreet.estimators.tables import check_table, check_types
 from discreet.glm import Family, Link, Poisson, link
 from discreet.privacy import Budget
 from discreet.report.evaluation import Evaluation
 from discreet.results.named import frame
-from discreet.results.shared import documented_as
 
 # The largest log hazard: its exponential can still be multiplied by a time.
 _MOST_LOG = 300.0
@@ -168,11 +168,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         event : vector, or the name of a column of X
             1 (or true) if the event happened at the end, 0 if the row was censored. By default all
             events happened. A row with any other value is not used.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         budget = self._check_parameters()
         if isinstance(event, str):
@@ -199,11 +194,6 @@ class PiecewiseExponentialRegressor(PrivateGlm):
             The column of durations; not needed if a formula names it on its left side.
         event : str, optional
             The column of events: 1 (or true) if the event happened, 0 if the row was censored.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         budget = self._check_parameters()
         engine, rows = self._table_engine(table, target, features, groups, None, event)
@@ -212,7 +202,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Self:
         records = PiecewiseEncoder(rows, self._ends())
         source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
-        self._fit_source(self._enough_rows(source), records, budget)  # type: ignore[arg-type]
+        self._fit_source(self._enough_rows(source), records, budget)
         return self._with_baseline(rows.width)
 
     def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
@@ -280,13 +270,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The mean time until the event or the last break, whichever comes first.
-
-        Returns
-        -------
-        array
-            One prediction per row.
-        """
+        """The mean time until the event or the last break, whichever comes first."""
         hazard = self.predict_hazard(X, extrapolate=extrapolate)
         breaks = np.array(self._ends())
         width = np.diff(np.concatenate([[0.0], breaks]))
@@ -294,13 +278,9 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         alive = np.exp(-np.hstack([np.zeros((len(hazard), 1)), total[:, :-1]]))
         return np.asarray((alive * -np.expm1(-hazard * width) / hazard).sum(axis=1))
 
+    @described
     def hazard_ratios(self, alpha: float = 0.05) -> Any:
         """Hazard ratios of the features, with intervals for sampling and privacy noise together.
-
-        Parameters
-        ----------
-        alpha : float
-            Intervals have level 1 - alpha.
 
         Returns
         -------
@@ -353,13 +333,11 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         Each row counts once, however many intervals it reached: the sensitivities are those of any
         other evaluation (rows/evaluation.py).
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         if isinstance(event, str):
             X, event = _without(X, event)
         engine, rows = opener._rows_engine(self._evaluated_columns(X), y, groups, None, event)
-        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, rows, groups is not None, ledger, alpha, random_state)
 
     @described_like(PrivateGlm.evaluate_table)
     def evaluate_table(  # type: ignore[override]
@@ -394,12 +372,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
         -------
         As ``evaluate``.
         """
-        check_is_fitted(self, "coef_")
         opener = self._opener(epsilon, delta, neighbours, rows_per_person)
-        budget = opener._check_parameters()
         features = None if self.formula is not None else [column.name for column in self._encoder.domain.columns]
         engine, rows = opener._table_engine(table, target, features, groups, None, event)
-        return self._evaluated(opener, engine, rows, groups is not None, budget, ledger, alpha, random_state)
+        return self._evaluated(opener, engine, rows, groups is not None, ledger, alpha, random_state)
 
     def _seen_by_evaluation(self, engine: Any, encoder: Any) -> tuple[Any, Any, Any]:
         """Each row as one count of events, given the fitted shape of the baseline hazard."""

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.algorithms.steps.threshold import doubling, private_threshold
-from discreet.curator import Accountant, Curator
+from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Numeric, as_floats, check_numbers
 from discreet.engines import Arrays, Layout, open_engine
-from discreet.estimators.base import check_choice, open_ledger, seeded_bits
-from discreet.estimators.shared_docs import described
+from discreet.estimators.base import check_choice, curator_of
 from discreet.estimators.vectors import read_vector
 from discreet.parameters import check_inside, check_positive
 from discreet.privacy import GDP, Budget, Guarantee, refuse_weaker
@@ -53,11 +52,6 @@ def dp_threshold(
     ----------
     values : array
         Private numbers.
-    epsilon : float
-        The allowed privacy loss. Smaller means more privacy and more noise.
-    delta : float
-        The probability with which the guarantee may fail; choose it well below 1 / number of
-        people.
     smallest : float > 0
         The first candidate.
     largest : float
@@ -65,9 +59,6 @@ def dp_threshold(
     share : float, optional
         The share of the values that must be below, by the noisy counts. By default all except what
         the noise can hide.
-    neighbours : {'replace_one', 'add_or_remove_one'}, default 'replace_one'
-        The neighbour relation of the guarantee: one row (or person) is replaced, and the number of
-        rows is public; or one is added or removed, and the number is private.
     calibration : str, default 'tight'
         ``"tight"`` (a histogram), or ``"paper"`` (counts with the printed noise; n must be public).
 
@@ -102,12 +93,8 @@ def dp_threshold(
     check_numbers("values", kind, shown)
     target = Numeric("values", -float(edges[-1]), float(edges[-1]))
     encoder = Encoder(Domain.from_bounds(["none"], (-1.0, 1.0)), target)
-    source = Curator(
-        open_engine(Arrays(np.zeros((len(column), 1)), as_floats(column)), Layout(encoder.encode)),
-        neighbours=neighbours,
-        accountant=Accountant(open_ledger(ledger), asked=budget, label="threshold"),
-        bits=seeded_bits(random_state),
-    )
+    engine = open_engine(Arrays(np.zeros((len(column), 1)), as_floats(column)), Layout(encoder.encode))
+    source = curator_of(engine, neighbours, budget, "threshold", ledger, random_state)
     residuals = Residuals(LinearMap(np.zeros((1, 2))), Labels(0.0, target.half_width), np.zeros_like)
     (cost,) = budget.split([1.0])
     if calibration == "paper":

@@ -1,4 +1,4 @@
-"""Sample weights: their declared range, and the solvers that support them."""
+"""Exposures and sample weights: their declared ranges, and the solvers that support weights."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from discreet.errors import DomainError
 from discreet.rows import RowsUsed
 
 
+def declared_beside(estimator: Any, what: str, bounds: Any, name: str | None, needed: str) -> Numeric:
+    """The declared range of an exposure or a weight: its bounds, or the domain's column."""
+    if bounds is not None:
+        low, high = check_bounds(bounds, 1, needed.partition("=")[0])
+        return Numeric(str(name or what), float(low[0]), float(high[0]))
+    if estimator.domain is None or not isinstance(name, str) or name not in estimator.domain:
+        raise DomainError(f"no range was declared for {what}: pass {needed}")
+    column = estimator.domain[name]
+    if not isinstance(column, Numeric):
+        raise DomainError(f"{what} {name!r} must be declared with low and high")
+    return column
+
+
 def declared_weight(estimator: Any, name: str | None) -> Numeric:
-    """The declared range of
-    ``sample_weight``, from 0 or more: ``bounds_weight``, or the domain's column.
-    """
+    """The declared range of ``sample_weight``, from 0 or more."""
     if estimator.solver not in ("auto", "gd") or estimator.calibration != "tight":
         raise ValueError("sample_weight is for solver='gd', which is the default, with calibration='tight'")
-    if estimator.bounds_weight is not None:
-        low, high = check_bounds(estimator.bounds_weight, 1, "bounds_weight")
-        column = Numeric(str(name or "sample_weight"), float(low[0]), float(high[0]))
-    elif estimator.domain is not None and isinstance(name, str) and name in estimator.domain:
-        declared = estimator.domain[name]
-        if not isinstance(declared, Numeric):
-            raise DomainError(f"sample_weight {name!r} must be declared with low and high")
-        column = declared
-    else:
-        raise DomainError("no range was declared for sample_weight: pass bounds_weight=(0, largest)")
+    needed = "bounds_weight=(0, largest)"
+    column = declared_beside(estimator, "sample_weight", estimator.bounds_weight, name, needed)
     if column.low < 0:
         raise DomainError(f"sample_weight must be declared >= 0, got bounds from {column.low} to {column.high}")
     return column

@@ -51,6 +51,7 @@ class Gaussian(Family):
     allowed_links = ("identity", "log", "softplus", "logit", "probit", "cloglog")
     convex_links = ("identity",)
     dispersion_known = False
+    least_squares = True
 
     def variance(self, mean: ArrayLike) -> Floats:
         return np.ones_like(floats(mean))
@@ -58,6 +59,12 @@ class Gaussian(Family):
     def deviance(self, y: ArrayLike, mean: ArrayLike) -> Floats:
         residual = floats(y) - floats(mean)
         return product(residual, residual)
+
+    def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
+        return np.asarray(special.ndtr((floats(y) - floats(mean)) / np.sqrt(dispersion)))
+
+    def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
+        return float((labels[1] - labels[0]) ** 2)  # predictions are within the labels' range
 
     def loss_bound(self, mean: float, dispersion: float) -> float:
         return _CUT * dispersion
@@ -83,6 +90,10 @@ class Bernoulli(Family):
     convex_links = allowed_links
     dispersion_known = True
     label_free = True
+    nonnegative = True
+
+    def is_logistic(self, link: Link) -> bool:
+        return link == self.canonical_link
 
     def variance(self, mean: ArrayLike) -> Floats:
         return floats(mean) * (1.0 - floats(mean))
@@ -124,6 +135,7 @@ class _Positive(Family):
 
     default_link = Log()
     allowed_links: ClassVar[tuple[str, ...]] = ("log", "softplus")
+    nonnegative = True
 
     @abstractmethod
     def damping(self, mean: ArrayLike) -> Floats:
@@ -156,9 +168,13 @@ class Poisson(_Positive):
     # Under softplus the score is s - y s / mean, with s the slope: s rises and s / mean falls.
     convex_links = ("log", "softplus")
     dispersion_known = True
+    counts = True
 
     def variance(self, mean: ArrayLike) -> Floats:
         return floats(mean)
+
+    def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
+        return np.where(floats(y) >= 0, special.pdtr(_whole(y), mean), 0.0)
 
     def damping(self, mean: ArrayLike) -> Floats:
         return np.ones_like(floats(mean))
@@ -186,6 +202,9 @@ class Gamma(_Positive):
 
     def variance(self, mean: ArrayLike) -> Floats:
         return product(floats(mean), floats(mean))
+
+    def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
+        return np.asarray(special.gammainc(1 / dispersion, np.maximum(floats(y), 0) / (floats(mean) * dispersion)))
 
     def damping(self, mean: ArrayLike) -> Floats:
         return 1.0 / _positive(mean)
@@ -225,6 +244,7 @@ class NegativeBinomial(_Positive):
     # (1 + alpha mean)^2 > 0.
     convex_links = ("log",)
     dispersion_known = True
+    counts = True
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0.0 < self.alpha < math.inf):
@@ -232,6 +252,11 @@ class NegativeBinomial(_Positive):
 
     def variance(self, mean: ArrayLike) -> Floats:
         return product(floats(mean), self._growth(mean))
+
+    def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
+        shape = 1 / self.alpha
+        below = special.betainc(shape, _whole(y) + 1, shape / (shape + floats(mean)))
+        return np.where(floats(y) >= 0, below, 0.0)
 
     def damping(self, mean: ArrayLike) -> Floats:
         return 1.0 / self._growth(mean)
@@ -303,6 +328,11 @@ class Tweedie(_Positive):
         if self.power < 2.0:
             return super().check_range(y_low, y_high)
         _check_labels(f"tweedie with power {self.power:g}", "> 0", y_low, y_high, y_low > 0.0)
+
+
+def _whole(y: ArrayLike) -> Floats:
+    """The largest count up to y, and at least 0."""
+    return np.floor(np.maximum(floats(y), 0.0))
 
 
 def _positive(mean: ArrayLike) -> Floats:

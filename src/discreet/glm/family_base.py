@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
+from discreet.errors import DiscreetError
 from discreet.glm.link_base import CanonicalLink, Floats, Link, floats, product
 
 # The methods here are accurate to a few hundred units of 2^-53; bounds allow for this much.
@@ -36,6 +37,8 @@ _SLACK = 2.0**-40
 # Over one piece exp(eta) grows by 1 %. Beyond 750 every exponential is saturated,
 # and one piece is enough.
 _PIECE, _FAR = 0.01, 750.0
+# Means are kept this part of the range of labels away from the ends of the link's range.
+_ROOM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,13 @@ class Family(ABC):
     dispersion_known: ClassVar[bool]
     # Whether ``size`` is the same for every label, so that a bound only reweights rows.
     label_free: ClassVar[bool] = False
+    # Whether labels have a likelihood; a loss that is given by its slope has none.
+    has_likelihood: ClassVar[bool] = True
+    # Whether the fit is least squares, whose explained share of the deviance is R^2.
+    least_squares: ClassVar[bool] = False
+    # Whether labels are at least 0, and whether they are whole numbers.
+    nonnegative: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -78,6 +88,27 @@ class Family(ABC):
         """An upper bound on the gain for eta in [low, high]; exact up to
         rounding on short intervals.
         """
+
+    def distribution(self, y: ArrayLike, mean: ArrayLike, dispersion: float) -> Floats:
+        """The probability of a label of at most y."""
+        raise DiscreetError(f"the {self.name} family has no prediction intervals here; use mean_interval")
+
+    def is_logistic(self, link: Link) -> bool:
+        """Whether this is logistic regression: every |score| is at most 1 and every weight 1/4."""
+        return False
+
+    def mean_range(self, y_low: float, y_high: float, link: Link) -> tuple[float, float]:
+        """The means of labels in [y_low, y_high], slightly within the range of the link, at whose
+        ends predictors diverge.
+        """
+        room = _ROOM * (y_high - y_low)
+        return max(y_low, link.least_mean + room), min(y_high, link.greatest_mean - room)
+
+    def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
+        """The largest finite deviance of these labels and means, and at least 1."""
+        pairs = [(y, mean) for y in labels for mean in means]
+        found = [float(self.deviance(np.array([y]), np.array([mean]))[0]) for y, mean in pairs]
+        return float(max([one for one in found if math.isfinite(one)] + [1.0]))
 
     @property
     def limit(self) -> float | None:

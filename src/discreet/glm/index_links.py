@@ -1,7 +1,4 @@
-"""Links of single-index models: increasing means on the line, fitted by least squares.
-
-ReLU and leaky ReLU have a kink at 0. Their curvature is 0 on both sides of it.
-"""
+"""Links of single-index models: increasing means on the line, fitted by least squares."""
 
 from __future__ import annotations
 
@@ -46,9 +43,6 @@ class LeakyReLU(_IndexLink):
     def slope(self, eta: ArrayLike) -> Floats:
         return np.where(floats(eta) > 0, 1.0, self.leak)
 
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return np.zeros_like(floats(eta))
-
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.minimum(floats(mean), product(floats(mean), np.asarray(1.0 / self.leak)))
 
@@ -67,9 +61,6 @@ class ReLU(_IndexLink):
         # gradient would vanish there.
         return np.heaviside(floats(eta), 0.5)
 
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return np.zeros_like(floats(eta))
-
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.maximum(floats(mean), 0.0)
 
@@ -86,16 +77,13 @@ class Cubic(_IndexLink):
     def slope(self, eta: ArrayLike) -> Floats:
         return _near(eta) * _near(eta)
 
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return 2.0 * _near(eta)
-
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.asarray(np.cbrt(3.0 * np.clip(floats(mean), -LARGEST / 4, LARGEST / 4)))
 
-    def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+    def slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
         # The slope decreases up to 0 and increases after it, unlike in every other link.
         bottom, top = self.check_interval(low, high)
-        return self.slope(np.clip(0.0, bottom, top)), np.maximum(self.slope(bottom), self.slope(top))
+        return np.maximum(self.slope(bottom), self.slope(top))
 
 
 def _near(eta: ArrayLike) -> Floats:

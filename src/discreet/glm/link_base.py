@@ -37,7 +37,7 @@ def product(left: Floats, right: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Link(ABC):
-    """An increasing mean function of eta, with its derivatives and their bounds on an interval."""
+    """An increasing mean function of eta, with its derivative and their bounds on an interval."""
 
     name: ClassVar[str]
     # The range of the means.
@@ -46,12 +46,12 @@ class Link(ABC):
     # Where the slope is largest: it increases up to here and decreases after.
     # Infinity: it never decreases.
     slope_peak: ClassVar[float] = math.inf
-    # The inner extremes of the curvature; between them it is monotone.
-    curvature_turns: ClassVar[tuple[float, ...]] = ()
     # The link is defined for smaller eta only.
     greatest_eta: ClassVar[float] = math.inf
     # Whether the mean is the linear predictor itself.
     is_identity: ClassVar[bool] = False
+    # Whether an exposure t multiplies the mean, as the offset log(t).
+    takes_exposure: ClassVar[bool] = False
 
     @abstractmethod
     def mean(self, eta: ArrayLike) -> Floats:
@@ -60,10 +60,6 @@ class Link(ABC):
     @abstractmethod
     def slope(self, eta: ArrayLike) -> Floats:
         """The first derivative of the mean."""
-
-    @abstractmethod
-    def curvature(self, eta: ArrayLike) -> Floats:
-        """The second derivative of the mean."""
 
     @abstractmethod
     def predictor(self, mean: ArrayLike) -> Floats:
@@ -94,24 +90,10 @@ class Link(ABC):
         bottom, top = self.check_interval(low, high)
         return self.mean(bottom), self.mean(top)
 
-    def slope_bounds(self, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
-        """The least and the greatest slope for eta in [low, high], exact up to rounding."""
-        bottom, top = self.check_interval(low, high)
-        # At most one peak: the minimum is at an end, the maximum at the point nearest to the peak.
-        least = np.minimum(self.slope(bottom), self.slope(top))
-        return least, self.slope(np.clip(self.slope_peak, bottom, top))
-
     def slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """The greatest slope for eta in [low, high], exact up to rounding."""
-        return self.slope_bounds(low, high)[1]
-
-    def curvature_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
-        """The greatest |curvature| for eta in [low, high], exact up to rounding."""
         bottom, top = self.check_interval(low, high)
-        bound = np.maximum(np.abs(self.curvature(bottom)), np.abs(self.curvature(top)))
-        for turn in self.curvature_turns:
-            bound = np.maximum(bound, np.abs(self.curvature(np.clip(turn, bottom, top))))
-        return bound
+        return self.slope(np.clip(self.slope_peak, bottom, top))  # the point nearest to the only peak
 
     def relative_slope_bound(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """The greatest relative slope for eta in [low, high], exact up to rounding."""

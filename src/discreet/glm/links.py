@@ -15,7 +15,7 @@ from discreet.glm.link_base import CanonicalLink, Floats, Link, floats, product
 # so 1 / mean is finite.
 _EXPONENT = 700.0
 _LEAST_MEAN = math.exp(-_EXPONENT)
-# The canonical gamma predictor stops before 0, so that the curvature 2 / |eta|^3 is finite.
+# The canonical gamma predictor stops before 0, so that means and slopes are finite.
 _LEAST_NEGATIVE = 1e-100
 _ROOT_2 = math.sqrt(2.0)
 _NORMAL_DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
@@ -51,9 +51,6 @@ class Identity(CanonicalLink):
     def slope(self, eta: ArrayLike) -> Floats:
         return np.ones_like(floats(eta))
 
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return np.zeros_like(floats(eta))
-
     def predictor(self, mean: ArrayLike) -> Floats:
         return floats(mean)
 
@@ -67,8 +64,6 @@ class Logit(CanonicalLink):
     name = "logit"
     least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
-    # b''' = s (1 - s) (1 - 2 s) turns where s = 1/2 +- 1 / (2 sqrt 3).
-    curvature_turns = (-math.log(2.0 + math.sqrt(3.0)), math.log(2.0 + math.sqrt(3.0)))
 
     def mean(self, eta: ArrayLike) -> Floats:
         near = floats(eta)
@@ -79,9 +74,6 @@ class Logit(CanonicalLink):
         # mean (1 - mean) is even in eta; this form is accurate where the mean is near 1.
         tail = exponential(-np.abs(floats(eta)))
         return tail / ((1.0 + tail) * (1.0 + tail))
-
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return -self.slope(eta) * np.tanh(floats(eta) / 2.0)
 
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.asarray(special.logit(_probability(mean)))
@@ -96,7 +88,6 @@ class Probit(Link):
     name = "probit"
     least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
-    curvature_turns = (-1.0, 1.0)
 
     def mean(self, eta: ArrayLike) -> Floats:
         return np.asarray(special.ndtr(floats(eta)))
@@ -104,9 +95,6 @@ class Probit(Link):
     def slope(self, eta: ArrayLike) -> Floats:
         near = np.clip(floats(eta), -40.0, 40.0)  # exp(-800) is 0
         return _NORMAL_DENSITY_AT_0 * np.exp(-0.5 * (near * near))
-
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return -floats(eta) * self.slope(eta)
 
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.asarray(special.ndtri(_probability(mean)))
@@ -126,8 +114,6 @@ class Cloglog(Link):
     name = "cloglog"
     least_mean, greatest_mean = 0.0, 1.0
     slope_peak = 0.0
-    # With u = exp(eta) the curvature u (1 - u) exp(-u) turns where u^2 - 3 u + 1 = 0.
-    curvature_turns = (-math.log((3.0 + math.sqrt(5.0)) / 2.0), math.log((3.0 + math.sqrt(5.0)) / 2.0))
 
     def mean(self, eta: ArrayLike) -> Floats:
         return -np.expm1(-_exp(eta))
@@ -135,9 +121,6 @@ class Cloglog(Link):
     def slope(self, eta: ArrayLike) -> Floats:
         hazard = _exp(eta)
         return hazard * np.exp(-hazard)
-
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return -np.expm1(np.minimum(floats(eta), _EXPONENT)) * self.slope(eta)
 
     def predictor(self, mean: ArrayLike) -> Floats:
         return np.log(-np.log1p(-_probability(mean)))
@@ -152,14 +135,12 @@ class Log(CanonicalLink):
 
     name = "log"
     least_mean = 0.0
+    takes_exposure = True
 
     def mean(self, eta: ArrayLike) -> Floats:
         return _exp(eta)
 
     def slope(self, eta: ArrayLike) -> Floats:
-        return _exp(eta)
-
-    def curvature(self, eta: ArrayLike) -> Floats:
         return _exp(eta)
 
     def predictor(self, mean: ArrayLike) -> Floats:
@@ -174,16 +155,12 @@ class Softplus(Link):
 
     name = "softplus"
     least_mean = 0.0
-    curvature_turns = (0.0,)
 
     def mean(self, eta: ArrayLike) -> Floats:
         return _softplus(np.maximum(floats(eta), -_EXPONENT))
 
     def slope(self, eta: ArrayLike) -> Floats:
         return np.asarray(special.expit(np.maximum(floats(eta), -_EXPONENT)))
-
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return np.asarray(self.slope(eta) * np.asarray(special.expit(-floats(eta))))
 
     def predictor(self, mean: ArrayLike) -> Floats:
         positive = np.maximum(floats(mean), _LEAST_MEAN)
@@ -207,9 +184,6 @@ class NegativeInverse(CanonicalLink):
 
     def slope(self, eta: ArrayLike) -> Floats:
         return self.mean(eta) * self.mean(eta)
-
-    def curvature(self, eta: ArrayLike) -> Floats:
-        return 2.0 * self.slope(eta) * self.mean(eta)
 
     def predictor(self, mean: ArrayLike) -> Floats:
         return -1.0 / np.maximum(floats(mean), _LEAST_MEAN)

@@ -61,6 +61,7 @@ class LossFamily(Family):
     allowed_links = ("identity", "log", "softplus", "logit", "probit", "cloglog")
     convex_links = allowed_links
     dispersion_known = True
+    has_likelihood = False
 
     @property
     def limit(self) -> float:
@@ -133,6 +134,9 @@ class LossFamily(Family):
         slope has no likelihood.
         """
         return (floats(y) - floats(mean)) ** 2
+
+    def largest_deviance(self, labels: tuple[float, float], means: tuple[float, float]) -> float:
+        return float((labels[1] - labels[0]) ** 2)
 
     def check_range(self, y_low: float, y_high: float) -> None:
         if not (math.isfinite(y_low) and math.isfinite(y_high) and y_low < y_high):

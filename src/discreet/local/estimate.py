@@ -291,7 +291,7 @@ def assumptions(task: Task, model: Model) -> str:
         said = f"features are distributed as in the task's {design.count:,} public rows"
     elif isinstance(design, KnownDesign):
         said = f"features are Gaussian with the task's public second moment ({design.count:,} rows)"
-    elif model.name == "identity":
+    elif model.mean_function.is_identity:
         said = "nothing is assumed about the features' distribution"
     else:
         said = "features are Gaussian with the collected second moment"

@@ -164,7 +164,7 @@ def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Fl
     moment = points.moment
     values, axes = np.linalg.eigh(moment)
     seen = values > 1e-7 * values[-1]
-    strength = task.target.scale / 4 if link.name == IDENTITY.name else 1.0
+    strength = task.target.scale / 4 if link.is_identity else 1.0
     # Every direction in which the design varies contributes equally to the predictor.
     coef = axes[:, seen] @ (values[seen] ** -0.5) * (strength / math.sqrt(int(seen.sum())))
     straight = _straight(slope, task.target.centre)

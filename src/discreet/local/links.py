@@ -50,6 +50,11 @@ class Link:
     slope: Function
     curvature: Function
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether the mean is the linear predictor itself."""
+        return self.name == "identity"
+
 
 def _sigmoid(eta: Floats) -> Floats:
     return 0.5 * (1.0 + np.tanh(0.5 * eta))

@@ -41,11 +41,7 @@ class Split:
 
 
 class Spending:
-    """The spending of one part: at most ``each`` and, for a shuffled part, one answer.
-
-    A shuffled row may be asked only once: the theorem is about randomizers
-    that see their record once.
-    """
+    """The spending of one part: at most ``each``."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -57,14 +53,11 @@ class Spending:
         slightly less is left.
         """
         try:
-            if self._split.shuffled and self._answers:
-                raise BudgetError
             (granted,) = self._reservation.grant([cost])
         except BudgetError as error:
             raise ValueError(
-                f"one part of the rows may cost mu {self._split.each.mu:.6g} in all"
-                f"{', in one answer' if self._split.shuffled else ''}; an answer of mu {cost.mu:.6g} is too much after "
-                f"{self._answers} others"
+                f"one part of the rows may cost mu {self._split.each.mu:.6g} in all; an answer of mu {cost.mu:.6g} is "
+                f"too much after {self._answers} others"
             ) from error
         self._reservation.draw(granted)
         self._answers += 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from discreet.docstrings import described, passed_on
 from discreet.errors import DiscreetError
 from discreet.results.file import write_document
 from discreet.results.results import Results
-from discreet.results.summary import Summary
 
 
 class ResultMethods:
@@ -16,29 +16,12 @@ class ResultMethods:
 
     results_: Results
 
-    def summary(self, *, predictive: bool = False) -> Summary:
-        """The fit as a table, with its guarantee: it prints itself, and notebooks show HTML.
+    summary = passed_on(Results.summary, "_fitted_results")
 
-        Parameters
-        ----------
-        predictive : bool, default False
-            Show the shrunk coefficients, which predict best, beside the estimates.
-
-        Returns
-        -------
-        Summary
-            It prints itself.
-        """
-        return self._fitted_results().summary(predictive=predictive)
-
+    @described
     def coef_table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
         """One record for each coefficient, intercept included, without pandas: see
         ``results_.to_frame()``.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------

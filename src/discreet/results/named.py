@@ -20,13 +20,13 @@ def has_pandas() -> bool:
     return find_spec("pandas") is not None
 
 
-def series(values: Floats, index: Sequence[str], name: str | None = None) -> Any:
+def series(values: Floats, index: Sequence[str]) -> Any:
     """One number per name."""
     if not has_pandas():
         return values
     import pandas as pd
 
-    return pd.Series(values, index=list(index), name=name)
+    return pd.Series(values, index=list(index))
 
 
 def frame(values: Floats, index: Sequence[str] | None, columns: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from discreet.docstrings import described
 from discreet.errors import DiscreetError, NoErrorsError
 from discreet.parameters import normal_quantile
 from discreet.privacy import Guarantee, Payment
@@ -150,13 +151,9 @@ class Results:
         """Two-sided p-values, from the normal distribution."""
         return series(self.p_values, self.names)
 
+    @described
     def conf_int(self, alpha: float = 0.05) -> Any:
         """Confidence intervals: where the population's coefficients are. One row (low, high) each.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -165,13 +162,9 @@ class Results:
         """
         return frame(self.intervals(alpha), self.names, [0, 1])
 
+    @described
     def noise_int(self, alpha: float = 0.05) -> Any:
         """Noise intervals: where the same fit on these rows would be without the privacy noise.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -209,13 +202,9 @@ class Results:
         """
         return wald_test(hypothesis, values, self.names, self.estimates, self._known())
 
+    @described
     def odds_ratios(self, alpha: float = 0.05) -> Any:
         """e to each coefficient of a logistic model, with its interval; the intercept's are odds.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -224,14 +213,10 @@ class Results:
         """
         return self._ratios("odds", "odds ratio", alpha)
 
+    @described
     def rate_ratios(self, alpha: float = 0.05) -> Any:
         """e to each coefficient of a model with the log link, with its interval; the intercept's is
         a rate.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -240,13 +225,9 @@ class Results:
         """
         return self._ratios("rate", "rate ratio", alpha)
 
+    @described
     def to_frame(self, alpha: float = 0.05) -> Any:
         """One row for each coefficient, with all its statistics, as a pandas data frame.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -255,13 +236,9 @@ class Results:
         """
         return frame_of_records(self.records(alpha))
 
+    @described
     def records(self, alpha: float = 0.05) -> list[dict[str, Any]]:
         """The same as plain dictionaries; None where a number is not known.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -358,13 +335,9 @@ class Results:
         """``pvalues`` as an array."""
         return np.asarray(2 * ndtr(-np.abs(self.z_scores)))
 
+    @described
     def intervals(self, alpha: float = 0.05) -> Floats:
         """``conf_int`` as an array.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------
@@ -373,13 +346,9 @@ class Results:
         """
         return self._interval(self.std_errors, alpha)
 
+    @described
     def noise_intervals(self, alpha: float = 0.05) -> Floats:
         """``noise_int`` as an array.
-
-        Parameters
-        ----------
-        alpha : float, default 0.05
-            Intervals have the level 1 - alpha.
 
         Returns
         -------

@@ -4,24 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
+from discreet.docstrings import passed_on
 from discreet.results.methods import ResultMethods
 from discreet.results.results import Results
-from discreet.results.wald import WaldTest
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def documented_as(method: Callable[..., Any]) -> Callable[[Method], Method]:
-    """Give a method the docstring of the one that it calls."""
-
-    def documented(own: Method) -> Method:
-        own.__doc__ = method.__doc__
-        return own
-
-    return documented
 
 
 class NamedMethods(ResultMethods):
@@ -49,30 +36,10 @@ class NamedMethods(ResultMethods):
         """Two-sided p-values, by name."""
         return self._fitted_results().pvalues
 
-    @documented_as(Results.conf_int)
-    def conf_int(self, alpha: float = 0.05) -> Any:
-        return self._fitted_results().conf_int(alpha)
-
-    @documented_as(Results.noise_int)
-    def noise_int(self, alpha: float = 0.05) -> Any:
-        return self._fitted_results().noise_int(alpha)
-
-    @documented_as(Results.cov_params)
-    def cov_params(self) -> Any:
-        return self._fitted_results().cov_params()
-
-    @documented_as(Results.wald_test)
-    def wald_test(self, hypothesis: Any, values: Any = 0.0) -> WaldTest:
-        return self._fitted_results().wald_test(hypothesis, values)
-
-    @documented_as(Results.odds_ratios)
-    def odds_ratios(self, alpha: float = 0.05) -> Any:
-        return self._fitted_results().odds_ratios(alpha)
-
-    @documented_as(Results.rate_ratios)
-    def rate_ratios(self, alpha: float = 0.05) -> Any:
-        return self._fitted_results().rate_ratios(alpha)
-
-    @documented_as(Results.to_frame)
-    def to_frame(self, alpha: float = 0.05) -> Any:
-        return self._fitted_results().to_frame(alpha)
+    conf_int = passed_on(Results.conf_int, "_fitted_results")
+    noise_int = passed_on(Results.noise_int, "_fitted_results")
+    cov_params = passed_on(Results.cov_params, "_fitted_results")
+    wald_test = passed_on(Results.wald_test, "_fitted_results")
+    odds_ratios = passed_on(Results.odds_ratios, "_fitted_results")
+    rate_ratios = passed_on(Results.rate_ratios, "_fitted_results")
+    to_frame = passed_on(Results.to_frame, "_fitted_results")

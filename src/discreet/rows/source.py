@@ -112,12 +112,6 @@ class DivisibleSource(Source, Protocol):
         """
         ...
 
-    def shuffle(self, each: GDP, epsilon: float, delta: float) -> Sequence[PartSource]:
-        """Single rows in a secret random order, one answer each: all answers
-        together cost (epsilon, delta).
-        """
-        ...
-
     def walk(self, walk: Walk, each: GDP, secret: tuple[float, float] | None = None) -> Rows:
         """Single rows: in a secret random order, at (epsilon, delta) in total, or as
         disjoint parts at ``each``.

@@ -21,6 +21,7 @@ from discreet.rows import CrossMoment, Labels, LinearMap, PowerSums, Residues, p
 from discreet.rows.walk import LONGEST, UNITS, Walk
 
 SQUARE = CrossMoment(2, math.sqrt(2), True, False)
+WALK = Walk(LinearMap(np.eye(3)), Labels(0.0, 1.0), 1.0)
 
 
 def test_a_row_of_several_records_moves_sums_by_all_of_them():
@@ -99,20 +100,17 @@ def test_parts_need_as_many_rows_and_rows_with_positions():
     Curator(engine()).require_positions()
 
 
-def test_a_shuffled_pass_must_be_worth_its_cost(ledger):
-    rows = engine(500)
+def test_a_secret_pass_must_be_worth_its_cost(ledger):
+    rows, secret = engine(500), (0.5, 1e-6)
     with pytest.raises(ValueError, match="too many to store: fit without job="):
-        Curator(rows, ledger=ledger, job="fit").shuffle(GDP(0.1), 0.5, 1e-6)
+        Curator(rows, ledger=ledger, job="fit").walk(WALK, GDP(0.1), secret)
     with pytest.raises(ValueError, match=r"500 shuffled answers of mu 0\.26 cost more than epsilon 0\.5 at 1e-06"):
-        Curator(rows).shuffle(GDP(0.26), 0.5, 1e-6)
+        Curator(rows).walk(WALK, GDP(0.26), secret)
     curator = Curator(rows, bits=SeededBits(2))
-    parts = curator.shuffle(GDP(0.25), 0.5, 1e-6)
-    assert len(parts) == 500
-    assert all(part.public_rows == 1 for part in parts)
-    parts[3].sum(LOOK, GDP(0.25))
+    steps = curator.walk(WALK, GDP(0.25), secret)
+    assert len(steps) == 500
+    steps.step(np.zeros(3), lambda y, index: 1.0, 1.0)
     assert curator.guarantee.epsilon(1e-6) == 0.5
-    with pytest.raises(ValueError, match="in one answer"):
-        parts[3].sum(LOOK, GDP(0.01))
 
 
 def test_a_selection_states_its_scale_and_refuses_what_cannot_be_picked():
@@ -224,6 +222,6 @@ def test_a_split_is_remembered_by_its_number(ledger):
 
 def test_a_pass_in_plain_order_does_not_call_it_secret():
     curator = Curator(engine(3))
-    steps = curator.walk(Walk(LinearMap(np.eye(3)), Labels(0.0, 1.0), 1.0), GDP(0.5))
+    steps = curator.walk(WALK, GDP(0.5))
     steps.step(np.zeros(3), lambda y, index: 1.0, 1.0)
     assert str(curator.guarantee.splits[0]) == "3 disjoint parts, at most mu 0.5 each"

@@ -18,6 +18,7 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 from discreet import (
     BudgetError,
     Domain,
+    GeneralizedLinearRegressor,
     Ledger,
     LinearRegression,
     LogisticRegression,
@@ -27,6 +28,7 @@ from discreet import (
     Ridge,
     SparseLinearRegression,
     UnusableRowsWarning,
+    huber,
 )
 from discreet.audit import replay
 from discreet.audit.functions import EvaluatedClasses, EvaluatedMeans, known_model
@@ -292,3 +294,15 @@ def test_parts_of_the_arithmetic():
     assert area_under_curve(np.array([1.0, 0.0]), np.array([0.0, 70.0]), 5.0, 0.05) is None
     assert equal_groups(np.array([5.0, 5.0, 5.0, 5.0]), 2) == [1]
     assert equal_groups(np.array([-5.0, -1.0]), 3) == []
+
+
+def test_a_loss_with_labels_below_0_is_compared_with_their_mean():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (ROWS, 2))
+    y = X @ [0.5, -0.5] - 2 + rng.normal(0, 0.3, ROWS)
+    declared = {**USUAL, "bounds_X": (-1, 1), "bounds_y": (-4, 4)}
+    model = GeneralizedLinearRegressor(**declared, loss=huber(1.0)).fit(X, y)
+    found = model.evaluate(X, y, epsilon=50.0, delta=1e-6)
+    measure = found.measures["deviance_explained"]
+    assert measure.value == pytest.approx(r2_score(y, model.predict(X)), abs=0.05)
+    assert all(row.predicted == pytest.approx(row.observed, abs=0.4) for row in found.calibration)

@@ -12,6 +12,7 @@ import pytest
 import statsmodels.api as statsmodels
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from discreet.errors import DomainError
 from discreet.glm import (
@@ -183,13 +184,45 @@ def test_convex_links_have_a_rising_score(one: Family, by: Link) -> None:
 def test_logistic_rows_have_a_score_of_at_most_one_whatever_eta() -> None:
     assert 1.0 <= Bernoulli().score_bound(0.0, 1.0, -np.inf, np.inf, link("logit")) <= 1.0 + 1e-11
     assert Bernoulli().weight_bound(-np.inf, np.inf, link("logit")) == pytest.approx(0.25, rel=1e-11)
+    assert [(one.name, by.name) for one, by in PAIRS if one.is_logistic(by)] == [("bernoulli", "logit")]
+
+
+PROBABILITIES = {
+    Gaussian(): lambda y, mean: stats.norm.cdf(y, mean, np.sqrt(0.3)),
+    Poisson(): lambda y, mean: stats.poisson.cdf(y, mean),
+    Gamma(): lambda y, mean: stats.gamma.cdf(y, 1 / 0.3, scale=0.3 * mean),
+    NegativeBinomial(0.7): lambda y, mean: stats.nbinom.cdf(y, 1 / 0.7, 1 / (1 + 0.7 * mean)),
+}
+
+
+@pytest.mark.parametrize("one", PROBABILITIES, ids=repr)
+def test_probabilities_of_labels_are_those_of_scipy(one: Family) -> None:
+    y, mean = np.array([[-1.0], [0.0], [0.5], [2.0], [7.9]]), np.geomspace(0.1, 20.0, 9)
+    np.testing.assert_allclose(one.distribution(y, mean, 0.3), PROBABILITIES[one](y, mean), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("one", FAMILIES, ids=repr)
+def test_a_family_allows_labels_below_0_unless_it_says_no(one: Family) -> None:
+    if one.nonnegative:
+        with pytest.raises(DomainError):
+            one.check_range(-1.0, 1.0)
+    else:
+        one.check_range(-1.0, 1.0)
+
+
+@pairs
+def test_means_of_declared_labels_have_a_finite_predictor(one: Family, by: Link) -> None:
+    low, high = (0.0, 1.0) if isinstance(one, Bernoulli) else (0.0, 9.0)
+    least, greatest = one.mean_range(low, high, by)
+    assert low <= least < greatest <= high
+    assert np.all(np.abs(by.predictor([least, greatest])) < 1e6)
 
 
 @pytest.mark.parametrize("one", [Gaussian(), Bernoulli(), Poisson(), Gamma()], ids=repr)
 def test_cumulant_derivatives_follow_each_other(one: Family) -> None:
     step, natural = 1e-3, one.canonical_link
     assert natural is not None
-    chain = [one.cumulant, one.cumulant_slope, natural.slope, natural.curvature]
+    chain = [one.cumulant, one.cumulant_slope, natural.slope]
     for value, derivative in itertools.pairwise(chain):
         far = [value(ETA + k * step) for k in (-2, -1, 1, 2)]
         slope, truth = (8 * (far[2] - far[1]) - (far[3] - far[0])) / (12 * step), derivative(ETA)

@@ -13,10 +13,12 @@ from discreet.domain import Domain, Encoder, Numeric
 from discreet.engines import MemoryEngine
 from discreet.errors import BudgetError
 from discreet.privacy import GDP, Approximate, joint
-from discreet.rows import CrossMoment, PowerSums, Residues
+from discreet.rows import CrossMoment, Labels, LinearMap, PowerSums, Residues
+from discreet.rows.walk import Walk
 
 ENCODER = Encoder(Domain.from_bounds(["a", "b"], (-1, 1)), Numeric("y", -1, 1))
 QUERY = PowerSums(2, ENCODER.radius)
+WALK = Walk(LinearMap(np.eye(3)), Labels(0.0, 1.0), 1.0)
 
 
 def curator(rows: int = 60, **options) -> Curator:
@@ -88,27 +90,28 @@ def test_a_sum_of_pieces_asks_each_piece_its_own_question():
         source.split([2], GDP(1.0))[0].sum_each([queries[0], QUERY], GDP(1.0))
 
 
-def test_a_shuffled_row_is_asked_once_and_the_whole_is_amplified():
+def test_a_row_in_secret_order_is_asked_once_and_the_whole_is_amplified():
     source = curator(rows=300)
-    rows = source.shuffle(GDP(0.05), 0.5, 1e-6)
-    rows[0].sum(QUERY, GDP(0.01))
-    with pytest.raises(ValueError, match="in one answer"):
-        rows[0].sum(QUERY, GDP(0.01))
+    rows = source.walk(WALK, GDP(0.05), (0.5, 1e-6))
+    for _ in range(300):
+        rows.step(np.zeros(3), lambda y, index: 1.0, 1.0)
+    with pytest.raises(ValueError, match="every row has already answered"):
+        rows.step(np.zeros(3), lambda y, index: 1.0, 1.0)
     assert source.guarantee.splits[0].cost == Approximate(0.5, 1e-6)
     assert source.guarantee.epsilon(1e-6) == pytest.approx(0.5)
     with pytest.raises(ValueError, match="cost more than epsilon"):
-        source.shuffle(GDP(2.0), 0.5, 1e-6)
+        source.walk(WALK, GDP(2.0), (0.5, 1e-6))
 
 
-def test_shuffled_rows_are_all_rows_in_a_new_order_each_time():
-    orders = [[part._rows.low for part in curator(rows=200).shuffle(GDP(0.01), 0.5, 1e-6)] for _ in range(2)]
+def test_a_secret_order_has_all_rows_and_is_another_each_time():
+    orders = [curator(rows=200).walk(WALK, GDP(0.01), (0.5, 1e-6))._order for _ in range(2)]
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(200))
     assert orders[0] != orders[1]  # equal once in 200! runs
 
 
 @pytest.mark.parametrize("options", [{"neighbours": "add_or_remove_one"}, {"grouped": True}], ids=str)
 def test_parts_by_position_are_refused_where_a_row_has_no_fixed_place(options):
-    for ask in (lambda source: source.split([1, 1], GDP(1.0)), lambda source: source.shuffle(GDP(0.01), 0.5, 1e-6)):
+    for ask in (lambda source: source.split([1, 1], GDP(1.0)), lambda source: source.walk(WALK, GDP(0.01))):
         with pytest.raises(ValueError, match="replace_one"):
             ask(curator(**options))
 

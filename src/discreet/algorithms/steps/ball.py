@@ -19,7 +19,7 @@ _USUAL = 3.0
 
 def usual_radius(model: GlmModel) -> float:
     """The default radius of the ball."""
-    return _FAR if (model.family.name, model.link.name) == ("bernoulli", "logit") else _USUAL
+    return _FAR if model.family.is_logistic(model.link) else _USUAL
 
 
 def warn_at_edge(beta: Floats, radius: float, solver: str) -> None:

@@ -23,7 +23,7 @@ class LabelUnits:
 
     @classmethod
     def of(cls, model: GlmModel) -> LabelUnits:
-        if model.link.name != "identity":
+        if not model.link.is_identity:
             return cls(0.0, 1.0)
         # Without an intercept no coefficient could absorb a shift of y.
         return cls(model.labels.centre if model.origin is None else 0.0, model.labels.half_width)

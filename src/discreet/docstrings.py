@@ -1,20 +1,23 @@
-"""Docstrings of estimators: shared entries are here once, and ``help`` shows all of them.
+"""Docstrings of estimators and results: shared entries are here once, and ``help`` shows all.
 
 A class's own docstring has what is specific to it, in numpydoc form. ``documented`` completes its
-sections Parameters and Attributes, in the order of the constructor; ``described`` the parameters of
-a method.
+sections Parameters and Attributes, in the order of the constructor, and Privacy; ``described`` the
+parameters of a method or function, and what it returns.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import textwrap
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _PARAMETERS = {
     "epsilon": """float
@@ -66,6 +69,10 @@ _PARAMETERS = {
 
 # Parameters of methods and functions.
 _ARGUMENTS = {
+    "epsilon": """float
+        The allowed privacy loss. Smaller means more privacy and more noise.""",
+    "delta": _PARAMETERS["delta"],
+    "neighbours": _PARAMETERS["neighbours"],
     "X": """array or frame
         Rows of features.""",
     "y": """array, optional
@@ -77,6 +84,10 @@ _ARGUMENTS = {
         Intervals have level 1 - alpha.""",
     "exposure": """array, optional
         The exposure of each row; 1 if not given.""",
+    "sample_weight": """optional
+        The weight of each row. Its range, from 0 on, is declared as bounds_weight. The noise is
+        for a row of the largest declared weight. Standard errors treat weights as fixed
+        (sandwich).""",
     "groups": """optional
         One person id per row. The guarantee is then about persons, of whom at most
         ``rows_per_person`` rows are used.""",
@@ -88,6 +99,17 @@ _ARGUMENTS = {
     "ledger": """Ledger or path, optional
         The ledger that is charged, once, before a row is read.""",
     "random_state": _PARAMETERS["random_state"],
+}
+
+_ENDS = "array of shape (rows, 2)\n    The lower and upper ends."
+# What methods of these names return, unless they say something else.
+_RETURNS = {
+    "fit": "self\n    The fitted estimator.",
+    "fit_table": "self\n    The fitted estimator.",
+    "predict": "array\n    One prediction per row.",
+    "predict_proba": "array of shape (rows, classes)\n    Probabilities.",
+    "mean_interval": _ENDS,
+    "predict_interval": _ENDS,
 }
 
 _ATTRIBUTES = {
@@ -114,40 +136,39 @@ _ATTRIBUTES = {
 }
 
 _own: dict[type, dict[str, str]] = {}
+_privacy: dict[type, str] = {}
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 
 
-def documented(*, like: type | None = None, but: str = "") -> Callable[[Class], Class]:
+def documented(*, like: type | None = None) -> Callable[[Class], Class]:
     """Complete the docstring of an estimator.
 
-    The class's own entries have priority, then those of ``like``, then the shared ones. ``but``
-    names attributes that the class does not have.
+    The class's own entries have priority, then those of ``like``, then the shared ones.
     """
 
     def complete(cls: Class) -> Class:
         if cls.__doc__ is None:  # python -OO
             return cls
         sections = _sections(inspect.cleandoc(cls.__doc__))
-        _own[cls] = dict(_own.get(like, {})) if like is not None else {}
-        _own[cls].update(_entries(sections.get("Parameters", "")))
-        parameters = list(inspect.signature(cls).parameters)
-        attributes = {name: text for name, text in _shared(_ATTRIBUTES).items() if name not in but.split()}
-        attributes.update(_entries(sections.get("Attributes", "")))
+        inherited = {} if like is None else _own[like]
+        _own[cls] = {**inherited, **_entries(sections.get("Parameters", ""))}
         said = {**_shared(_PARAMETERS), **_own[cls]}
-        sections["Parameters"] = _listed([said[name] for name in parameters if name in said])
+        attributes = {**_shared(_ATTRIBUTES), **_entries(sections.get("Attributes", ""))}
+        sections["Parameters"] = _listed([said[name] for name in inspect.signature(cls).parameters if name in said])
         sections["Attributes"] = _listed(list(attributes.values()))
-        order = ["", "Parameters", "Attributes", *(name for name in sections if name not in _PLACED)]
-        parts = [_headed(name, sections[name]) for name in order if name in sections]
-        cls.__doc__ = "\n\n".join(parts) + "\n"
+        if like is not None:
+            sections.setdefault("Privacy", _privacy[like])
+        _privacy[cls] = sections["Privacy"]
+        cls.__doc__ = _joined(sections)
         return cls
 
     return complete
 
 
 def described(function: Function, like: Callable[..., Any] | None = None) -> Function:
-    """Complete the docstring of a method or function: entries of its own, those of ``like``, and
-    the shared ones.
+    """Complete the docstring of a method or function: sections and entries of its own, those of
+    ``like``, and the shared ones.
     """
     if function.__doc__ is None:  # python -OO
         return function
@@ -155,8 +176,9 @@ def described(function: Function, like: Callable[..., Any] | None = None) -> Fun
     there = _sections(inspect.cleandoc(like.__doc__ or "")) if like is not None else {}
     said = {**_shared(_ARGUMENTS), **_entries(there.get("Parameters", "")), **_entries(sections.get("Parameters", ""))}
     sections["Parameters"] = _listed([said[name] for name in inspect.signature(function).parameters if name in said])
-    order = ["", "Parameters", *(name for name in sections if name not in _PLACED)]
-    function.__doc__ = "\n\n".join(_headed(name, sections[name]) for name in order) + "\n"
+    if function.__name__ in _RETURNS:
+        sections.setdefault("Returns", _RETURNS[function.__name__])
+    function.__doc__ = _joined({**there, **sections})
     return function
 
 
@@ -165,7 +187,28 @@ def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
     return lambda function: described(function, other)
 
 
-_PLACED = ("", "Parameters", "Attributes")
+def documented_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Give a method the docstring of the one that it overrides."""
+
+    def named(function: Function) -> Function:
+        function.__doc__ = other.__doc__
+        return function
+
+    return named
+
+
+def passed_on(method: Callable[Concatenate[Any, P], T], to: str) -> Callable[Concatenate[Any, P], T]:
+    """The same method of an object that holds another, which its method ``to`` returns."""
+
+    @functools.wraps(method)
+    def passed(holder: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        found: T = getattr(getattr(holder, to)(), method.__name__)(*args, **kwargs)
+        return found
+
+    return passed
+
+
+_FIRST = ("", "Parameters", "Attributes", "Returns", "Privacy")
 
 
 def _sections(text: str) -> dict[str, str]:
@@ -196,5 +239,7 @@ def _listed(entries: list[str]) -> str:
     return "\n".join(dict.fromkeys(entries))
 
 
-def _headed(name: str, body: Any) -> str:
-    return f"{name}\n{'-' * len(name)}\n{body}" if name else str(body)
+def _joined(sections: dict[str, str]) -> str:
+    order = [*(name for name in _FIRST if sections.get(name)), *(name for name in sections if name not in _FIRST)]
+    parts = [f"{name}\n{'-' * len(name)}\n{sections[name]}" if name else sections[name] for name in order]
+    return "\n\n".join(parts) + "\n"
