@@ -35,6 +35,8 @@ _DEVIATIONS = 12.0
 # These tails, and rounding errors of the binomial tails, are added to delta: far
 # below any requested delta.
 _REST = 1e-13
+# Above this epsilon, exp(-2 epsilon) has no floating-point number. Shuffling helps up to about 8.
+_LARGEST = 300.0
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ def _largest_mu(epsilon: float, delta: float, n: int) -> float:
     """Gaussian noise is (e0, d0)-private for a whole curve of pairs: every e0 is valid,
     and the best one is used.
     """
+    if epsilon > _LARGEST:
+        return 0.0
 
     def at(local: float) -> float:
         # The part of delta that the clones leave covers the d0 of n randomizers.

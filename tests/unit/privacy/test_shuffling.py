@@ -114,7 +114,7 @@ def test_amplification_never_claims_more_than_one_use_of_each_row_costs():
         assert amplified(mu, 50, 1e-6).epsilon <= amplified(mu, 2, 1e-6).epsilon
 
 
-@pytest.mark.parametrize(("epsilon", "n"), [(8.0, 1000), (1.0, 3)])
+@pytest.mark.parametrize(("epsilon", "n"), [(8.0, 1000), (1.0, 3), (290.0, 1000), (500.0, 1000), (1e5, 1000)])
 def test_outside_of_its_range_shuffling_is_refused_and_says_what_would_work(epsilon, n):
     with pytest.raises(GuaranteeError, match="solver='auto'"):
         shuffled_mu(epsilon, 1e-6, n)
