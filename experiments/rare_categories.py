@@ -1,7 +1,8 @@
 """Slopes of rare categories: `python -m experiments.rare_categories`, results beside this file.
 
-Indicators of 1 to 6 % of the rows beside normal columns; n = 20,000, 8 columns, delta 1e-6, bounds
-of normal columns at 4 standard deviations. The plain fit of the same rows gives the unit of errors.
+Indicators of 1 to 6 % of the rows beside normal columns, and declared categories of 2 to 30 levels
+beside 4 normal columns; n = 20,000, delta 1e-6, bounds of normal columns at 4 standard deviations.
+The plain fit of the same rows gives the unit of errors.
 """
 
 from __future__ import annotations
@@ -17,8 +18,18 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import pandas as pd
+from scipy.special import ndtr
 
-from discreet import GammaRegressor, LinearRegression, LogisticRegression, PoissonRegressor
+from discreet import (
+    Categorical,
+    Domain,
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    Numeric,
+    PoissonRegressor,
+)
 from experiments.pages import write_page
 
 N, COLUMNS = 20_000, 8
@@ -32,6 +43,14 @@ DESIGNS = {
     "correlated, 4 %": (0.04,),
     "levels of 40, 4, 3, 2, 1 %": (0.4, 0.04, 0.03, 0.02, 0.01),
     "region: levels of 30, 15, 8, 5, 3, 2 %": (0.3, 0.15, 0.08, 0.05, 0.03, 0.02),
+}
+# The shares of the levels of declared categories.
+DECLARED = {
+    "declared: 12 levels, shares like 1 / rank": (1 / np.arange(1, 13),),
+    "declared: 24 even levels": (np.ones(24),),
+    "declared: 30 levels, half of them .3 %": (np.repeat([0.955, 0.045], 15),),
+    "declared: 12, 4 and 2 levels, correlated": (1 / np.arange(1, 13), np.ones(4), np.array([0.97, 0.03])),
+    "declared: a reference of 1 % and 5 levels": (np.array([0.05, 1, 1, 1, 1, 0.95]),),
 }
 MODELS = ("linear", "logistic", "poisson", "gamma")
 
@@ -57,18 +76,48 @@ def drawn_columns(design: str, rng: np.random.Generator) -> np.ndarray:
     return X
 
 
+def declared_table(design: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Domain, np.ndarray]:
+    """Categories and 4 normal columns, their domain, and the columns of the plain fit."""
+    hidden, columns, parts = rng.normal(size=N), {}, []
+    share = 0.6 if "correlated" in design else 0.0
+    declared: list[Categorical | Numeric] = []
+    for number, weights in enumerate(DECLARED[design]):
+        own = share * hidden + np.sqrt(1 - share**2) * rng.normal(size=N)
+        # Levels in a random order along what they share.
+        order = rng.permutation(len(weights))
+        edges = np.cumsum((weights / np.sum(weights))[order])[:-1]
+        columns[f"c{number}"] = order[np.searchsorted(edges, ndtr(own))]
+        declared.append(Categorical(f"c{number}", tuple(range(len(weights)))))
+        parts.append(columns[f"c{number}"][:, np.newaxis] == np.arange(1, len(weights)))
+    for number in range(4):
+        columns[f"x{number}"] = np.clip(share * hidden + np.sqrt(1 - share**2) * rng.normal(size=N), -4, 4)
+        declared.append(Numeric(f"x{number}", -4, 4))
+        parts.append(columns[f"x{number}"][:, np.newaxis])
+    return pd.DataFrame(columns), Domain(tuple(declared)), np.hstack(parts).astype(np.float64)
+
+
 def fitted(cell: Cell, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Errors and standard errors in those of the plain fit, whether intervals cover the truth, all
     for indicators; and the distance of the coefficients for prediction.
     """
     import statsmodels.api as sm
 
-    rng, rare = np.random.default_rng(seed), len(DESIGNS[cell.design])
-    X = drawn_columns(cell.design, rng)
-    slopes = np.array([1.0] * rare + [0.3] * (COLUMNS - rare))
+    rng = np.random.default_rng(seed)
+    declared: dict[str, Any] = {"epsilon": cell.epsilon, "delta": 1e-6}
+    table: Any
+    if cell.design in DECLARED:
+        table, declared["domain"], X = declared_table(cell.design, rng)
+        rare = X.shape[1] - 4
+        # Levels differ in both directions.
+        slopes = np.array([0.8 if level % 2 else -0.8 for level in range(rare)] + [0.3] * 4)
+    else:
+        table = X = drawn_columns(cell.design, rng)
+        rare = len(DESIGNS[cell.design])
+        slopes = np.array([1.0] * rare + [0.3] * (COLUMNS - rare))
+        low, high = np.full(COLUMNS, -4.0), np.full(COLUMNS, 4.0)
+        low[:rare], high[:rare] = 0.0, 1.0
+        declared["bounds_X"] = (low, high)
     eta = (X - X.mean(axis=0)) @ slopes
-    low, high = np.array([0.0] * rare + [-4.0] * (COLUMNS - rare)), np.array([1.0] * rare + [4.0] * (COLUMNS - rare))
-    declared: dict[str, Any] = {"epsilon": cell.epsilon, "delta": 1e-6, "bounds_X": (low, high)}
     model: Any
     if cell.model == "linear":
         y, model = np.clip(eta + rng.normal(size=N), -8, 8), LinearRegression(**declared, bounds_y=(-8, 8))
@@ -82,15 +131,20 @@ def fitted(cell: Cell, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, f
     else:
         y, model = np.clip(rng.gamma(2, np.exp(eta) / 2), 0.01, 60), GammaRegressor(**declared, bounds_y=(0.01, 60))
         law = sm.families.Gamma(sm.families.links.Log())
-    model.fit(X, y)
+    model.fit(table, y)
     plain = sm.GLM(y, sm.add_constant(X), family=law).fit()
     results, some = model.results_, slice(1, 1 + rare)
     estimates, errors = np.ravel(results.params)[some], np.ravel(results.bse)[some]
-    low, high = results.intervals()[some].T
+    low, high = np.asarray(results.intervals())[some].T
     away = np.concatenate([np.ravel(model.intercept_), np.ravel(model.coef_)]) - plain.params
     distance = float(away @ np.linalg.solve(plain.cov_params(), away)) / len(away)
     unit = plain.bse[some]
-    return (estimates - plain.params[some]) / unit, errors / unit, (low <= 1) & (high >= 1), distance
+    return (
+        (estimates - plain.params[some]) / unit,
+        errors / unit,
+        (low <= slopes[:rare]) & (slopes[:rare] <= high),
+        distance,
+    )
 
 
 def _row(asked: tuple[Cell, int]) -> tuple[Cell, tuple[float, ...]]:
@@ -117,17 +171,20 @@ def main(arguments: Iterable[str] | None = None) -> None:
     lines = [
         "# Slopes of rare categories",
         "",
-        f"`python -m experiments.rare_categories --sets {sets}`: n = {N:,}, {COLUMNS} columns, of which the first are",
-        "indicators of these shares of rows, with slopes of 1. Errors and standard errors of their slopes, in",
+        f"`python -m experiments.rare_categories --sets {sets}`: n = {N:,}. First {COLUMNS} columns, of which some are",
+        "indicators of these shares of rows, with slopes of 1; then declared categories with slopes of .8 and -.8,",
+        "beside 4 normal columns. Errors and standard errors of their slopes, in",
         "standard errors of the plain fit of the same rows; the part of 95 % intervals that hold the truth; and the",
         "squared distance of the coefficients for prediction from the plain ones, in plain covariances, per",
         "coefficient. An unknown error: noise hides the column, and the summary says so. The gamma family and the",
-        "design with regions had no part in the choice of any constant.",
+        "designs with regions and with a rare reference had no part in the choice of any constant.",
         "",
         "| model | indicators | epsilon | median error | root mean square | median std error | coverage | distance |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    cells = [Cell(model, design, epsilon) for model in MODELS for design in DESIGNS for epsilon in EPSILONS]
+    cells = [
+        Cell(model, design, epsilon) for model in MODELS for design in (*DESIGNS, *DECLARED) for epsilon in EPSILONS
+    ]
     with ProcessPoolExecutor() as pool:
         for done, (cell, found) in enumerate(pool.map(_row, [(cell, sets) for cell in cells]), start=1):
             middle, root, error, covered, distance = found

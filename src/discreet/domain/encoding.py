@@ -64,6 +64,17 @@ class Encoder:
         return np.array([half_width for column in self.domain.columns for _, half_width in self._scaling(column)])
 
     @property
+    def categories(self) -> tuple[tuple[int, int], ...]:
+        """Where the columns of each declared category begin and end, if they are encoded as 0 and
+        1.
+        """
+        if self.domain.data_norm is not None:
+            return ()
+        ends = np.cumsum([0, *(len(column.names) for column in self.domain.columns)]).tolist()
+        spans = zip(self.domain.columns, ends, ends[1:], strict=False)
+        return tuple((start, stop) for column, start, stop in spans if not isinstance(column, Numeric))
+
+    @property
     def spans(self) -> Floats:
         """The width of each feature's declared range; 1 for an indicator."""
         return np.concatenate(

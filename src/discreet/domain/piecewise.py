@@ -75,6 +75,12 @@ class PiecewiseEncoder:
         return np.concatenate([self.rows.half_width, np.ones(len(self.breaks) - 1)])
 
     @property
+    def categories(self) -> tuple[tuple[int, int], ...]:
+        first = self.rows.width
+        own = ((first, self.width),) if self.width > first else ()
+        return (*self.rows.categories, *own)
+
+    @property
     def spans(self) -> Floats:
         """The width of each feature's range; 1 for an interval's indicator."""
         return np.concatenate([self.rows.spans, np.ones(len(self.breaks) - 1)])

@@ -88,6 +88,7 @@ class SolvedModel(EvaluatedMethods):
             penalty=self._penalty() / encoder.half_width**2,
             origin=None if self._has_intercept(encoder) else -encoder.centre / encoder.half_width,
             exposure=encoder.exposures,
+            categories=encoder.categories,
         )
 
     def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:

@@ -14,7 +14,7 @@ from discreet.algorithms.parts.measure import Estimate, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_change
 from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
-from discreet.algorithms.steps.columns import hidden, unknown_slopes
+from discreet.algorithms.steps.columns import hidden, hidden_references, unknown_slopes
 from discreet.rows import Floats
 
 
@@ -76,7 +76,11 @@ def _hidden(last: LastGradients, estimate: Estimate) -> tuple[tuple[int, ...], F
     size, free, released = frame.coordinates.size, frame.predictors, response.released()
     rows = np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
     columns = hidden(frame.coordinates, rows, released.noise_std, start.columns.spread_out)
-    narrow = np.kron(unknown_slopes(frame.coordinates, columns, effect), np.eye(free))
+    unknown = unknown_slopes(frame.coordinates, columns, effect)
+    if start.columns.rare is not None:
+        for one in hidden_references(frame.coordinates, rows, released.noise_std, start.columns.rare):
+            unknown += effect**2 * np.outer(one.change, one.change)
+    narrow = np.kron(unknown, np.eye(free))
     return columns, np.asarray(typical * response.hidden + narrow + clipped_groups(last.seen[-1], effect))
 
 

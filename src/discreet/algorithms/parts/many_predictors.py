@@ -62,7 +62,7 @@ class ManyPredictors:
         more = [*columns_question(model.width, plan), counts]
         cost, share = plan.part(shares.LOOK), shares.LABEL_SHARE
         scaling, rest = look_twice(source, cost, model.width, x_radius, label_share=share, more=more)
-        columns, answers = Columns.read(model.width, scaling, rest)
+        columns, answers = Columns.read(model, scaling, rest)
         label = label_scale(model, scaling, None)
         return cls(source, model, plan, scaling, label, columns, ClassShares.read(model.labels, answers[0]))
 

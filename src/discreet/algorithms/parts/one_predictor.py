@@ -49,7 +49,7 @@ class OnePredictor:
             more.append((ExposureSum(model.exposure[1]), plan.part(shares.EXPOSURE)))
         cost, share = plan.part(shares.LOOK), shares.LABEL_SHARE
         scaling, rest = look_twice(source, cost, model.width, x_radius, label_share=share, more=more)
-        columns, answers = Columns.read(model.width, scaling, rest)
+        columns, answers = Columns.read(model, scaling, rest)
         counts = None if histogram is None else answers.pop(0)
         scaling, label, spent = look_again(source, model, plan, x_radius, scaling, counts)
         offset = 0.0 if model.exposure is None else offset_of(answers.pop(0), model.exposure, scaling.count)

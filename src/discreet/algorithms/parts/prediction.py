@@ -78,7 +78,7 @@ def _plausible(last: LastGradients, known: Estimated, phi: Floats) -> Floats:
     """
     frame, columns, most = last.frame, known.hidden, last.frame.farthest
     if frame.model.link.is_identity:
-        rare = np.zeros(0, dtype=int) if frame.rare is None else np.flatnonzero(frame.rare.at_an_end)
+        rare = np.zeros(0, dtype=int) if frame.rare is None else np.flatnonzero(frame.rare.indicators)
         columns, most = tuple(np.intersect1d(columns, rare).tolist()), FARTHEST * last.start.label.scale
     psi = phi.reshape(-1, frame.predictors)
     return plausible(frame.coordinates, psi, columns, most).reshape(-1)

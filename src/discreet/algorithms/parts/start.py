@@ -80,9 +80,20 @@ def first_coordinates(
     if origin is not None:
         scale = math.hypot(scale, float(np.sqrt(np.mean((scaling.x_centre - origin) ** 2))))
     scales = scale if rare is None else rare.scales(scale, origin)
+    if rare is not None and rare.declared:
+        return _with_categories(rare, scaling.x_centre, scales, origin)
     return (
         Coordinates.scaled(scaling.x_centre, scales) if origin is None else Coordinates.through_origin(origin, scales)
     )
+
+
+def _with_categories(rare: RareColumns, centre: Floats, scales: float | Floats, origin: Floats | None) -> Coordinates:
+    """The same, and white within each declared category."""
+    root, middle = np.diag(1 / (scales + np.zeros(len(centre)))), centre.copy()
+    for one in rare.declared:
+        root[one.places, one.places] = one.root(origin is None)
+        middle[one.places] = one.mean
+    return Coordinates.turned(root, middle) if origin is None else Coordinates.turned(root, origin, constant=False)
 
 
 def start(
@@ -117,6 +128,10 @@ def start(
 def _rare_groups(model: GlmModel, foresight: Foresight, label: LabelScale, linear: LinearStart, phi: Floats) -> Floats:
     """The start with the predictors of rare categories that give their mean labels by the linear
     fit. A curved link is not linear over their distance to other rows.
+
+    But nor is the linear fit right so far out, and may leave the range of labels. If the slopes
+    lead to a predictor that is nearer to that of other rows, it is kept: steps from too far out are
+    clipped, or much too long.
     """
     if linear.white.rare is None:
         return phi
@@ -129,7 +144,10 @@ def _rare_groups(model: GlmModel, foresight: Foresight, label: LabelScale, linea
         group = model.sensible_mean(min(max(mean + differs, min(mean, low)), max(mean, high)))
         others = phi[first:] - float(one.row @ phi) * one.change[first:]
         away = foresight.constant_for(group, others) - foresight.constant_for(mean, others)
-        found += (away - float(one.row @ phi)) * one.change
+        own = float(one.row @ phi)
+        if own * away > 0:
+            away = math.copysign(min(abs(own), abs(away)), own)
+        found += (away - own) * one.change
     return found
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.algorithms.steps.coordinates import Coordinates
-from discreet.algorithms.steps.rare import RareColumns
+from discreet.algorithms.steps.levels import Category, declared_places
+from discreet.algorithms.steps.rare import Direction, RareColumns
 from discreet.glm.narrow import NARROWEST, SEEN
 from discreet.rows import Answer, Floats
 from discreet.rows.histograms import ColumnHistograms
@@ -39,9 +40,12 @@ def spread_out(query: ColumnHistograms, answer: Answer, count: float, count_nois
     return np.asarray(np.maximum((_NARROW * count - fullest) / noise, 0.0))
 
 
-def rare_columns(query: ColumnHistograms, answer: Answer, count: float, mean: Floats) -> RareColumns:
+def rare_columns(
+    query: ColumnHistograms, answer: Answer, count: float, mean: Floats, declared: tuple[Category, ...] = ()
+) -> RareColumns:
     """Which columns may be indicators of rare categories: nearly all of their rows lie at an end of
-    the range, or at 0 as encoded. ``mean``: of each column, as encoded.
+    the range, or at 0 as encoded. ``mean``: of each column, as encoded. ``declared``: categories
+    that are declared, whose columns are known to be indicators.
     """
     counts = query.read(answer.value)
     pairs = counts[:, 1:] + counts[:, :-1]
@@ -49,7 +53,8 @@ def rare_columns(query: ColumnHistograms, answer: Answer, count: float, mean: Fl
     mostly = np.max(pairs, axis=1) > _MOSTLY * count
     place = np.isin(np.argmax(pairs, axis=1), (0, last // 2, last // 2 + 1, last))
     # An indicator's mean shows its rate, with less noise than the histogram.
-    return RareColumns(mostly & place, np.abs(mean) > 2 * _MOSTLY - 1, mean)
+    numbers = ~declared_places(declared, len(mean))
+    return RareColumns(mostly & place & numbers, (np.abs(mean) > 2 * _MOSTLY - 1) & numbers, mean, declared)
 
 
 def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: Floats | None = None) -> tuple[int, ...]:
@@ -58,17 +63,41 @@ def hidden(coordinates: Coordinates, moment: Floats, noise_std: float, spread: F
     ``noise_std``: in an entry on the diagonal; entries beside it have half of that variance, so
     b^T moment b has the noise |b|^2 noise_std for any b.
     """
+    back = np.asarray(np.linalg.pinv(coordinates.matrix[int(coordinates.constant) :, 1:]))
+    evidence = np.hypot(_clear(coordinates, moment, noise_std, back), 0.0 if spread is None else spread)
+    return tuple(np.flatnonzero(evidence < SEEN).tolist())
+
+
+def hidden_references(coordinates: Coordinates, moment: Floats, noise_std: float, rare: RareColumns) -> list[Direction]:
+    """The reference levels that may have no rows: noise hides them in the moment and in the look.
+
+    The slopes of all other levels are differences from theirs.
+    """
+    found: list[Direction] = []
+    if not coordinates.constant:
+        return found
+    back = np.asarray(np.linalg.pinv(coordinates.matrix[1:, 1:]))
+    for category, reference in zip(rare.declared, rare.references(coordinates), strict=True):
+        whole = np.sum(back[category.places], axis=0, keepdims=True)
+        clear = float(_clear(coordinates, moment, noise_std, whole)[0])
+        if math.hypot(clear, float(category.clear[0])) < SEEN:
+            found.append(reference)
+    return found
+
+
+def _clear(coordinates: Coordinates, moment: Floats, noise_std: float, back: Floats) -> Floats:
+    """By how many standard deviations of the noise these sums of columns vary by a second moment of
+    z; ``back``: the maps from z to them.
+    """
     first = int(coordinates.constant)
     covariance, noise = moment[first:, first:], noise_std
     if first:
         mass = max(float(moment[0, 0]), noise_std, 1e-300)  # noise may make it negative
         shift = moment[0, 1:] / mass
         covariance, noise = covariance / mass - np.outer(shift, shift), noise_std / mass
-    back = np.linalg.pinv(coordinates.matrix[first:, 1:])
     variances = np.einsum("ji,ik,jk->j", back, covariance, back)
     clear = variances / np.maximum(noise * np.sum(back**2, axis=1), 1e-300)
-    evidence = np.hypot(np.maximum(clear, 0.0), 0.0 if spread is None else spread)
-    return tuple(np.flatnonzero(evidence < SEEN).tolist())
+    return np.asarray(np.maximum(clear, 0.0))
 
 
 def unknown_slopes(coordinates: Coordinates, columns: Sequence[int], effect: float) -> Floats:

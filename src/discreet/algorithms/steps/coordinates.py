@@ -45,6 +45,12 @@ class Coordinates:
         return cls(matrix, constant=False)
 
     @classmethod
+    def turned(cls, root: Floats, centre: Floats, constant: bool = True) -> Coordinates:
+        """Features measured from a centre, and mapped by this root."""
+        turned = np.column_stack([-root @ centre, root])
+        return cls(np.vstack([np.eye(1, len(root) + 1), turned]) if constant else turned, constant)
+
+    @classmethod
     def white(cls, centre: Floats, covariance: Floats, floor: float, origin: Floats | None) -> Coordinates:
         """From a mean and a covariance of encoded x; directions that vary less than ``floor`` are
         not stretched.

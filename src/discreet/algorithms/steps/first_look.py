@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class Scaling:
     # The noisy means of y and y^2, as released.
     y_mean: float = 0.0
     y_square: float = 0.0
+    # The noisy means of encoded features, as released, and their noise.
+    x_mean: Floats = field(default_factory=lambda: np.zeros(0))
+    x_noise_std: float = 0.0
 
     def used(self, rows: int | None) -> RowsUsed:
         """The number of rows that contributed; ``rows``: the number of all
@@ -133,6 +136,8 @@ def _read(source: Source, answer: Answer, query: PowerSums, known: XScaling | No
         seen_count=seen.seen_count,
         y_mean=seen.y,
         y_square=seen.y_square,
+        x_mean=seen.x,
+        x_noise_std=seen.noise_std,
     )
 
 

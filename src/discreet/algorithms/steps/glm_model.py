@@ -38,6 +38,9 @@ class GlmModel:
     classes: int = 2
     # A single-index model: least squares about a curved mean, approached by steps of a convex loss.
     single_index: bool = False
+    # Declared categories: for each, where its columns begin and end. These are 0 or 1, and at most
+    # one of them is 1.
+    categories: tuple[tuple[int, int], ...] = ()
 
     @property
     def width(self) -> int:

@@ -9,12 +9,14 @@ first look has shown.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.algorithms.steps.coordinates import Coordinates
+from discreet.algorithms.steps.levels import Category, declared_places
 from discreet.rows import Floats
 
 # A column is an indicator if its moment is above this part of what clipping leaves of an
@@ -22,6 +24,8 @@ from discreet.rows import Floats
 _EXPECTED = 0.5
 # Clipping leaves at least this part of a variance.
 _LEAST = 0.05
+# Rows of a level with a share up to this are long.
+_RARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,8 @@ class RareColumns:
     at_an_end: NDArray[np.bool_]
     # The mean of each column, as encoded, with noise.
     mean: Floats
+    # Declared categories. Their columns are not among the others.
+    declared: tuple[Category, ...] = ()
 
     def scales(self, common: float, origin: Floats | None) -> Floats:
         """The standard deviations of these columns if they are indicators, and the common scale of
@@ -68,7 +74,7 @@ class RareColumns:
         """For each of these columns."""
         first, (turn, centre) = int(here.constant), _slopes(here)
         true, rare = self._true(None if first else centre), self._rare - centre
-        found, back = [], np.linalg.pinv(turn)
+        found, back = [], np.asarray(np.linalg.pinv(turn))
         for place in np.flatnonzero(self.at_an_end):
             along = np.concatenate([np.zeros(first), turn[:, place]])
             norm = max(float(along @ along), 1e-300)
@@ -78,7 +84,25 @@ class RareColumns:
             change = np.concatenate([np.zeros(first), back[place] / rare[place]])
             share = (1 - abs(float(self.mean[place]))) / 2
             found.append(Direction(moment, rare[place] * along, length, share, change))
+        for category in self.declared:
+            found += [one for one in _levels(category, here, turn, back) if one.share < _RARE]
         return found
+
+    def references(self, here: Coordinates) -> list[Direction]:
+        """Those of the reference levels, for a model with an intercept."""
+        turn, _ = _slopes(here)
+        back = np.asarray(np.linalg.pinv(turn))
+        return [next(_levels(category, here, turn, back)) for category in self.declared]
+
+    @property
+    def indicators(self) -> NDArray[np.bool_]:
+        """All columns that are indicators, as far as is known."""
+        return self.at_an_end | self.is_declared
+
+    @property
+    def is_declared(self) -> NDArray[np.bool_]:
+        """Whether a column is a level of a declared category."""
+        return declared_places(self.declared, len(self.mean))
 
     @property
     def _rare(self) -> Floats:
@@ -92,18 +116,22 @@ class RareColumns:
         seen, true = self._variances(here, moment)
         variance = np.diagonal(seen)
         places = np.flatnonzero(self.at_an_end & (variance < true))
-        if not len(places):
+        if not len(places) and not self.declared:
             return moment
-        stretch = np.ones(len(true))
+        mean, stretch = self.mean.copy(), np.ones(len(true))
         stretch[places] = np.sqrt(true[places] / np.maximum(variance[places], _LEAST * true[places]))
         whole = seen * np.outer(stretch, stretch)
         whole[places, places] = true[places]
+        for category in self.declared:
+            whole[category.places, category.places] = category.moment(here.constant)
+            mean[category.places] = category.mean
+        places = np.union1d(places, np.flatnonzero(self.is_declared))
         first, (turn, centre), new = int(here.constant), _slopes(here), moment.copy()
         if not first:
             return np.asarray(turn @ whole @ turn.T)
         mass = max(float(moment[0, 0]), 1e-300)
         moved = np.linalg.pinv(turn) @ moment[0, 1:] / mass
-        moved[places] = (self.mean - centre)[places]
+        moved[places] = (mean - centre)[places]
         shift = turn @ moved
         new[0, 1:] = new[1:, 0] = mass * shift
         new[1:, 1:] = mass * (turn @ whole @ turn.T + np.outer(shift, shift))
@@ -125,6 +153,17 @@ class RareColumns:
         """The variances of indicators with these means, or their mean squares about an origin."""
         variance = np.maximum(1 - self.mean**2, 0.0)
         return np.asarray(variance if origin is None else variance + (self.mean - origin) ** 2)
+
+
+def _levels(category: Category, here: Coordinates, turn: Floats, back: Floats) -> Iterator[Direction]:
+    """For each level."""
+    first = int(here.constant)
+    for share, away, change in category.levels(here.constant):
+        along = np.concatenate([np.zeros(first), turn[:, category.places] @ away])
+        square = max(float(along @ along), 1e-300)
+        moment = min(share / (1 - share), 1 / square) * np.outer(along, along)
+        moved = np.concatenate([np.zeros(first), change @ back[category.places]])
+        yield Direction(moment, along, math.sqrt(square + here.size), share, moved)
 
 
 def _slopes(here: Coordinates) -> tuple[Floats, Floats]:

@@ -233,7 +233,10 @@ def _most_rounds(
         return rounds
     if rare is not None and np.any(rare.mostly_constant[list(hidden(here, moment, noise_std))]):
         return rounds
-    if _WORTH * least_moment(len(moment), noise_std) < 1 and hidden(here, moment, noise_std, spread_out):
+    narrow = hidden(here, moment, noise_std, spread_out)
+    if rare is not None:
+        narrow = tuple(np.setdiff1d(narrow, np.flatnonzero(rare.is_declared)).tolist())
+    if _WORTH * least_moment(len(moment), noise_std) < 1 and narrow:
         return rounds + _MORE_ROUNDS
     # With one round, noise hides most directions, and another would not help.
     return max(rounds, _MOST_ROUNDS) if rounds > 1 and _hides(moment, noise_std) else rounds

@@ -57,6 +57,10 @@ class FormulaEncoder(Encoder):
         return np.array([feature.centre for feature in self.features])
 
     @property
+    def categories(self) -> tuple[tuple[int, int], ...]:
+        return ()  # features of a formula are encoded as -1 and 1
+
+    @property
     def spans(self) -> Floats:
         return np.array([feature.interval.high - feature.interval.low for feature in self.features])
 
