@@ -144,14 +144,17 @@ class LastGradients:
 
     def _above(self, phi: Floats) -> Floats:
         """The curvature that the kept levels add to that below the clip norm."""
+        levels = zip(self.keeps, self.levels(phi), strict=True)
+        return np.asarray(sum((keep * level for keep, level in levels), np.zeros((self.frame.size, self.frame.size))))
+
+    def levels(self, phi: Floats) -> list[Floats]:
+        """The curvature of each level."""
         frame, sizes = self.frame, self.limits.sizes
 
         def kept(clip: float) -> Floats:
             return kept_curvature(frame, phi, clip, sizes.kept(clip))
 
-        levels = zip(self.keeps, self.limits.bounds.levels, strict=True)
-        none = np.zeros((frame.size, frame.size))
-        return np.asarray(sum((keep * (kept(top) - kept(low)) for keep, (low, top) in levels), none))
+        return [kept(top) - kept(low) for low, top in self.limits.bounds.levels]
 
     def _meat(self, answer: Answer) -> Floats:
         """The covariance of scores as model and histogram let expect, corrected by the release."""
