@@ -136,7 +136,8 @@ class LastGradients:
             self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), curve)
         if curvature is not None:
             cut = cut_curvature(frame, phi, clip, kept, limits.longest)
-            self.response.see(*frame.see_curvature(curvature, self.response.below, cut), len(seen))
+            seen_here = frame.see_curvature(curvature, self.response.below, cut)
+            self.response.see(*seen_here, len(seen), replaces=not plan.curved)
         self.keeps = level_keeps(seen)
         way = seen[-1:] if alone else seen
         above = self._above(phi)
