@@ -70,4 +70,4 @@ def test_the_slope_of_a_column_that_skewed_errors_grow_with_is_covered():
         asked = {"epsilon": 1.0, "delta": 1e-6, "bounds_X": (-4, 4), "bounds_y": (-30, 30)}
         low, high = LinearRegression(**asked).fit(X, y).results_.intervals()[1]
         covered += low <= -0.5 <= high
-    assert covered >= 19  # of intervals that cover 88 %, fewer do once in 10,000 runs
+    assert covered >= 18  # of intervals that cover 87 %, fewer do about once in 10,000 runs

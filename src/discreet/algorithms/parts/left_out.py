@@ -34,7 +34,7 @@ def left_out(
     seen = [_at(estimate, last, *level) for level in zip(last.levels, responses, strict=True)]
     # Scores are lopsided in all levels or in none: together these show it best.
     together = np.concatenate([value / noise_std for value, noise_std in seen])
-    sure = math.sqrt(min(clear(together, 1.0) / _SURE, 1.0))
+    sure = min(clear(together, 1.0) / _SURE, 1.0)
     lacks, lopsided = np.zeros(len(last.phi)), np.zeros(len(last.phi))
     for (value, noise_std), keep, (low, top) in zip(seen, keeps, last.bounds.levels, strict=True):
         most = max(sizes.beyond(low) - sizes.beyond(top), 1e-300)
