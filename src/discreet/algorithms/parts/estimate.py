@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.parts.last_gradients import LastGradients
+from discreet.algorithms.parts.left_out import left_out
 from discreet.algorithms.parts.mean_score import MeanScore
 from discreet.algorithms.parts.measure import Estimate, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_change
@@ -40,8 +41,9 @@ def estimated(last: LastGradients) -> Estimated:
     estimate = _combined(last, said)
     back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
     columns, unknown = _hidden(last, estimate)
+    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, last.levels(seen[-1].phi))
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
-    errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown)
+    errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias))
     faded = _faded(last, estimate, errors)
     if last.mean_score is not None:
         return _moved(last, Estimated(estimate, errors, faded, back, columns), last.mean_score)

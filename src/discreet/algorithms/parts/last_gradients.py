@@ -136,7 +136,8 @@ class LastGradients:
             self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), curve)
         if curvature is not None:
             cut = cut_curvature(frame, phi, clip, kept, limits.longest)
-            self.response.see(*frame.see_curvature(curvature, self.response.below, cut), len(seen))
+            seen_here = frame.see_curvature(curvature, self.response.below, cut)
+            self.response.see(*seen_here, len(seen), replaces=not plan.curved)
         self.keeps = level_keeps(seen)
         way = seen[-1:] if alone else seen
         above = self._above(phi)
@@ -144,14 +145,17 @@ class LastGradients:
 
     def _above(self, phi: Floats) -> Floats:
         """The curvature that the kept levels add to that below the clip norm."""
+        levels = zip(self.keeps, self.levels(phi), strict=True)
+        return np.asarray(sum((keep * level for keep, level in levels), np.zeros((self.frame.size, self.frame.size))))
+
+    def levels(self, phi: Floats) -> list[Floats]:
+        """The curvature of each level."""
         frame, sizes = self.frame, self.limits.sizes
 
         def kept(clip: float) -> Floats:
             return kept_curvature(frame, phi, clip, sizes.kept(clip))
 
-        levels = zip(self.keeps, self.limits.bounds.levels, strict=True)
-        none = np.zeros((frame.size, frame.size))
-        return np.asarray(sum((keep * (kept(top) - kept(low)) for keep, (low, top) in levels), none))
+        return [kept(top) - kept(low) for low, top in self.limits.bounds.levels]
 
     def _meat(self, answer: Answer) -> Floats:
         """The covariance of scores as model and histogram let expect, corrected by the release."""

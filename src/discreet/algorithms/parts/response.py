@@ -34,6 +34,8 @@ _LEAST, _LEAST_SEEN, _LEAST_IN_STEPS = 0.25, 1e-3, 1.0
 _ROUGHLY = 1.5
 # Curvatures are certain up to this many standard deviations of their noise.
 _SURE = 2.0
+# Curvatures that differ by less than this part of them are the same up to rounding.
+_ROUNDING = 1e-9
 # Directions are surely not flat from this multiple of the least response on, which is half of how
 # far noise moves eigenvalues.
 _CLEARLY = 3.5
@@ -85,10 +87,17 @@ class Response:
             replace(one, curvature=carried_over(one.curvature, before, curve)) for one in self.curvatures
         ]
 
-    def see(self, below: Floats, seen: Seen, measurements: int) -> None:
+    def see(self, below: Floats, seen: Seen, measurements: int, *, replaces: bool = False) -> None:
         """Add a curvature that was released with the last of these measurements, and its
         combination with the expected one.
+
+        ``replaces``: where these differ, earlier releases, which are of all rows alike, give way:
+        where some rows have larger errors, the clip norm keeps fewer of them.
         """
+        if replaces:
+            self.curvatures = [
+                replace(one, curvature=_replaced(one.curvature, self.below, below)) for one in self.curvatures
+            ]
         self.below, self.released_at = below, measurements
         self.curvatures.append(seen)
 
@@ -155,6 +164,14 @@ class Response:
         seen = [*(one.beside(last) for one in earlier), last] if self.weighted else self.curvatures
         ways = self.likely if levels else self.likely[:1]
         return [one for way in ways for one in likely_inverses(way, self.below, seen, penalty, self.typical)]
+
+
+def _replaced(earlier: Floats, expected: Floats, seen: Floats) -> Floats:
+    """An earlier curvature, with what a later one shows to differ clearly from the expected."""
+    values, vectors = np.linalg.eigh(seen - expected)
+    clear = vectors[:, np.abs(values) > _ROUNDING * float(np.trace(seen))]
+    other = np.einsum("ij,ik,kj->j", clear, seen - earlier, clear)
+    return np.asarray(earlier + (clear * other) @ clear.T)
 
 
 def _hidden(response: Floats, curve: Floats, least: float) -> Floats:

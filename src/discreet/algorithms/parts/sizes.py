@@ -124,6 +124,10 @@ class Sizes:
         """
         return float(self.shares @ np.maximum(_MIDDLES - clip / self.unit, 0.0)) * self.unit
 
+    def hidden_beyond(self, clip: float) -> float:
+        """The same, with rows that noise may hide at up to twice the top."""
+        return self.beyond(clip) + self.unseen * max(2 * self.top - clip, 0.0)
+
     def risk(self, clip: float, noise_per_clip: float, variance: float, rows: float) -> float:
         """The predicted variance of a coordinate of the estimate, times the squared curvature.
 
@@ -157,7 +161,7 @@ class Sizes:
         What lies beyond may all be on one side, and rows that noise hides twice as far as the top.
         """
         clips = self.top * _WIDE
-        bias = [self.beyond(clip) + self.unseen * max(2 * self.top - clip, 0.0) for clip in clips]
+        bias = [self.hidden_beyond(clip) for clip in clips]
         return float(clips[int(np.argmin((noise_per_clip * clips) ** 2 + np.square(bias)))])
 
     def score_variance_ratio(self, clip: float) -> float:
