@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from discreet import GammaRegressor, GeneralizedLinearRegressor, LogisticRegression, PoissonRegressor
+from discreet import (
+    GammaRegressor,
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+)
 
 BOUNDS = {"normal": (-4, 4), "t3": (-20, 20), "skewed": (0, 50), "rare": (0, 1)}
 LINKS = {"logit": "Logit", "probit": "Probit", "cloglog": "CLogLog"}
@@ -86,3 +92,22 @@ def test_counts_and_amounts_have_the_estimates_of_a_plain_fit_where_few_rows_mat
     )
     assert off < 0.02
     assert ratios == pytest.approx(np.ones(5), abs=0.05)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("epsilon", [1e3, 1e6])
+def test_levels_with_few_rows_leave_the_standard_errors_of_other_slopes_as_they_are(epsilon):
+    """They halved them: the clipped rows of such levels count little in a second moment of rows,
+    and its scale was taken for that of the curvature.
+    """
+    rng = np.random.default_rng(5)
+    n = 20_000
+    level, x = rng.choice(3, n, p=[0.999, 0.0005, 0.0005]), rng.normal(size=n)
+    rows = np.column_stack([level == 1, level == 2, x]).astype(np.float64)
+    y = np.clip(1 + 0.5 * x + rng.normal(size=n), -6, 8)
+    bounds = ([0, 0, -4], [1, 1, 4])
+    fit = LinearRegression(epsilon=epsilon, delta=1e-6, bounds_X=bounds, bounds_y=(-6, 8)).fit(rows, y).results_
+    assert np.ravel(fit.bse)[[0, 3]] * np.sqrt(n) == pytest.approx([1.0, 1.0], abs=0.1)
+    if epsilon == 1e6:
+        few = np.sqrt(np.bincount(level)[1:])
+        assert np.ravel(fit.bse)[1:3] * few == pytest.approx([1.0, 1.0], abs=0.5)

@@ -287,7 +287,7 @@ def test_the_moment_of_rows_is_not_believed_against_a_curvature_where_rows_have_
 
 
 def test_a_curvature_that_fell_between_points_is_remembered():
-    response = Response.foreseen(np.eye(2), Seen(np.eye(2), 0.01), weighted=True)
+    response = Response.foreseen(np.eye(2), Seen(np.eye(2), 0.01))
     response.see(np.diag([1.0, 3.0]), Seen(np.diag([1.0, 3.0]), 0.1), 1)
     response.see(np.eye(2), Seen(np.eye(2), 0.1), 2)
     assert response.steepest(np.eye(2)) == pytest.approx(np.diag([1.0, 2.8]))

@@ -131,7 +131,7 @@ class LastGradients:
         curve = kept_curvature(frame, phi, clip, kept)
         if len(seen) == 1:
             moment = None if white is None else frame.whitening_moment(white, phi)
-            self.response = Response.foreseen(curve, moment, self.rough, plan.curved and plan.predictors == 1)
+            self.response = Response.foreseen(curve, moment, self.rough)
         else:
             self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), curve)
         if curvature is not None:

@@ -54,8 +54,6 @@ class Response:
     # Whether flat directions may be much steeper than they seem, because only a part of the
     # curvature was released.
     rough: bool = False
-    # Whether rows have weights, because the link is curved.
-    weighted: bool = False
     # The number of measurements when a curvature was last released.
     released_at: int = 0
     full: Floats = field(init=False)
@@ -70,15 +68,15 @@ class Response:
     hidden: Floats = field(init=False)
 
     @classmethod
-    def foreseen(cls, below: Floats, moment: Seen | None, rough: bool = False, weighted: bool = False) -> Response:
+    def foreseen(cls, below: Floats, moment: Seen | None, rough: bool = False) -> Response:
         """Before any curvature is released; the second moment from whitening
         gives it up to a factor.
         """
         if moment is None:
-            return cls(below, [], rough, weighted)
+            return cls(below, [], rough)
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
-        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, weighted)
+        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough)
 
     def move(self, before: Floats, curve: Floats) -> None:
         """Move to another point, with another foreseen curvature."""
@@ -156,12 +154,12 @@ class Response:
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
         """Inverses of possible responses, given all releases.
 
-        If rows have weights, the last curvature shows the error of the second moment of
-        rows, which ignores weights, and of earlier curvatures, if weights have changed
+        The last curvature shows the error of the second moment of rows, which ignores weights and
+        in which long rows are clipped, and of earlier curvatures, if weights have changed
         differently than foreseen.
         """
         *earlier, last = self.curvatures
-        seen = [*(one.beside(last) for one in earlier), last] if self.weighted else self.curvatures
+        seen = [*(one.beside(last) for one in earlier), last]
         ways = self.likely if levels else self.likely[:1]
         return [one for way in ways for one in likely_inverses(way, self.below, seen, penalty, self.typical)]
 
