@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.rows.cells import cells_at
 from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
+from discreet.rows.turn_loops import are_neighbours, turn_tile
 
 NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
 _TILE = 512
@@ -76,7 +77,10 @@ def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any
     whole, one = scale > 0.0, scale if scale > 0.0 else 1.0
     tile[0, :size] = one
     if stride != 1:
-        gather_tile(addresses, stride, start, size, tile)
+        if are_neighbours(addresses):
+            turn_tile(addresses, stride, start, size, tile)
+        else:
+            gather_tile(addresses, stride, start, size, tile)
     for column in range(len(addresses)):
         low, high, centre = scaling[0, column], scaling[1, column], scaling[2, column]
         worth, missing = scaling[3, column], scaling[4, column] * one
