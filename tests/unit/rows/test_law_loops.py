@@ -180,3 +180,25 @@ def test_weighted_rows_and_exposures_take_the_steps():
         assert sums(asked, block, None) == with_weights != without
     finally:
         kernels._kernels = before
+
+
+def test_a_mean_score_is_summed_in_the_loop_of_its_gradient(loops, monkeypatch):
+    """The sum of weights of rows of length one has the same predictor, but clip limits of its own."""
+    linear, calls = maps()[1], []
+    gradient, *others = queries("poisson", linear)[1:]
+    alone = LinearMap(np.vstack([linear.matrix[0], np.eye(1, WIDTH + 1)]))
+    mean = GradientSum(alone, gradient.labels, gradient.rule, 2.0, 1.0, "mean score")
+    asked, (by_rows, by_columns) = [gradient, mean, *others], blocks("poisson", 100, "drop")
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    expected = sums(asked, by_rows, None)
+    loops()
+    chosen = kernels._kernels
+
+    def noting(*given):
+        calls.append(given)
+        return chosen.law_pass(*given)
+
+    monkeypatch.setattr(kernels, "_kernels", SimpleNamespace(**{**vars(chosen), "law_pass": noting}))
+    assert sums(asked, by_rows, None) == expected
+    assert sums(asked, by_columns, None) == expected
+    assert len(calls) == 4  # two for each block: MappedMoment has a map without a predictor
