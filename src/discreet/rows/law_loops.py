@@ -48,21 +48,21 @@ def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size
     if not whole:
         silent_line(tile, size)
     outputs = len(matrix)
-    fours = outputs // 4 * 4
+    ones = outputs % 4  # first: a predictor and a constant have other spans than coordinates
     for i in range(len(norms)):
         norms[i] = 0.0
-    for output in range(0, fours, 4):
+    for output in range(ones):
+        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
+        if output >= skipped:
+            add_squares(z[output, :size], norms)
+    for output in range(ones, outputs, 4):
         lines = z[output : output + 4]
         mapped_four(matrix, output, spans[output, 0], spans[output, 1], tile, size, lines)
         if output >= skipped:
             add_four_squares(lines, norms)
         else:
-            for line in range(skipped, 4):
+            for line in range(skipped - output, 4):
                 add_squares(lines[line, :size], norms)
-    for output in range(fours, outputs):
-        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
-        if output >= skipped:
-            add_squares(z[output, :size], norms)
     for i in range(len(norms)):
         norms[i] = np.sqrt(norms[i])
 
