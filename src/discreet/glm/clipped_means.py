@@ -18,6 +18,25 @@ def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
     """E max(-low, min(high, Y - mean)) for a Poisson count Y; uses E[(Y - mean)
     1{Y <= j}] = -mean P(Y = j).
     """
+    _, _, under_top, at_top, under_bottom, at_bottom = _poisson_ends(mean, low, high)
+    inner = mean * (at_bottom - at_top)
+    return np.asarray(inner + high * (1.0 - under_top) - low * under_bottom)
+
+
+def poisson_clipped_rise(mean: Floats, low: Floats, high: Floats) -> Floats:
+    """The derivative in the mean of E max(lower, min(upper, Y)), whose limits mean - low and mean +
+    high stay: by E g(Y)' = E[g(Y + 1) - g(Y)], the chance that one more count counts, with a part
+    of one where it passes a limit.
+    """
+    top, bottom, under_top, at_top, under_bottom, at_bottom = _poisson_ends(mean, low, high)
+    above = under_top - (top + 1.0 - (mean + high)) * at_top
+    return np.asarray(above - (under_bottom - (bottom + 1.0 - (mean - low)) * at_bottom))
+
+
+def _poisson_ends(mean: Floats, low: Floats, high: Floats) -> tuple[Floats, ...]:
+    """The largest counts up to mean + high and below mean - low, and of both the chances of no more
+    than that and of that.
+    """
     top, bottom = np.floor(mean + high), np.ceil(mean - low) - 1
     few = top <= _FEW_COUNTS
     under_top, at_top = np.zeros_like(mean), np.zeros_like(mean)
@@ -26,8 +45,7 @@ def poisson_clipped(mean: Floats, low: Floats, high: Floats) -> Floats:
         if np.any(rows):
             under_top[rows], at_top[rows] = law(mean[rows], top[rows])
             under_bottom[rows], at_bottom[rows] = law(mean[rows], bottom[rows])
-    inner = mean * (at_bottom - at_top)
-    return np.asarray(inner + high * (1.0 - under_top) - low * under_bottom)
+    return top, bottom, under_top, at_top, under_bottom, at_bottom
 
 
 def _small_counts(mean: Floats, count: Floats) -> tuple[Floats, Floats]:

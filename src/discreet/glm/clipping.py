@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link
@@ -100,17 +101,31 @@ class ClippedScore:
         """E max(-low, min(high, Y - centre)) for labels of this mean; the formula is
         used only where it matters.
         """
-        shift = mean - centre
-        spread = np.sqrt(self.dispersion * self.family.variance(mean))
-        far = _NEVER_REACHED * (1 + spread)
-        cut = (high - shift < far) | (low + shift < np.minimum(mean, far))
-        result = shift.copy()
+        shift, result = mean - centre, mean - centre
+        cut, lower, upper = self._where_cut(mean, low + shift, high - shift)
         if np.any(cut):
-            lower, upper = (low + shift)[cut], (high - shift)[cut]
             part = self.family.expected_clip(mean[cut], lower, upper, self.dispersion)
             assert part is not None  # the caller has checked
             result[cut] += part
         return result
+
+    def clipped_rise(self, mean: Floats, centre: Floats, low: Floats, high: Floats) -> Floats:
+        """The derivative of ``clipped_mean`` in the mean."""
+        shift, result = mean - centre, np.ones_like(mean)
+        cut, lower, upper = self._where_cut(mean, low + shift, high - shift)
+        part = self.family.clipped_rise(mean[cut], lower, upper)
+        if part is None:
+            step = _STEP * mean
+            rise = self.clipped_mean(mean + step, centre, low, high) - self.clipped_mean(mean - step, centre, low, high)
+            return rise / (2 * step)
+        result[cut] = part
+        return result
+
+    def _where_cut(self, mean: Floats, lower: Floats, upper: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        """Where limits so far below and above the mean are reached, and these limits there."""
+        far = _NEVER_REACHED * (1 + np.sqrt(self.dispersion * self.family.variance(mean)))
+        cut = (upper < far) | (lower < np.minimum(mean, far))
+        return cut, lower[cut], upper[cut]
 
     def _mean_and_gain(self, eta: Floats) -> tuple[Floats, Floats]:
         """Means within limits, and gains that do not vanish far beyond the largest label."""
@@ -159,6 +174,5 @@ class ClippedRows:
         # At the true model E score = 0 for every eta, so this is the slope of the
         # clipped label's mean in eta.
         mean, gain, centre, low, high, _ = self._expected
-        step = _STEP * mean
-        rise = law.clipped_mean(mean + step, centre, low, high) - law.clipped_mean(mean - step, centre, low, high)
-        return np.asarray(np.clip(gain * law.link.slope(self.eta) * rise / (2 * step), 0.0, weight))
+        rise = law.clipped_rise(mean, centre, low, high)
+        return np.asarray(np.clip(gain * law.link.slope(self.eta) * rise, 0.0, weight))

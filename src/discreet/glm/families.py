@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from discreet.errors import DomainError
-from discreet.glm.clipped_means import gamma_capped_square, gamma_clipped, negative_binomial_clipped, poisson_clipped
+from discreet.glm.clipped_means import (
+    gamma_capped_square,
+    gamma_clipped,
+    negative_binomial_clipped,
+    poisson_clipped,
+    poisson_clipped_rise,
+)
 from discreet.glm.family_base import Family
 from discreet.glm.link_base import Floats, Link, floats, product
 from discreet.glm.links import Identity, Log, Logit, NegativeInverse
@@ -188,6 +194,9 @@ class Poisson(_Positive):
 
     def expected_clip(self, mean: Floats, low: Floats, high: Floats, dispersion: float) -> Floats:
         return poisson_clipped(mean, low, high)
+
+    def clipped_rise(self, mean: Floats, low: Floats, high: Floats) -> Floats:
+        return poisson_clipped_rise(mean, low, high)
 
 
 class Gamma(_Positive):

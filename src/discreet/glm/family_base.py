@@ -159,6 +159,12 @@ class Family(ABC):
         """
         return None
 
+    def clipped_rise(self, mean: Floats, low: Floats, high: Floats) -> Floats | None:
+        """The derivative in the mean of E max(lower, min(upper, Y)), whose limits mean - low and
+        mean + high stay; None if it has no formula.
+        """
+        return None
+
     def squared_residual(self, y: ArrayLike, eta: ArrayLike, link: Link) -> Floats:
         """(y - mean)^2 / variance, whose mean is the dispersion; finite also
         where the slope vanishes.

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.rows.cells import cells_at
 from discreet.rows.kernel_loops import aligned, digit_sums, weight_digits
+from discreet.rows.turn_loops import are_neighbours, turn_tile
 
 NAMES = ("encode_cells", "map_cells", "sum_cells", "product_digest")
 _TILE = 512
@@ -76,7 +77,10 @@ def encode_tile(addresses: Any, stride: int, start: int, size: int, scaling: Any
     whole, one = scale > 0.0, scale if scale > 0.0 else 1.0
     tile[0, :size] = one
     if stride != 1:
-        gather_tile(addresses, stride, start, size, tile)
+        if are_neighbours(addresses):
+            turn_tile(addresses, stride, start, size, tile)
+        else:
+            gather_tile(addresses, stride, start, size, tile)
     for column in range(len(addresses)):
         low, high, centre = scaling[0, column], scaling[1, column], scaling[2, column]
         worth, missing = scaling[3, column], scaling[4, column] * one
@@ -120,8 +124,12 @@ def silent_line(tile: Any, size: int) -> None:
     """Make the first line NaN where another one is: outputs that skip zeros of the matrix are then
     NaN as well.
     """
-    first = tile[0, :size]
-    for line in range(1, len(tile)):
+    first, fours = tile[0, :size], (len(tile) - 1) // 4 * 4 + 1
+    for line in range(1, fours, 4):
+        a, b, c, d = tile[line, :size], tile[line + 1, :size], tile[line + 2, :size], tile[line + 3, :size]
+        for i in range(len(first)):
+            first[i] += 0.0 * a[i] + 0.0 * b[i] + 0.0 * c[i] + 0.0 * d[i]
+    for line in range(fours, len(tile)):
         values = tile[line, :size]
         for i in range(len(first)):
             first[i] += 0.0 * values[i]
@@ -158,9 +166,11 @@ def mapped_four(matrix: Any, output: int, start: int, stop: int, tile: Any, size
 
 
 def spans_of_four(spans: Any) -> Any:
-    """Where any of four outputs has coefficients that are not 0, and where those beyond have."""
-    fours, joint = len(spans) // 4 * 4, spans.copy()
-    for output in range(0, fours, 4):
+    """Where any of four outputs has coefficients that are not 0, and where the first ones have, of
+    which there are fewer than four.
+    """
+    joint = spans.copy()
+    for output in range(len(spans) % 4, len(spans), 4):
         joint[output, 0], joint[output, 1] = spans[output : output + 4, 0].min(), spans[output : output + 4, 1].max()
     return joint
 

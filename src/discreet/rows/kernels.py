@@ -413,12 +413,14 @@ def _register_callees() -> None:
     import numba
     import numba.extending
 
-    from discreet.rows import exp_loops, fused_loops, law_loops, look_loops, poisson_loops
+    from discreet.rows import exp_loops, fused_loops, law_loops, look_loops, poisson_loops, turn_loops
 
     fused_loops.pointers(numba)
+    turn_loops.vector_code(numba)
     called = {name: _freedom(name) for name in kernel_loops.CALLED}
     for module, names in (
         (kernel_loops, called),
+        (turn_loops, turn_loops.CALLED),
         (fused_loops, fused_loops.CALLED),
         (exp_loops, exp_loops.CALLED),
         (poisson_loops, poisson_loops.CALLED),

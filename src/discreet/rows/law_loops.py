@@ -23,7 +23,7 @@ from discreet.rows.fused_loops import (
     spans_of_four,
 )
 from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
-from discreet.rows.poisson_loops import poisson_limits, poisson_slopes
+from discreet.rows.poisson_loops import LINE, WORK_LINES, poisson_limits, poisson_slopes
 
 NAMES = ("law_pass",)
 # Less than 512, whose squares float64 adds exactly; lines of 512 would share the same few places
@@ -48,21 +48,21 @@ def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size
     if not whole:
         silent_line(tile, size)
     outputs = len(matrix)
-    fours = outputs // 4 * 4
+    ones = outputs % 4  # first: a predictor and a constant have other spans than coordinates
     for i in range(len(norms)):
         norms[i] = 0.0
-    for output in range(0, fours, 4):
+    for output in range(ones):
+        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
+        if output >= skipped:
+            add_squares(z[output, :size], norms)
+    for output in range(ones, outputs, 4):
         lines = z[output : output + 4]
         mapped_four(matrix, output, spans[output, 0], spans[output, 1], tile, size, lines)
         if output >= skipped:
             add_four_squares(lines, norms)
         else:
-            for line in range(skipped, 4):
+            for line in range(skipped - output, 4):
                 add_squares(lines[line, :size], norms)
-    for output in range(fours, outputs):
-        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
-        if output >= skipped:
-            add_squares(z[output, :size], norms)
     for i in range(len(norms)):
         norms[i] = np.sqrt(norms[i])
 
@@ -131,7 +131,7 @@ def clipped_slope(law: Any, clip: float, length: Any, lines: Any, work: Any, out
     size, sizes, weight = len(out), lines[1, : len(out)], lines[2, : len(out)]
     if law[0] == 2.0 and law[3] > 0.0:
         limits_for(law, clip, length, lines, work)
-        poisson_slopes(law, lines[3, :size], lines[5:], work, out)
+        poisson_slopes(lines[3, :size], lines[5:], out)
         return
     for i in range(size):
         far = length[i] if not length[i] < 1e-100 else 1e-100
@@ -146,7 +146,7 @@ def clipped_slope(law: Any, clip: float, length: Any, lines: Any, work: Any, out
 def rule_line(law: Any, rule: Any, y: Any, length: Any, lines: Any, work: Any, out: Any) -> None:
     """What a rule of ``laws.py`` asks of each row."""
     what, first, second, size = rule[0], rule[1], rule[2], len(y)
-    score, sizes, weight, more = lines[0, :size], lines[1, :size], lines[2, :size], lines[13, :size]
+    score, sizes, weight, more = lines[0, :size], lines[1, :size], lines[2, :size], lines[15, :size]
     if what == 0.0:
         if second > 0.0:
             clipped_score(law, second, y, length, lines, work, more)
@@ -212,10 +212,9 @@ def law_pass(
     """
     outputs, inputs = matrix.shape
     tile, z, placed = aligned(inputs, _TILE), aligned(outputs, _TILE), aligned(squares.shape[2], _TILE)
-    rows, lines, digits = aligned(5, _TILE), aligned(14, _TILE), aligned(3, _TILE)
-    # Below four lines a table of chances of counts, as poisson_loops.py has them.
-    work = aligned(4 + (2 * (int(law[2]) + 2) if law[0] == 2.0 else 0), _TILE)
-    tile[:], none = 0.0, rows[4, :0]
+    rows, lines, digits = aligned(6, _TILE), aligned(16, _TILE), aligned(3, _TILE)
+    work = aligned(WORK_LINES, LINE)
+    tile[:], rows[5], none = 0.0, 1.0, rows[4, :0]
     totals = np.zeros((len(gradients), 3, inputs))
     whole, spans = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs, spans_of_four(spans)
     all_used, summed = used.all(), 0
@@ -254,6 +253,8 @@ def law_pass(
         summed += size
         for number in range(len(gradients)):
             rule = gradients[number]
+            if rule[7] > 0.0:  # rows of length one have limits of their own
+                length, lines[4, 0] = rows[5, :size], -1.0
             rule_line(law, rule, y, length, lines, work, weight)
             for i in range(0 if all_used else size):
                 weight[i] = weight[i] if some[i] else 0.0

@@ -34,7 +34,8 @@ class _Group:
     second of ``Rule``) and
     - of a weighted moment its clip norm and grid; of a ``MappedMoment`` in the place of all these
       three zeros, the fields of ``shrunk_rows``, its bound and its grid;
-    - of a gradient how its weights are put on the grid (``mapped_rule``).
+    - of a gradient how its weights are put on the grid (``mapped_rule``), and whether it is a sum
+      of weights, as of rows of length one: its map has the same predictor, and the constant alone.
     """
 
     map: LinearMap
@@ -76,13 +77,27 @@ def law_parts(queries: Sequence[Query], block: Block, used: NDArray[np.bool_] | 
 def _groups(queries: tuple[tuple[int, _Fused], ...]) -> list[_Group]:
     """Found once for all blocks of a pass; each query comes with its position."""
     groups: dict[Hashable, dict[int, _Fused]] = {}
-    for number, query in queries:
-        if (key := _key(query)) is not None:
-            groups.setdefault(key, {})[number] = query
+    for number, query in sorted(queries, key=lambda one: _sums_weights(one[1])):
+        if (own := _key(query)) is None:
+            continue
+        shared = (key for key, group in groups.items() if _sums_weights(query) and _shares_predictor(query, group))
+        groups.setdefault(next(shared, own), {})[number] = query
     return [_group(group) for group in groups.values()]
 
 
-def _key(query: _Fused) -> Hashable | None:
+def _sums_weights(query: _Fused) -> bool:
+    """Whether all rows have the length one."""
+    return isinstance(query, GradientSum) and query.map.is_constant
+
+
+def _shares_predictor(query: _Fused, group: dict[int, _Fused]) -> bool:
+    """Whether weights of a query follow from what a loop computes for a group anyway."""
+    other, key = next(iter(group.values())), _key(query)
+    same = query.map.predictor_key == other.map.predictor_key and _key(other)[1:] == key[1:]  # type: ignore[index]
+    return same and not isinstance(other, MappedMoment)
+
+
+def _key(query: _Fused) -> tuple[Hashable, ...] | None:
     """What queries of one loop have in common; None for a query that loops do not answer."""
     if isinstance(query, _Moment) and grid_bits(query.shape[0]) != HALF_BITS:
         return None
@@ -97,7 +112,9 @@ def _key(query: _Fused) -> Hashable | None:
 def _group(queries: dict[int, _Fused]) -> _Group:
     moments = {n: _moment(query) for n, query in queries.items() if isinstance(query, _Moment)}
     gradients = {
-        n: [*_rule(query.rule), *mapped_rule(query)] for n, query in queries.items() if isinstance(query, GradientSum)
+        n: [*_rule(query.rule), *mapped_rule(query), float(_sums_weights(query))]
+        for n, query in queries.items()
+        if isinstance(query, GradientSum)
     }
     asked = {n: _rule(query.rule) for n, query in queries.items() if isinstance(query, _Asked)}
     first = next(iter(queries.values()))

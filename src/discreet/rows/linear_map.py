@@ -170,6 +170,16 @@ class LinearMap:
         return self._whole[0].tobytes() + self._whole[1].tobytes()
 
     @cached_property
+    def predictor_key(self) -> bytes:
+        """Everything that the first output depends on, except the rows."""
+        return self._whole[0][:1].tobytes() + self._whole[1][:1].tobytes()
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether there is one output besides the first, which is 1 in every complete row."""
+        return self.outputs == 2 and bool(np.all(self.rounded[1] == np.eye(1, self.matrix.shape[1])[0]))
+
+    @cached_property
     def _length_key(self) -> bytes:
         """Everything that norms depend on, except the rows."""
         return self._whole[0][1:].tobytes() + self._whole[1][1:].tobytes()

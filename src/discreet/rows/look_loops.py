@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.rows.fused_loops import add_squares, encode_tile
+from discreet.rows.fused_loops import add_four_squares, add_squares, encode_tile
 from discreet.rows.kernel_loops import aligned, sum_placed
 
 NAMES = ("look_pass",)
@@ -76,7 +76,9 @@ def look_pass(
         size = min(_TILE, len(labels) - start)
         y, some, lengths = labels[start : start + size], used[start : start + size], norms[start : start + size]
         encode_tile(addresses, stride, start, size, scaling, 0.0, tile[3:])
-        for column in range(columns):
+        for column in range(0, columns // 4 * 4, 4):
+            add_four_squares(tile[column + 4 : column + 8], lengths)
+        for column in range(columns // 4 * 4, columns):
             add_squares(tile[column + 4, :size], lengths)
         for i in range(size):
             lengths[i] = np.sqrt(lengths[i])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from discreet.glm import Bernoulli, ClippedScore, Gamma, Gaussian, Poisson, family, fit_plain, link
-from discreet.glm.clipped_means import gamma_clipped, poisson_clipped
+from discreet.glm.clipped_means import gamma_clipped, poisson_clipped, poisson_clipped_rise
 from discreet.glm.families import FAMILIES
 
 BOUNDS = st.floats(0.01, 30)
@@ -34,6 +34,17 @@ def test_the_mean_of_a_cut_count_is_the_sum_over_its_mass(mean, low, width):
     got = poisson_clipped(np.array([mean]), np.array([low]), np.array([high]))[0]
     expected = expectation_of_counts(lambda y: np.clip(y - mean, -low, high), mean)
     assert got == pytest.approx(expected, rel=1e-9, abs=1e-9 * (1 + mean + abs(low) + abs(high)))
+
+
+@given(st.floats(1e-3, 200), st.floats(-20, 60), st.floats(0, 100))
+@settings(max_examples=200, deadline=None)
+def test_one_more_expected_count_moves_the_mean_of_a_cut_one_by_the_chance_that_it_counts(mean, low, width):
+    high = width - low
+    got = poisson_clipped_rise(np.array([mean]), np.array([low]), np.array([high]))[0]
+    expected = expectation_of_counts(
+        lambda y: np.clip(y + 1, mean - low, mean + high) - np.clip(y, mean - low, mean + high), mean
+    )
+    assert got == pytest.approx(expected, abs=1e-9)
 
 
 @given(st.floats(0.2, 50), st.floats(-2, 1), st.floats(0, 6))

@@ -180,3 +180,37 @@ def test_weighted_rows_and_exposures_take_the_steps():
         assert sums(asked, block, None) == with_weights != without
     finally:
         kernels._kernels = before
+
+
+def test_a_mean_score_is_summed_in_the_loop_of_its_gradient(loops, monkeypatch):
+    """The sum of weights of rows of length one has the same predictor, but clip limits of its own."""
+    linear, calls = maps()[1], []
+    gradient, *others = queries("poisson", linear)[1:]
+    alone = LinearMap(np.vstack([linear.matrix[0], np.eye(1, WIDTH + 1)]))
+    mean = GradientSum(alone, gradient.labels, gradient.rule, 2.0, 1.0, "mean score")
+    asked, (by_rows, by_columns) = [gradient, mean, *others], blocks("poisson", 100, "drop")
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    expected = sums(asked, by_rows, None)
+    loops()
+    chosen = kernels._kernels
+
+    def noting(*given):
+        calls.append(given)
+        return chosen.law_pass(*given)
+
+    monkeypatch.setattr(kernels, "_kernels", SimpleNamespace(**{**vars(chosen), "law_pass": noting}))
+    assert sums(asked, by_rows, None) == expected
+    assert sums(asked, by_columns, None) == expected
+    assert len(calls) == 4  # two for each block: MappedMoment has a map without a predictor
+
+
+def test_columns_beside_others_are_read_where_they_lie(loops, monkeypatch):
+    """Eight neighbouring cells of eight rows are turned at a time; rows are further apart here."""
+    rng = np.random.default_rng(2)
+    wide, y = rng.uniform(-1.5, 1.5, (1003, WIDTH + 8)), rng.uniform(-3, 3, 1003)
+    code = Encoder(Domain(tuple(Numeric(f"x{i}", -1.0, 1.0) for i in range(WIDTH))), Numeric("y", -3.0, 3.0))
+    asked = queries("gaussian", maps()[0])
+    monkeypatch.setattr(kernels, "_kernels", kernels._NUMPY)
+    expected = sums(asked, code.encode(wide[:, 3 : 3 + WIDTH].copy(), y), None)
+    loops()
+    assert sums(asked, code.encode(wide[:, 3 : 3 + WIDTH], y), None) == expected

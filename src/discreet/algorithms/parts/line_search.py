@@ -29,7 +29,7 @@ _BELOW, _ABOVE = 4.0, 6.0
 _MARGIN = 1.0
 # Beyond this many, the profile contradicts a guess.
 _SURE = 2.0
-_LONGEST, _HALVINGS = 10.0, 50
+_LONGEST, _HALVINGS = 10.0, 30
 
 
 def profile(frame: Frame, phi: Floats, label: LabelScale) -> LabelProfile:
