@@ -22,7 +22,7 @@ from discreet import Public
 from discreet.domain.encoding import Encoder
 from discreet.engines import Arrays, Layout, MemoryEngine
 from discreet.errors import PrivacyLeakWarning
-from discreet.estimators import base, glm_base, linear
+from discreet.estimators import base, solved
 from discreet.estimators.public_guess import public_guess
 
 SEED = 1
@@ -82,8 +82,7 @@ class EncodedOnce:
         """In this context every fit uses the private rows of this split, with one thread each."""
         with (
             patch.object(base, "open_engine", self._engine),
-            patch.object(linear, "public_guess", self._public_guess),
-            patch.object(glm_base, "public_guess", self._public_guess),
+            patch.object(solved, "public_guess", self._public_guess),
         ):
             yield
 

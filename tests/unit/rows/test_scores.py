@@ -104,7 +104,6 @@ def elementwise(one: Family, other: Link):
     return {
         "mean": lambda y, eta, bound: other.mean(eta),
         "slope": lambda y, eta, bound: other.slope(eta),
-        "curvature": lambda y, eta, bound: other.curvature(eta),
         "relative slope": lambda y, eta, bound: other.relative_slope(eta),
         "variance": lambda y, eta, bound: one.variance(other.mean(eta)),
         "gain": lambda y, eta, bound: one.gain(eta, other),
