@@ -76,7 +76,11 @@ def test_without_columns_none_is_asked_about():
     plan = Plan(Budget.from_mu(1.0, 1e-6), 1, False, True, False, False, False)
     assert columns_question(0, plan) == []
     others = [Answer(np.ones((1, 1)), 1.0)]
-    columns, left = Columns.read(0, Scaling(10.0, np.zeros(0), 1.0, 0.0, 1.0), others)
+    columns, left = Columns.read(
+        GlmModel(family("gaussian"), link("identity"), Labels(0.0, 1.0), np.zeros(0)),
+        Scaling(10.0, np.zeros(0), 1.0, 0.0, 1.0),
+        others,
+    )
     assert columns.spread_out.shape == (0,)
     assert columns.rare is None
     assert left == others
@@ -89,7 +93,11 @@ def test_a_wide_column_is_seen_to_be_wide_and_one_in_a_single_place_is_not():
     counts[0] = 1000 / query.cells
     counts[1, query.cells // 2] = 1000
     scaling = Scaling(1000.0, np.zeros(2), 1.0, 0.0, 1.0, seen_count=1000.0)
-    columns, left = Columns.read(2, scaling, [Answer(counts.reshape(-1, 1), 10.0)])
+    columns, left = Columns.read(
+        GlmModel(family("gaussian"), link("identity"), Labels(0.0, 1.0), np.zeros(2)),
+        scaling,
+        [Answer(counts.reshape(-1, 1), 10.0)],
+    )
     assert columns.spread_out[0] > 50
     assert columns.spread_out[1] == 0
     assert left == []
