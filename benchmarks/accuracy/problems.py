@@ -45,8 +45,7 @@ class Problem:
 
 
 def family_of(name: str) -> str:
-    known = real_sets.REAL_SETS.get(name) or synthetic_sets.SYNTHETIC_SETS[name]
-    return known.family
+    return (real_sets.REAL_SETS | real_sets.SET_ASIDE | synthetic_sets.SYNTHETIC_SETS)[name].family
 
 
 def public_rows_of(name: str) -> int:
@@ -79,8 +78,8 @@ def size_of(name: str) -> Size:
 
 def problem(name: str, split: int) -> Problem:
     """Split number ``split``: another permutation of a real set, fresh rows of a synthetic one."""
-    if name in real_sets.REAL_SETS:
-        real = real_sets.REAL_SETS[name]
+    if name not in synthetic_sets.SYNTHETIC_SETS:
+        real = real_sets.real_set(name)
         frame, y = real_sets.load(name)
         exposure, n_test = None, round(TEST_SHARE * len(y))
         domain, n_public, bounds_y = real_sets.domain_of(real.columns), real.public_rows, real.bounds_y

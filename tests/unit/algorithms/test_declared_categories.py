@@ -13,14 +13,16 @@ import statsmodels.api as sm
 
 from discreet import Categorical, Domain, LinearRegression, Numeric
 from discreet.algorithms.parts.foresight import Foresight
+from discreet.algorithms.parts.frame import Frame
+from discreet.algorithms.parts.rare_rows import cut_curvature, kept_curvature
 from discreet.algorithms.parts.start import _rare_groups
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.algorithms.steps.levels import Category
+from discreet.algorithms.steps.levels import Category, categories
 from discreet.algorithms.steps.rare import RareColumns
 from discreet.algorithms.steps.whitening import LabelScale
 from discreet.domain import Encoder, FormulaEncoder
-from discreet.glm import Gamma, Log
+from discreet.glm import Gamma, Log, family, link
 from discreet.rows import Labels
 
 SHARES = np.array([0.5, 0.3, 0.15, 0.04, 0.01])
@@ -157,3 +159,24 @@ def test_slopes_have_wide_intervals_where_noise_hides_the_reference_level():
     errors, widths = fitted(5, epsilon=1.0, n=4_000, shares=shares)
     assert np.all(np.abs(errors[3:8]) < 2 * widths[3:8])
     assert np.all(widths[3:8] > 3)
+
+
+def test_rows_of_many_levels_do_not_empty_a_direction_together():
+    """Where other columns stretch a direction that many rare levels share, the foreseen curvature
+    along it was negative, and predictions of good estimates were shrunk to the constant model.
+    """
+    random, levels = np.random.default_rng(0), 40
+    means = np.concatenate([[0.5, 0.3], np.zeros(levels - 3)]) + 0.01 * random.normal(size=levels - 1)
+    declared, none = categories([(0, levels - 1)], means, 0.01), np.zeros(levels - 1, dtype=bool)
+    shared = np.full(levels - 1, 1 / math.sqrt(levels - 1))
+    matrix = np.eye(levels)
+    matrix[1:, 1:] = (np.eye(levels - 1) + 3 * np.outer(shared, shared)) @ declared[0].root(True)
+    matrix[1:, 0] = -matrix[1:, 1:] @ declared[0].mean
+    model = GlmModel(family("bernoulli"), link("logit"), Labels(0.5, 0.5), np.zeros(levels - 1))
+    rare, seen = RareColumns(none, none, means, declared), Foresight(model, True)
+    frame = Frame(None, model, Coordinates(matrix), seen, 15_000.0, 1.0, rare=rare)  # type: ignore[arg-type]
+    phi, clip = np.zeros(levels), 0.25 * frame.root_size
+    kept = kept_curvature(frame, phi, clip, 0.6)
+    left = kept - cut_curvature(frame, phi, clip, 0.6, 1.4)
+    assert np.linalg.eigvalsh(kept)[0] > 0.1 * frame.weight(phi)
+    assert np.linalg.eigvalsh(left)[0] > 0.1 * frame.weight(phi)

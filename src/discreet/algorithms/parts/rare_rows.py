@@ -7,6 +7,7 @@ Typical rows tell nothing of them, but their length, share and predictor are kno
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.measure import Measurement
+from discreet.algorithms.parts.noisy_matrix import no_flatter
 from discreet.algorithms.parts.uncertain import Spread, fading_group
 from discreet.rows import Floats
 
@@ -40,17 +42,32 @@ class RareRows:
 
 def kept_curvature(frame: Frame, phi: Floats, clip: float, kept: float) -> Floats:
     """What a clip norm keeps of the foreseen curvature; ``kept``: of rows of typical length."""
-    curve = frame.foresight.curvature(phi)
-    return np.asarray(kept * (curve + sum(one.more * one.moment for one in _rare_rows(frame, phi, clip))))
+    curve, rows, weight = frame.foresight.curvature(phi), _rare_rows(frame, phi, clip), frame.weight(phi)
+    whole = curve + sum(one.more * one.moment for one in rows)
+    return np.asarray(kept * _no_less(whole, curve, [one.kept / weight for one in rows]))
 
 
 def cut_curvature(frame: Frame, phi: Floats, clip: float, kept: float, longest: float) -> Floats:
     """What a clip of rows removes from their directions in a released curvature; ``longest``: in
     squares of the typical length.
     """
-    typical, none = frame.weight(phi) * longest * frame.coordinates.size, np.zeros((frame.size, frame.size))
-    rows = _rare_rows(frame, phi, clip)
-    return np.asarray(kept * sum((one.kept * max(1 - typical / one.square, 0.0) * one.moment for one in rows), none))
+    typical, rows = frame.weight(phi) * longest * frame.coordinates.size, _rare_rows(frame, phi, clip)
+    whole, left = kept_curvature(frame, phi, clip, kept), [min(typical / one.square, 1.0) for one in rows]
+    both = zip(rows, left, strict=True)
+    none = np.zeros((frame.size, frame.size))
+    cut = kept * sum((one.kept * (1 - part) * one.moment for one, part in both), none)
+    return np.asarray(whole - _no_less(whole - cut, whole, left))
+
+
+def _no_less(matrix: Floats, whole: Floats, parts: Sequence[float]) -> Floats:
+    """A curvature of which rare rows lose all but these parts, each in its direction: in no
+    direction is less left.
+
+    Where other columns stretch a direction that many levels share, their losses would add up.
+    """
+    if len(parts) < 2 or not np.isfinite(matrix).all():  # extreme noise
+        return matrix
+    return no_flatter(matrix, whole, min(*parts, 1.0))
 
 
 def clipped_groups(last: Measurement, effect: float) -> Floats:
