@@ -103,7 +103,7 @@ def real_sets(rows: list[dict[str, str]]) -> Any:
         log_ticks(axes.xaxis)
         axes.set_xlabel("test loss, times that of a fit without privacy")
         axes.set_ylabel("data set, private rows")
-        key(figure, axes, columns=6)
+        key(figure, axes, columns=4)
     return figure
 
 

@@ -14,6 +14,8 @@ SETS = {
     "covertype": "Forest cover type",
     "skin": "Skin pixels",
     "susy": "SUSY particle events",
+    "superconductivity": "Superconductors",
+    "sgemm": "GPU run times",
     "claims": "Made-up claims, with exposure",
 }
 _SYNTHETIC = {"linear": "Made up, linear", "logistic": "Made up, logistic", "poisson": "Made up, Poisson"}
