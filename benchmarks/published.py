@@ -187,10 +187,10 @@ def main() -> None:
         print(lines[-1], flush=True)
     lines += [
         "",
-        "Capital punishment at 1e4: one of 17 states has 37 of 74 executions, and a curvature there that is ten",
-        "times a typical one. The clip of the curvature is a compromise between this row and noise, and at 1e4",
-        "standard errors rest on a noisy curvature of seven columns and 17 rows. Released at the optimum with",
-        "the whole budget, one gradient has noise of .02 published standard errors.",
+        "Capital punishment at 1e4: one of 17 states has 37 of 74 executions, and a curvature there that is",
+        "ten times a typical one. The clip of the curvature is a compromise between this row and noise, and",
+        "at 1e4 standard errors rest on a noisy curvature of seven columns and 17 rows. Released at the",
+        "optimum with the whole budget, one gradient has noise of .02 published standard errors.",
     ]
     if arguments.write:
         RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
