@@ -29,8 +29,6 @@ ALLOWED = {
     "audit/attacks.py:_family",
     "estimators/losses.py:chosen_family",
     "planning/fisher_bounds.py:family_information",
-    # The links of the device, which needs numpy alone, are records with a name.
-    "local/links.py:is_identity",
     # How a parameter is written: in a model file and in the audit's catalogue.
     "audit/catalogue.py:_spelt",
     "estimators/model_file.py:_parameters",

@@ -3,7 +3,7 @@
 from discreet.glm.clipping import ClippedRows, ClippedScore
 from discreet.glm.families import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, Tweedie, family
 from discreet.glm.family_base import Family
-from discreet.glm.link_base import CanonicalLink, Link
+from discreet.glm.link_base import CanonicalLink, Link, MeanFunction
 from discreet.glm.links import Cloglog, Identity, Log, Logit, NegativeInverse, Probit, Softplus, link
 from discreet.glm.loss_family import LossFamily
 from discreet.glm.losses import Loss, huber, negative_binomial_loss, smoothed_quantile
@@ -25,6 +25,7 @@ __all__ = [
     "Logit",
     "Loss",
     "LossFamily",
+    "MeanFunction",
     "NegativeBinomial",
     "NegativeInverse",
     "NoisyQuadratic",

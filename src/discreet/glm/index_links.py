@@ -12,6 +12,8 @@ from discreet.glm.links import Logit, Softplus
 
 # Larger predictors are clipped: no cubic model needs them, and their cubes are far from overflow.
 _FARTHEST_CUBE = 1e6
+# The same for squares; the mean is 0 or 1 long before.
+_FARTHEST_SQUARE = 1e100
 
 
 class _IndexLink(Link):
@@ -84,6 +86,31 @@ class Cubic(_IndexLink):
         # The slope decreases up to 0 and increases after it, unlike in every other link.
         bottom, top = self.check_interval(low, high)
         return np.maximum(self.slope(bottom), self.slope(top))
+
+
+class Boosting(_IndexLink):
+    """mean = 1/2 + q / 2 with q = sin(arctan(eta / 2)): a loss of boosting (NLDP, Theorem 17)."""
+
+    name = "boosting"
+    least_mean, greatest_mean = 0.0, 1.0
+    slope_peak = 0.0
+
+    def mean(self, eta: ArrayLike) -> Floats:
+        half = _half(eta)
+        return 0.5 + 0.5 * half / np.sqrt(1.0 + half * half)
+
+    def slope(self, eta: ArrayLike) -> Floats:
+        half = _half(eta)
+        return 0.25 / (1.0 + half * half) ** 1.5
+
+    def predictor(self, mean: ArrayLike) -> Floats:
+        # Means so near to 0 or 1 that their predictor has no digit left stop there.
+        part = np.clip(2.0 * floats(mean) - 1.0, -1.0 + 2.0**-53, 1.0 - 2.0**-53)
+        return np.asarray(2.0 * part / np.sqrt((1.0 - part) * (1.0 + part)))
+
+
+def _half(eta: ArrayLike) -> Floats:
+    return np.clip(floats(eta), -_FARTHEST_SQUARE, _FARTHEST_SQUARE) / 2.0
 
 
 def _near(eta: ArrayLike) -> Floats:

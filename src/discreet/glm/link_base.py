@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,22 @@ def product(left: Floats, right: Floats) -> Floats:
     """The elementwise product of finite arrays, saturated where it would overflow."""
     with np.errstate(over="ignore"):
         return floats(left * right)
+
+
+class MeanFunction(Protocol):
+    """A mean function of eta with its derivative, each elementwise; what local models need."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_identity(self) -> bool: ...
+
+    def mean(self, eta: Floats, /) -> Floats: ...
+
+    def slope(self, eta: Floats, /) -> Floats: ...
+
+    def __hash__(self) -> int: ...
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.glm import MeanFunction
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
 from discreet.local.design import Pooling, Reported, coefficient_map, collected_points, known_points, raw_map
 from discreet.local.known_design import KnownDesign
-from discreet.local.links import Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points, solve
 from discreet.local.results import LocalResult
@@ -166,7 +166,7 @@ def _fit_one(task: Task, collection: Collection, model: Model, evidence: Evidenc
     return _result(task, collection, model, evidence, coef, ridge)
 
 
-def report_response(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
+def report_response(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats, ridge: float = 0.0) -> Floats:
     """The derivative of coefficients u in the entries of the average report."""
     statistic, reported = task.statistic, evidence.reported
     inverse = _inverse_slopes(evidence.points, link, coef, ridge)
@@ -194,7 +194,7 @@ def _entry_root(task: Task) -> Floats:
     return np.where(rows == columns, 1.0, np.sqrt(2)) / root
 
 
-def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
+def moment_pull(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats) -> Floats:
     """The derivative of the expected E[w h mean(<u, z>)] in the collected svec(E[h h^T])."""
     points, pooling = evidence.points, evidence.pooling
     assert pooling is not None
@@ -214,25 +214,25 @@ def moment_pull(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Flo
     return matrix @ pooling.gain
 
 
-def scores(task: Task, points: Points, link: Link, coef: Floats) -> Floats:
+def scores(task: Task, points: Points, link: MeanFunction, coef: Floats) -> Floats:
     """Each row's contribution to the expected report."""
     return points.clipped * (link.mean(points.vectors @ coef) - task.target.centre)[:, np.newaxis]
 
 
-def _inverse_slopes(points: Points, link: Link, coef: Floats, ridge: float) -> Floats:
+def _inverse_slopes(points: Points, link: MeanFunction, coef: Floats, ridge: float) -> Floats:
     slopes = points.slopes(coef, link)
     square = slopes.T @ slopes + ridge * np.eye(len(slopes))
     return np.asarray(np.linalg.pinv(square, rcond=1e-12, hermitian=True) @ slopes.T)
 
 
-def estimate_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float = 0.0) -> Floats:
+def estimate_covariance(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats, ridge: float = 0.0) -> Floats:
     """The delta method's covariance: noise, sampling of records and sampling of public rows."""
     response = report_response(task, evidence, link, coef, ridge)
     covariance = response @ mean_covariance(task, evidence, link, coef) @ response.T
     return np.asarray(covariance + _public_covariance(task, evidence, link, coef, ridge))
 
 
-def _public_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats, ridge: float) -> Floats:
+def _public_covariance(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats, ridge: float) -> Floats:
     """The part of public rows in an estimate's covariance."""
     points, pooling = evidence.points, evidence.pooling
     if not points.public_rows:
@@ -247,7 +247,7 @@ def _public_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats,
     return np.asarray(inverse @ sampling @ inverse.T)
 
 
-def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) -> Floats:
+def mean_covariance(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats) -> Floats:
     """The covariance of the average report under these coefficients: noise and sampling of records.
 
     Labels count as -1 or 1 around their mean: exact for two-valued ones, and an upper bound for
@@ -256,7 +256,7 @@ def mean_covariance(task: Task, evidence: Evidence, link: Link, coef: Floats) ->
     return _covariances(task, evidence, link, coef)[0]
 
 
-def _covariances(task: Task, evidence: Evidence, link: Link, coef: Floats) -> tuple[Floats, Floats]:
+def _covariances(task: Task, evidence: Evidence, link: MeanFunction, coef: Floats) -> tuple[Floats, Floats]:
     """The covariance of the average report, and that of the average of what was randomized.
 
     A report's mean given its record is the record's statistic, so by the law of total covariance

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.glm import MeanFunction
 from discreet.local.collection import Collection
 from discreet.local.columns import Floats
 from discreet.local.design import Reported, coefficient_map, known_points, pilot_noise, raw_map, supposed_moment
 from discreet.local.estimate import Evidence, default_model, estimate_covariance, evidence_of, fit
 from discreet.local.known_design import KnownDesign
-from discreet.local.links import IDENTITY, Link
+from discreet.local.links import Link
 from discreet.local.models import Model, as_model
 from discreet.local.moment_equation import Points
 from discreet.local.results import LocalResult
@@ -156,7 +157,7 @@ def influence(task: Task, collection: Collection, model: str | Model | LocalResu
     return dict(zip(result.names, moves.tolist(), strict=True))
 
 
-def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Floats]:
+def _typical(task: Task, link: MeanFunction, n: int) -> tuple[Evidence, MeanFunction, Floats, Floats]:
     """The expected fit to n complete records under a model of typical strength with a
     linear link.
     """
@@ -177,7 +178,7 @@ def _typical(task: Task, link: Link, n: int) -> tuple[Evidence, Link, Floats, Fl
 
 
 @lru_cache(maxsize=32)
-def _points_and_slope(task: Task, link: Link) -> tuple[Points, float]:
+def _points_and_slope(task: Task, link: MeanFunction) -> tuple[Points, float]:
     nodes, weights = _normal_nodes()
     return known_points(task), float(weights @ link.slope(nodes))
 
@@ -189,10 +190,10 @@ def _normal_nodes() -> tuple[Floats, Floats]:
     return nodes, weights / weights.sum()
 
 
-def _straight(slope: float, centre: float) -> Link:
+def _straight(slope: float, centre: float) -> MeanFunction:
     """A linear link of this slope, which approximates a curved one on average."""
 
     def slopes(eta: Floats) -> Floats:
         return np.full_like(eta, slope)
 
-    return Link("typical", lambda eta: centre + slope * eta, slopes, IDENTITY.curvature)
+    return Link("typical", lambda eta: centre + slope * eta, slopes)

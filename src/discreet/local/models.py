@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from discreet.local.links import GLMS, LINKS, Link
+from discreet.glm import MeanFunction
+from discreet.local.links import GLMS, LINKS
 
 
 class Model(Protocol):
@@ -15,7 +16,7 @@ class Model(Protocol):
     def name(self) -> str: ...
 
     @property
-    def mean_function(self) -> Link: ...
+    def mean_function(self) -> MeanFunction: ...
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class LocalGLM:
         return self.family
 
     @property
-    def mean_function(self) -> Link:
+    def mean_function(self) -> MeanFunction:
         """The link that the family fixes."""
         return GLMS[self.family]
 
@@ -68,7 +69,7 @@ class LocalRegression:
     'cubic'
     """
 
-    link: str | Link = "sigmoid"
+    link: str | MeanFunction = "sigmoid"
 
     def __post_init__(self) -> None:
         if isinstance(self.link, str) and self.link not in LINKS:
@@ -77,10 +78,10 @@ class LocalRegression:
     @property
     def name(self) -> str:
         """The link's name."""
-        return self.mean_function.name
+        return self.link if isinstance(self.link, str) else self.link.name
 
     @property
-    def mean_function(self) -> Link:
+    def mean_function(self) -> MeanFunction:
         """The link."""
         return LINKS[self.link] if isinstance(self.link, str) else self.link
 

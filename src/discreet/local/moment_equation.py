@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import NoSolutionError
+from discreet.glm import MeanFunction
 from discreet.local.columns import Floats
-from discreet.local.links import Link
 
 _ITERATIONS = 200
 _TOLERANCE = 1e-9
@@ -50,11 +50,11 @@ class Points:
         weights = np.ones(len(self.vectors)) if self.weights is None else self.weights
         return (self.vectors.T * weights) @ self.vectors / len(self.vectors)
 
-    def expected(self, coef: Floats, link: Link, centre: float) -> Floats:
+    def expected(self, coef: Floats, link: MeanFunction, centre: float) -> Floats:
         """The average report, in label units, if these were the coefficients."""
         return self.weighted.T @ (link.mean(self.vectors @ coef) - centre)
 
-    def slopes(self, coef: Floats, link: Link) -> Floats:
+    def slopes(self, coef: Floats, link: MeanFunction) -> Floats:
         """The derivative of ``expected`` in the coefficients."""
         weight = link.slope(self.vectors @ coef)[:, np.newaxis]
         return self.weighted.T @ (weight * self.vectors)
@@ -82,7 +82,7 @@ def gaussian_points(moment: Floats, with_constant: bool, count: int = 8192) -> F
     return np.hstack([np.ones((len(drawn), 1)), mean + drawn @ _root(covariance)])
 
 
-def solve(points: Points, target: Floats, link: Link, centre: float, ridge: float = 0.0) -> Floats:
+def solve(points: Points, target: Floats, link: MeanFunction, centre: float, ridge: float = 0.0) -> Floats:
     """The coefficients whose expected report is ``target``.
 
     With a ridge, those that minimise the squared gap plus the ridge times their squared length.
@@ -105,7 +105,7 @@ def solve(points: Points, target: Floats, link: Link, centre: float, ridge: floa
     )
 
 
-def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
+def _starts(points: Points, target: Floats, link: MeanFunction) -> list[Floats]:
     """Starting points: zero, then both ways along the least-squares direction.
 
     The latter are for links that are flat at zero or decrease.
@@ -120,7 +120,7 @@ def _starts(points: Points, target: Floats, link: Link) -> list[Floats]:
 
 
 def _descend(
-    points: Points, target: Floats, link: Link, centre: float, coef: Floats, ridge: float, tolerance: float
+    points: Points, target: Floats, link: MeanFunction, centre: float, coef: Floats, ridge: float, tolerance: float
 ) -> tuple[Floats, float]:
     """Levenberg-Marquardt steps on |gap|^2 + ridge |coef|^2; returns the remaining gap too."""
     damping = 1e-3

@@ -10,16 +10,13 @@ import numpy as np
 
 from discreet.domain import Numeric
 from discreet.errors import DomainError
+from discreet.glm import MeanFunction
 from discreet.local.columns import Floats, encoded_columns
 from discreet.local.design import raw_map
-from discreet.local.links import Link
 from discreet.local.task import Task
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods, Results
 from discreet.rows import RowsUsed
-
-# Mean functions whose coefficients give odds or rate ratios, with the name of their link.
-_RESULT_LINKS = {"logistic": "logit", "sigmoid": "logit", "poisson": "log", "exponential": "log"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,7 @@ class LocalResult(NamedMethods, ReportMethods):
         How many reports there were.
     task : Task
         What they answered.
-    link : Link
+    link : MeanFunction
         The fitted mean function.
     usable : float
         The estimated share of reports from complete records.
@@ -90,7 +87,7 @@ class LocalResult(NamedMethods, ReportMethods):
     noise_covariance: Floats
     count: int
     task: Task
-    link: Link
+    link: MeanFunction
     usable: float
     usable_std: float
     assumption: str
@@ -101,7 +98,6 @@ class LocalResult(NamedMethods, ReportMethods):
         from discreet.local.guarantee import local_guarantee
 
         known = bool(np.isfinite(self.covariance).all())
-        link = _RESULT_LINKS.get(self.link.name, self.link.name)
         used = None
         if self.task.statistic.flagged:
             used = RowsUsed.seen(self.usable * self.count, self.usable_std * self.count, self.count)
@@ -119,7 +115,7 @@ class LocalResult(NamedMethods, ReportMethods):
             used=used,
             rows=self.count,
             family=self.model,
-            link=link,
+            link=self.link.name,
             model=f"local {self.model} model",
             delta=self.delta,
             trust="local",

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import NoSolutionError
+from discreet.glm import MeanFunction
 from discreet.local.columns import Floats
-from discreet.local.links import GLMS, Link
+from discreet.local.links import GLMS
 
 # Roots are searched up to this size, on a grid fine enough for every crossing of a smooth mean.
 _LARGEST_SCALE = 1e4
@@ -45,19 +46,19 @@ def glm_bounded(moments: NoisyMoments, public: Floats, family: str) -> Floats:
     return scaled_least_squares(moments, public, _mean_of(family))
 
 
-def regression_gaussian(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
+def regression_gaussian(moments: NoisyMoments, public: Floats, link: MeanFunction) -> Floats:
     """Coefficients of y = f(<x, w>) + noise, Gaussian design (NLDP, Algorithm 3)."""
     return scaled_least_squares(moments, public, link)
 
 
-def regression_bounded(moments: NoisyMoments, public: Floats, link: Link) -> Floats:
+def regression_bounded(moments: NoisyMoments, public: Floats, link: MeanFunction) -> Floats:
     """Coefficients of y = f(<x, w>) + noise, bounded design (NLDP, Algorithm 4, its Newton line
     corrected).
     """
     return scaled_least_squares(moments, public, link)
 
 
-def scaled_least_squares(moments: NoisyMoments, public: Floats, link: Link, *, pooled: bool = True) -> Floats:
+def scaled_least_squares(moments: NoisyMoments, public: Floats, link: MeanFunction, *, pooled: bool = True) -> Floats:
     """c w_ols, with the covariance pooled over private and public rows (after NLDP's Theorem 8).
 
     ``pooled`` is False where ``public`` holds points made from the same noisy moments, not rows.
@@ -76,7 +77,7 @@ def two_rounds(first: NoisyMoments, predictions: Callable[[Floats], Floats], fam
     return stein_scale(predictions(coef), _mean_of(family)) * coef
 
 
-def _mean_of(family: str) -> Link:
+def _mean_of(family: str) -> MeanFunction:
     if not isinstance(family, str) or family not in GLMS:
         raise ValueError(f"family must be one of {', '.join(GLMS)}, got {family!r}")
     return GLMS[family]
@@ -92,7 +93,7 @@ def least_squares(second: Floats, cross: Floats) -> Floats:
     return np.asarray(np.linalg.solve(second, cross), dtype=np.float64)
 
 
-def stein_scale(predictor: Floats, link: Link) -> float:
+def stein_scale(predictor: Floats, link: MeanFunction) -> float:
     """The root c of c mean(f'(c <x, w_ols>)) = 1 that is nearest to zero; negative if the link
     decreases.
 

@@ -12,6 +12,7 @@ from statsmodels.genmod.families import links as sm
 
 from discreet.errors import DomainError
 from discreet.glm import Link, Logit, link
+from discreet.glm.index_links import Boosting
 from discreet.glm.links import LINKS
 
 MAPS = ["mean", "slope", "relative_slope"]
@@ -164,3 +165,13 @@ def test_lookup_by_name() -> None:
     names = "identity, logit, probit, cloglog, log, softplus, negative_inverse"
     with pytest.raises(ValueError, match=f"link must be one of {names}, got 'loggit'"):
         link("loggit")
+
+
+def test_the_boosting_link_and_its_inverse():
+    link, eta = Boosting(), np.array([-1e300, -50.0, -1.0, 0.0, 0.3, 50.0, 1e300])
+    assert np.allclose(link.mean(eta[1:-1]), 0.5 + eta[1:-1] / (4 * np.sqrt(1 + eta[1:-1] ** 2 / 4)), rtol=1e-12)
+    assert link.mean(eta)[[0, -1]].tolist() == [0.0, 1.0]
+    assert np.all(link.slope(eta)[[0, -1]] < 1e-200)
+    assert np.allclose(link.predictor(link.mean(eta[1:-1])), eta[1:-1])
+    assert np.isfinite(link.predictor(np.array([-1.0, 0.0, 1.0, 2.0]))).all()
+    assert float(link.slope_bound(-3.0, 2.0)) == 0.25

@@ -12,6 +12,7 @@ from local_tasks import PUBLIC, kind, make_task, mixed_task, paper_task
 
 from discreet.domain import Categorical, Domain, Numeric, Public
 from discreet.errors import DomainError, NoSolutionError
+from discreet.glm import Logit
 from discreet.local import (
     Client,
     Collection,
@@ -30,7 +31,7 @@ from discreet.local import (
     simulate,
 )
 from discreet.local.columns import encoded_columns
-from discreet.local.links import GLMS, LINKS, SIGMOID, decreasing
+from discreet.local.links import GLMS, LINKS, decreasing
 from discreet.local.models import as_model
 from discreet.local.rehearsal import rehearse
 from discreet.local.simulation import simulate_rows
@@ -58,11 +59,10 @@ def exact_collection(task, rows, labels):
     return collection
 
 
-@pytest.mark.parametrize("link", [*GLMS.values(), *LINKS.values(), decreasing(SIGMOID)], ids=lambda link: link.name)
-def test_slopes_and_curvatures_are_derivatives(link):
+@pytest.mark.parametrize("link", [*GLMS.values(), *LINKS.values(), decreasing(Logit())], ids=lambda link: link.name)
+def test_slopes_are_derivatives(link):
     eta, step = np.linspace(-3, 3, 41), 1e-5
     assert np.allclose((link.mean(eta + step) - link.mean(eta - step)) / (2 * step), link.slope(eta), atol=1e-7)
-    assert np.allclose((link.slope(eta + step) - link.slope(eta - step)) / (2 * step), link.curvature(eta), atol=1e-7)
 
 
 @pytest.mark.parametrize("model", ["logistic", "boosting", "sigmoid", "softplus", "identity", "exponential"])
@@ -82,7 +82,7 @@ def test_without_noise_and_with_all_rows_public_the_truth_comes_back(model, skew
 def test_cubic_and_decreasing_links_are_solved_too():
     rng = np.random.default_rng(5)
     rows = np.clip(rng.normal(size=(4000, 3)), -4.9, 4.9)
-    own = Link("own", lambda eta: -np.tanh(eta), lambda eta: np.tanh(eta) ** 2 - 1, lambda eta: eta)
+    own = Link("own", lambda eta: -np.tanh(eta), lambda eta: np.tanh(eta) ** 2 - 1)
     for link in ("cubic", own):
         model = LocalRegression(link)
         labels = model.mean_function.mean(rows @ TRUTH)
@@ -242,7 +242,7 @@ def test_the_printed_algorithms_find_the_truth_on_exact_moments():
         assert np.allclose(solver(moments, rows[:4_000], family), TRUTH, atol=0.04)
         answer = two_rounds(moments, lambda coef: rows[:4_000] @ coef, family)
         assert np.allclose(answer, TRUTH, atol=0.04)
-    for link, solver in ((LINKS["cubic"], regression_gaussian), (decreasing(SIGMOID), regression_bounded)):
+    for link, solver in ((LINKS["cubic"], regression_gaussian), (decreasing(Logit()), regression_bounded)):
         labels = link.mean(rows @ TRUTH)
         moments = NoisyMoments(rows.T @ rows / len(rows), rows.T @ labels / len(rows), len(rows))
         assert np.allclose(solver(moments, rows[:4_000], link), TRUTH, atol=0.03)
@@ -250,10 +250,10 @@ def test_the_printed_algorithms_find_the_truth_on_exact_moments():
 
 def test_the_scale_is_negative_for_decreasing_links_and_named_where_there_is_none():
     predictor = np.random.default_rng(14).normal(size=5000)
-    assert stein_scale(0.1 * predictor, SIGMOID) > 0
-    assert stein_scale(0.1 * predictor, decreasing(SIGMOID)) < 0
+    assert stein_scale(0.1 * predictor, Logit()) > 0
+    assert stein_scale(0.1 * predictor, decreasing(Logit())) < 0
     with pytest.raises(NoSolutionError, match="no root"):
-        stein_scale(10 * predictor, SIGMOID)  # c mean(f'(c t)) stays below 1 for a predictor this large
+        stein_scale(10 * predictor, Logit())  # c mean(f'(c t)) stays below 1 for a predictor this large
 
 
 @pytest.mark.parametrize("public", [True, False])

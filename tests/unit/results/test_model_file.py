@@ -22,10 +22,11 @@ import discreet
 from discreet import Categorical, Domain, GeneralizedLinearRegressor, Ledger, LinearRegression, Numeric
 from discreet.cli import main
 from discreet.errors import DiscreetError, DomainError
+from discreet.glm import Logit
 from discreet.glm.families import NegativeBinomial
 from discreet.local import LocalRegression, new_task, simulate
 from discreet.local import fit as local_fit
-from discreet.local.links import SIGMOID, decreasing
+from discreet.local.links import decreasing
 
 SCHEMA = json.loads((Path(discreet.__file__).parents[2] / "docs" / "model.schema.json").read_text(encoding="utf-8"))
 ALL = ["linear", "moments", "without", "paper", "logistic", "classes", "poisson", "relu", "pgd", "sparse", "search"]
@@ -114,7 +115,7 @@ def local_results():
     rows = {"b": rng.random(200_000), "a": rng.uniform(-1, 1, 200_000), "c": rng.choice(["no", "yes"], 200_000)}
     answers = np.where(rng.random(200_000) < 0.2 + 0.5 * rows["b"], "yes", "no")
     collection = simulate(task, rows, answers, rng)
-    return pd.DataFrame(rows)[:50], local_fit(task, collection, ["logistic", LocalRegression(decreasing(SIGMOID))])
+    return pd.DataFrame(rows)[:50], local_fit(task, collection, ["logistic", LocalRegression(decreasing(Logit()))])
 
 
 def test_a_local_model_comes_back(local_results, tmp_path):
