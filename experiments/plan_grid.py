@@ -25,7 +25,7 @@ from discreet.local.models import as_model
 from discreet.local.simulation import simulate_rows
 from discreet.parties import join, open_ledger, release
 from discreet.planning.design import Design
-from discreet.planning.distributed import LOCAL_MODELS, local_task, parties_plan
+from discreet.planning.distributed import local_task, parties_plan
 from discreet.planning.simulation import Measured, simulate_central
 from discreet.privacy import Budget
 
@@ -78,7 +78,7 @@ def measure(cell: Cell, repeats: int) -> Measured:
 
 def _local(cell: Cell, design: Design, X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     task = local_task(design, cell.epsilon, cell.public)
-    (result,) = fit(task, simulate_rows(task, X, y, rng), [as_model(LOCAL_MODELS[cell.family])])
+    (result,) = fit(task, simulate_rows(task, X, y, rng), [as_model(design.kind.local_model)])
     return np.asarray(result.estimates[1:])
 
 

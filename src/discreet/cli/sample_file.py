@@ -17,6 +17,7 @@ def read_sample(path: str, target: str, domain: str | None, family: str) -> dict
 
     from discreet.domain import Domain, Encoder, Numeric
     from discreet.errors import DomainError
+    from discreet.planning.kinds import kind_of
 
     try:
         table = pyarrow.csv.read_csv(path) if path.endswith(".csv") else pyarrow.parquet.read_table(path)
@@ -46,7 +47,7 @@ def read_sample(path: str, target: str, domain: str | None, family: str) -> dict
     return {
         "sample": (Encoder(features).design(table), y),
         "bounds_X": tuple(np.array(limits).T),
-        "bounds_y": (label.low, label.high) if isinstance(label, Numeric) and family != "logistic" else None,
+        "bounds_y": (label.low, label.high) if isinstance(label, Numeric) and not kind_of(family).two_classes else None,
     }
 
 
@@ -54,7 +55,9 @@ def _labels(y: Any, family: str) -> Any:
     """Numbers; of two classes, the second one in their order is 1."""
     import numpy as np
 
-    if family != "logistic":
+    from discreet.planning.kinds import kind_of
+
+    if not kind_of(family).two_classes:
         return y
     whole = np.array([label == label and label is not None for label in y])
     classes = np.unique(y[whole])

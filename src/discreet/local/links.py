@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet import glm
 from discreet.glm import Identity, Log, Logit, MeanFunction, Softplus
 from discreet.glm.index_links import Boosting, Cubic
 from discreet.local.columns import Floats
@@ -42,7 +43,7 @@ class Link:
 
 
 # Phi(z) = e^z is the cumulant of Poisson counts as well.
-GLMS: dict[str, MeanFunction] = {"logistic": Logit(), "boosting": Boosting(), "exponential": Log(), "poisson": Log()}
+GLMS: dict[str, glm.Link] = {"logistic": Logit(), "boosting": Boosting(), "exponential": Log(), "poisson": Log()}
 LINKS: dict[str, MeanFunction] = {"sigmoid": Logit(), "cubic": Cubic(), "softplus": Softplus(), "identity": Identity()}
 
 

@@ -51,6 +51,11 @@ class LocalGLM:
         """The link that the family fixes."""
         return GLMS[self.family]
 
+    @property
+    def has_two_labels(self) -> bool:
+        """Whether labels are 0 or 1, rather than counts."""
+        return GLMS[self.family].greatest_mean == 1.0
+
 
 @dataclass(frozen=True)
 class LocalRegression:

@@ -106,7 +106,7 @@ def label_scale(task: Task, model: Model, effect: float) -> tuple[float, float]:
 def _labels(task: Task, model: Model, predictor: Floats, rng: np.random.Generator) -> Floats:
     mean = model.mean_function.mean(predictor)
     if isinstance(model, LocalGLM):
-        if model.family in ("logistic", "boosting"):
+        if model.has_two_labels:
             return (rng.random(len(mean)) < mean).astype(np.float64)
         return rng.poisson(np.minimum(mean, 1e6)).astype(np.float64)
     room = np.minimum(task.target.half_range * _RESIDUAL, np.minimum(task.target.high - mean, mean - task.target.low))

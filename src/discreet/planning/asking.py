@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.planning.design import Design
 from discreet.planning.forecast import Forecast
+from discreet.planning.kinds import kind_of
 from discreet.planning.question import COUNTS, Question
 from discreet.planning.remedy import NoForecast, Remedy, larger_error
 from discreet.planning.sample import Sample
@@ -109,7 +110,7 @@ def plan(
     """
     if trust not in TRUSTS:
         raise ValueError(f"trust must be one of {', '.join(TRUSTS)}, got {trust!r}")
-    if trust == "parties" and family != "linear":
+    if trust == "parties" and not kind_of(family).joins_parties:
         raise NoForecast(
             "trust='parties' is forecast for family='linear' only",
             Remedy("Plan a linear regression", {"family": "linear", "rate": None}),

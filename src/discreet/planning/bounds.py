@@ -22,17 +22,12 @@ def coefficient_bound(design: Design, n: int, mu: float, neighbours: str) -> flo
     """
     box = _ROOM * design.effect / math.sqrt(design.d)
     spread = design.d * box**2
-    curvature = {
-        "linear": 1.0,
-        "logistic": 0.25,
-        "poisson": math.exp(design.intercept + spread / 2) * (1 + spread),
-    }[design.family]
     bound = glm_lower_bound(
         n,
         design.d,
         GDP(mu),
         dispersion=design.dispersion,
-        curvature=curvature,
+        curvature=design.kind.largest_curvature(design.intercept, spread),
         x_variance=1.0,
         x_norm=math.sqrt(design.d),
         coef_bound=box,

@@ -8,7 +8,8 @@ import numpy as np
 
 from discreet.algorithms.parts.shrink import nearer, shrunk
 from discreet.planning.descent import Errors, descent_errors
-from discreet.planning.design import Design, Floats, typical_rows
+from discreet.planning.design import Design, typical_rows
+from discreet.planning.kinds import Floats
 from discreet.privacy import Budget
 
 _DRAWS = 64

@@ -20,15 +20,12 @@ from discreet.algorithms.parts.measure import Bounds
 from discreet.algorithms.parts.plan import Plan
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.glm import ClippedScore, Family, Link
-from discreet.planning.design import Floats
+from discreet.planning.kinds import Floats
 from discreet.privacy import GDP, Budget
 
 
 class People(Protocol):
     """A ``Design`` or a ``Sample``."""
-
-    @property
-    def family(self) -> str: ...
 
     @property
     def size(self) -> int: ...

@@ -7,26 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.glm import Bernoulli, Family, Gaussian, Link, Poisson, link
+from discreet.glm import Family, Link
+from discreet.planning.kinds import DECLARED, Floats, Kind, kind_of
 from discreet.planning.remedy import NoForecast, Remedy
-
-Floats = NDArray[np.float64]
-
-FAMILIES = ("linear", "logistic", "poisson")
-# Bounds are declared this many standard deviations from the middle, as by a user
-# who knows the units well.
-DECLARED = 4.0
-# The default standard deviation of the linear predictor: R^2 of 1/2, odds ratios of about 3,
-# moderate count variation.
-_EFFECTS = {"linear": math.sqrt(0.5), "logistic": 1.0, "poisson": 0.5}
-_MOST_COUNTS = 15.0
-MODELS: dict[str, tuple[Family, Link]] = {
-    "linear": (Gaussian(), link("identity")),
-    "logistic": (Bernoulli(), link("logit")),
-    "poisson": (Poisson(), link("log")),
-}
 
 
 @dataclass(frozen=True)
@@ -44,23 +28,25 @@ class Design:
 
     @classmethod
     def of(cls, family: str, d: int, effect: float | None = None, rate: float | None = None) -> Design:
-        if family not in FAMILIES:
-            raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
+        kind = kind_of(family)
         if d < 1:
             raise NoForecast(f"d must be at least 1, got {d}", Remedy("Take 1 column", {"d": 1}))
-        effect = _EFFECTS[family] if effect is None else effect
-        if not 0 < effect < (1 if family == "linear" else 5):
+        effect = kind.usual_effect if effect is None else effect
+        if not 0 < effect < kind.too_strong:
             raise NoForecast(
-                f"effect must be > 0 and below {1 if family == 'linear' else 5}, got {effect}",
+                f"effect must be > 0 and below {kind.too_strong:g}, got {effect}",
                 Remedy("Take the usual effect", {"effect": None}),
             )
-        usual = {"linear": 0.0, "logistic": 0.5, "poisson": 1.0}[family]
-        if rate is not None and (family == "linear" or not 0 < rate < (1 if family == "logistic" else 1000)):
+        if rate is not None and not kind.takes_rate(rate):
             raise NoForecast(
                 f"rate is the share of ones (logistic) or the mean count (poisson), got {rate} for {family}",
                 Remedy("Take the usual rate", {"rate": None}),
             )
-        return cls(family, int(d), float(effect), usual if rate is None else float(rate))
+        return cls(family, int(d), float(effect), kind.usual_rate if rate is None else float(rate))
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.family)
 
     @property
     def size(self) -> int:
@@ -76,22 +62,19 @@ class Design:
     @property
     def intercept(self) -> float:
         """The intercept that gives labels their mean."""
-        if self.family == "poisson":
-            return math.log(self.rate) - self.effect**2 / 2
-        return _logistic_intercept(self.effect, self.rate) if self.family == "logistic" else 0.0
+        return self.kind.intercept(self.effect, self.rate)
 
     @property
     def model(self) -> tuple[Family, Link]:
-        return MODELS[self.family]
+        return self.kind.model
 
     @property
     def dispersion(self) -> float:
-        return 1 - self.effect**2 if self.family == "linear" else 1.0
+        return self.kind.dispersion(self.effect)
 
     @property
     def label_bounds(self) -> tuple[float, float]:
-        counts = math.ceil(_MOST_COUNTS * max(self.rate, 1.0))
-        return {"linear": (-DECLARED, DECLARED), "logistic": (0.0, 1.0), "poisson": (0.0, counts)}[self.family]
+        return self.kind.label_bounds(self.rate)
 
     @property
     def bounds_X(self) -> tuple[float, float]:
@@ -110,13 +93,7 @@ class Design:
         return np.asarray(self.coefficients[0] + X @ self.coefficients[1:])
 
     def labels(self, eta: Floats, rng: np.random.Generator) -> Floats:
-        if self.family == "linear":
-            labels = eta + math.sqrt(self.dispersion) * rng.standard_normal(len(eta))
-        elif self.family == "logistic":
-            labels = (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(np.float64)
-        else:
-            labels = rng.poisson(np.exp(eta)).astype(np.float64)
-        return np.clip(labels, *self.label_bounds)
+        return np.clip(self.kind.drawn(eta, self.dispersion, rng), *self.label_bounds)
 
     def risk(self, coefficients: Floats, X: Floats) -> Floats:
         """The expected loss per row beyond the true model's, for each column
@@ -127,11 +104,8 @@ class Design:
         """
         family, _ = self.model
         eta, other = self.predictor(X)[:, np.newaxis], coefficients[0] + X @ coefficients[1:]
-        if self.family == "linear":
-            return np.asarray(np.mean((other - eta) ** 2, axis=0))
         mean = family.cumulant_slope(eta)
-        lost = family.cumulant(other) - family.cumulant(eta) - mean * (other - eta)
-        return np.asarray(np.mean(lost, axis=0))
+        return np.asarray(np.mean(self.kind.loss(mean, other) - self.kind.loss(mean, eta), axis=0))
 
     @property
     def information(self) -> float:
@@ -153,18 +127,6 @@ class Design:
         mean = float(np.mean(family.cumulant_slope(eta)))
         flat = np.concatenate([[float(canonical.predictor(mean))], np.zeros(self.d)])
         return float(self.risk(flat[:, np.newaxis], X)[0])
-
-
-@lru_cache(maxsize=64)
-def _logistic_intercept(effect: float, rate: float) -> float:
-    """The intercept with which the mean of 1 / (1 + exp(-intercept - effect Z))
-    over normal Z is the rate.
-    """
-    from scipy.optimize import brentq
-
-    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    weights = weights / weights.sum()
-    return float(brentq(lambda a: weights @ (1 / (1 + np.exp(-a - effect * nodes))) - rate, -60.0, 60.0))
 
 
 @lru_cache(maxsize=16)

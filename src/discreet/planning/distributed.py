@@ -14,11 +14,10 @@ from discreet.local import Task, new_task
 from discreet.local.forecasting import forecast
 from discreet.parties import Party, Plan
 from discreet.parties.plan import good_number_of_mixes
-from discreet.planning.design import DECLARED, Design, typical_rows
+from discreet.planning.design import Design, typical_rows
+from discreet.planning.kinds import DECLARED
 from discreet.planning.remedy import NoForecast, Remedy
 from discreet.privacy import Budget
-
-LOCAL_MODELS = {"linear": "identity", "logistic": "logistic", "poisson": "poisson"}
 
 
 def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
@@ -33,7 +32,7 @@ def local(design: Design, n: int, budget: Budget, public: int) -> tuple[float, f
             Remedy("Trust one curator", {"trust": "central"}),
         )
     task = local_task(design, budget.epsilon, public)
-    errors = np.array(forecast(task, n, LOCAL_MODELS[design.family])["std_errors"][1:])
+    errors = np.array(forecast(task, n, design.kind.local_model)["std_errors"][1:])
     error = float(np.sqrt(np.mean(errors**2)))
     return error, _spread_risk(design, error)
 
@@ -56,8 +55,8 @@ def local_task(design: Design, epsilon: float, public: int) -> Task:
 def parties(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
     """Two organisations: approximately the noise in a correlation between their columns."""
     drawn = parties_plan(design, n, budget)
-    blur = math.sqrt(np.mean([drawn.blur(party, n) ** 2 for party in drawn.parties]))
-    error = math.hypot(blur, math.sqrt(design.dispersion / n))
+    noise = math.sqrt(np.mean([drawn.blur(party, n) ** 2 for party in drawn.parties]))
+    error = math.hypot(noise, math.sqrt(design.dispersion / n))
     return error, _spread_risk(design, error)
 
 
@@ -93,5 +92,5 @@ def _spread_risk(design: Design, error: float) -> float:
     """
     signal = design.effect**2 / design.d
     left = signal * error**2 / (signal + error**2)
-    scale = 1.0 if design.family == "linear" else design.information / 2
+    scale = design.kind.loss_scale / 2 * design.information * design.dispersion
     return min(scale * (design.d * left + error**2), 4 * design.constant_risk)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.planning.attacker import Attacker
+from discreet.planning.kinds import kind_of
 from discreet.planning.sample import Sample
 from discreet.text import wrapped
 
@@ -120,12 +121,12 @@ class Forecast:
     @property
     def r2(self) -> float | None:
         """R^2 on new rows, of linear models."""
-        return self.effect**2 - self.excess_risk if self.family == "linear" else None
+        return self.effect**2 - self.excess_risk if kind_of(self.family).has_r2 else None
 
     @property
     def plain_r2(self) -> float | None:
         """R^2 on new rows without privacy, of linear models."""
-        return self.effect**2 - self.plain_excess_risk if self.family == "linear" else None
+        return self.effect**2 - self.plain_excess_risk if kind_of(self.family).has_r2 else None
 
     @property
     def coefficient(self) -> float:

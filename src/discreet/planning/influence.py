@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.algorithms.parts.shrink import clear
 from discreet.planning.descent import Choice, Errors, choice
-from discreet.planning.design import Floats
+from discreet.planning.kinds import Floats
 from discreet.planning.sample import Sample
 from discreet.privacy import Budget
 
@@ -70,7 +70,7 @@ class Apart:
         curvature = (rows.T * weight) @ rows / self.rows
         away = self.own * self.mean
         lost = float(np.sum((self.noise + self.row / n) * curvature) + away @ curvature @ away)
-        return lost if sample.family == "linear" else lost / 2
+        return lost * sample.kind.loss_scale / 2
 
     def _slopes(self, covariance: Floats) -> float:
         return float(np.mean(np.diag(self.turn @ covariance[1:, 1:] @ self.turn.T)))

@@ -55,7 +55,7 @@ class Question:
             return True
         if isinstance(self.design, Sample):  # a formula knows nothing of rare columns, for example
             return False
-        if self.design.family == "poisson" and mu * n < 1000:
+        if self.design.kind.is_hidden(mu, n):
             return False
         replaced = self.neighbours == "replace_one"
         rows, moved = (n, 2.0) if replaced else (None, 1.0)
@@ -144,7 +144,7 @@ class Question:
             assert isinstance(design, Design)
             error, risk = self._designed(design, n, epsilon, simulate)
             noise = math.sqrt(max(error**2 - plain**2, 0.0))
-            plain_risk = design.size / n * (design.dispersion if design.family == "linear" else 0.5)
+            plain_risk = design.size / n * design.dispersion * design.kind.loss_scale / 2
             found = _Found(error, noise, noise, risk, plain_risk, self.bound(n, epsilon))
         return Forecast(
             family=design.family,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.planning.design import Floats
 from discreet.planning.influence import apart
+from discreet.planning.kinds import Floats
 from discreet.planning.sample import Sample
 from discreet.planning.simulation import central_estimator
 from discreet.privacy import Budget
@@ -94,10 +94,5 @@ def drawn(sample: Sample, n: int, own: float, rng: np.random.Generator) -> Sampl
 def _labels(sample: Sample, rows: np.ndarray, donors: np.ndarray) -> Floats:
     """The label of each row if it had the residual of its donor, in standard deviations."""
     y: Floats = sample.y[donors]
-    if sample.family == "logistic":
-        return y
-    mine, other = (sample.means[one] for one in (rows, donors))
-    if sample.family == "linear":
-        return np.asarray(np.clip(mine + y - other, *sample.label_bounds))
-    moved = np.rint(mine + np.sqrt(mine / other) * (y - other))
-    return np.asarray(np.clip(np.where(rows == donors, y, moved), *sample.label_bounds))
+    moved = sample.kind.moved(y, sample.means[donors], sample.means[rows], rows == donors)
+    return np.asarray(np.clip(moved, *sample.label_bounds))

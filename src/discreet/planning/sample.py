@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.domain import Public
 from discreet.glm import Family, Link, fit_plain
-from discreet.planning.design import DECLARED, FAMILIES, MODELS, Floats
+from discreet.planning.kinds import DECLARED, Floats, Kind, kind_of
 from discreet.planning.remedy import NoForecast
 
 # Fewer rows than this, or than this many per coefficient, say less than a normal design.
@@ -45,27 +45,28 @@ class Sample:
         Bounds that are not given are those of somebody who knows the units well: four standard
         deviations from the mean, and no row of the sample beyond them.
         """
-        if family not in FAMILIES:
-            raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-        X, y = _numbers(sample)
-        _check(family, X, y)
+        kind, (X, y) = kind_of(family), _numbers(sample)
+        _check_rows(X, y)
+        kind.check(y)
         low, high = _declared(X) if bounds_X is None else _pair(bounds_X, X.shape[1], "bounds_X")
         X = np.clip(X, low, high)
         mean, std = X.mean(axis=0), X.std(axis=0)
         if flat := [str(j) for j in np.flatnonzero(std <= 1e-12 * np.maximum(np.abs(mean), high - low))]:
             raise NoForecast(f"sample: column {', '.join(flat)} has one value only: give more rows, or leave it out")
         bounds = ((low - mean) / std, (high - mean) / std)
-        if family == "logistic":
-            return cls(family, (X - mean) / std, y, bounds, (0.0, 1.0))
-        ends = _declared(y[:, np.newaxis]) if bounds_y is None else _pair(bounds_y, 1, "bounds_y")
-        if family == "poisson":
-            ends = np.floor(np.maximum(ends[0], 0.0)), np.ceil(ends[1])
+        if kind.two_classes:
+            return cls(family, (X - mean) / std, y, bounds, kind.label_bounds(kind.rate(y)))
+        ends = kind.whole(_declared(y[:, np.newaxis]) if bounds_y is None else _pair(bounds_y, 1, "bounds_y"))
         y = np.clip(y, *ends)
-        centre, scale = (float(y.mean()), float(y.std())) if family == "linear" else (0.0, 1.0)
+        centre, scale = kind.units(y)
         if scale == 0:
             raise NoForecast("sample: all labels are equal, give more rows")
         inner, outer = (float((end[0] - centre) / scale) for end in ends)
         return cls(family, (X - mean) / std, (y - centre) / scale, bounds, (inner, outer))
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.family)
 
     @property
     def rows(self) -> int:
@@ -82,7 +83,7 @@ class Sample:
 
     @property
     def model(self) -> tuple[Family, Link]:
-        return MODELS[self.family]
+        return self.kind.model
 
     @cached_property
     def design(self) -> Floats:
@@ -114,19 +115,17 @@ class Sample:
 
     @property
     def rate(self) -> float:
-        return 0.0 if self.family == "linear" else float(self.y.mean())
+        return self.kind.rate(self.y)
 
     @cached_property
     def dispersion(self) -> float:
         """The variance of linear labels about the model; the fit to so few rows hides a part."""
-        if self.family != "linear":
-            return 1.0
-        return max(float(np.sum((self.y - self._eta) ** 2)) / (self.rows - self.size), 1e-12)
+        return self.kind.seen_dispersion(self.y - self._eta, self.size)
 
     @cached_property
     def curvature(self) -> Floats:
-        """The mean weight times (1, x)(1, x)^T. The loss is half of this form; all of it for
-        squared errors.
+        """The mean weight times (1, x)(1, x)^T. The loss is ``loss_scale`` / 2 times this
+        form.
         """
         family, canonical = self.model
         weight = family.weight(self._eta, canonical)
@@ -150,7 +149,7 @@ class Sample:
     @property
     def plain_risk(self) -> float:
         """The excess risk of the plain fit, times the number of rows."""
-        return float(np.sum(self.per_row * self.curvature)) * (1.0 if self.family == "linear" else 0.5)
+        return float(np.sum(self.per_row * self.curvature)) * self.kind.loss_scale / 2
 
     @cached_property
     def turn(self) -> Floats:
@@ -171,19 +170,14 @@ class Sample:
 
     @property
     def closeness(self) -> Floats:
-        """Rows with similar values have similar residuals: a number that orders rows.
-
-        Labels of two classes and counts depend on the predictor. Those of linear models do not; how
-        far errors of long rows differ from others decides the norms of scores.
-        """
-        return np.sum(self.typical()[0] ** 2, axis=1) if self.family == "linear" else self._eta
+        """A number that orders rows: neighbours have similar residuals."""
+        return self.kind.closeness(self.typical()[0], self._eta)
 
     def losses(self, coefficients: Floats) -> Floats:
-        """The mean loss of each column of coefficients of (1, x), in the units of a forecast."""
-        eta, y = self.design @ coefficients, self.y[:, np.newaxis]
-        if self.family == "linear":
-            return np.asarray(np.mean((eta - y) ** 2, axis=0))
-        return np.asarray(np.mean(self.model[0].cumulant(eta) - y * eta, axis=0))
+        """The mean loss of each column of coefficients of (1, x), in the units of a forecast, up to
+        a constant.
+        """
+        return np.asarray(np.mean(self.kind.loss(self.y[:, np.newaxis], self.design @ coefficients), axis=0))
 
     @property
     def constant_risk(self) -> float:
@@ -208,14 +202,10 @@ def _numbers(sample: Any) -> tuple[Floats, Floats]:
     return X[whole], y[whole]
 
 
-def _check(family: str, X: Floats, y: Floats) -> None:
+def _check_rows(X: Floats, y: Floats) -> None:
     least = max(_LEAST_ROWS, _ROWS_PER_COEFFICIENT * (X.shape[1] + 1))
     if len(y) < least:
         raise NoForecast(f"sample: {least} rows or more are needed for {X.shape[1]} columns, got {len(y)}")
-    if family == "logistic" and not np.array_equal(np.unique(y), [0.0, 1.0]):
-        raise NoForecast("sample: labels of a logistic model must be 0 and 1, and both must occur")
-    if family == "poisson" and (y.min() < 0 or y.max() == 0):
-        raise NoForecast("sample: labels of a Poisson model must be counts, not all of them 0")
 
 
 def _declared(X: Floats) -> tuple[Floats, Floats]:

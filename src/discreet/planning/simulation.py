@@ -29,8 +29,6 @@ class Measured:
 def central_estimator(
     people: Design | Sample, epsilon: float, delta: float, neighbours: str, public: Any = None
 ) -> Any:
-    from discreet.estimators import LinearRegression, LogisticRegression, PoissonRegressor
-
     declared = {
         "epsilon": epsilon,
         "delta": delta,
@@ -38,10 +36,9 @@ def central_estimator(
         "bounds_X": people.bounds_X,
         "public": public,
     }
-    if people.family == "logistic":
-        return LogisticRegression(**declared)
-    kind = {"linear": LinearRegression, "poisson": PoissonRegressor}[people.family]
-    return kind(bounds_y=people.label_bounds, **declared)
+    if not people.kind.two_classes:
+        declared["bounds_y"] = people.label_bounds
+    return people.kind.estimator()(**declared)
 
 
 def simulate_central(

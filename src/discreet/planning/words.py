@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from discreet.planning.forecast import Forecast
+from discreet.planning.kinds import kind_of
 
-_LOSS = {"linear": "of the variance of y", "logistic": "nats per row", "poisson": "nats per row"}
-_MODEL = {"linear": "linear regression", "logistic": "logistic regression", "poisson": "Poisson regression"}
 _TRUST = {
     "central": "one trusted curator",
     "local": "devices that add noise themselves",
@@ -26,7 +25,7 @@ def supposed(forecast: Forecast) -> str:
 
 def headline(forecast: Forecast) -> str:
     return (
-        f"{_MODEL[forecast.family]} on {forecast.d} columns of {forecast.n:,} people, epsilon "
+        f"{kind_of(forecast.family).title} on {forecast.d} columns of {forecast.n:,} people, epsilon "
         f"{forecast.epsilon:.3g} at delta {forecast.delta:.3g} (mu {forecast.mu:.3g}), {_TRUST[forecast.trust]}"
         + (f", {forecast.public:,} public rows" if forecast.public else "")
         + (f", like a sample of {forecast.sample.rows:,} rows" if forecast.sample else "")
@@ -43,10 +42,10 @@ def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
             f"{forecast.bound:.3g}" if forecast.bound else "",
         ),
         (
-            f"excess risk, {_LOSS[forecast.family]}",
+            f"excess risk, {kind_of(forecast.family).loss_unit}",
             f"{forecast.excess_risk:.3g}",
             f"{forecast.plain_excess_risk:.3g}",
-            f"{forecast.d * forecast.bound**2:.3g}" if forecast.family == "linear" and forecast.bound else "",
+            f"{forecast.d * forecast.bound**2:.3g}" if forecast.r2 is not None and forecast.bound else "",
         ),
     ]
     if forecast.sample is not None:
@@ -61,13 +60,13 @@ def attacker_sentences(forecast: Forecast) -> list[str]:
     """What an attacker could learn, and a warning about a delta that is too
     large for this many people.
     """
-    said = forecast.attacker.sentences()
+    sentences = forecast.attacker.sentences()
     if forecast.delta * forecast.n >= 1:
-        said.append(
+        sentences.append(
             f"Delta {forecast.delta:g} is not below 1 in {forecast.n:,} people: publishing one person's row would "
             "satisfy such a guarantee. Choose a smaller delta; it costs little."
         )
-    return said
+    return sentences
 
 
 def model_sentences(forecast: Forecast) -> list[str]:

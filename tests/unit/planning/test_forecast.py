@@ -12,7 +12,8 @@ import pytest
 import discreet
 from discreet.planning import Attacker, plan
 from discreet.planning.descent import descent_errors
-from discreet.planning.design import FAMILIES, Design
+from discreet.planning.design import Design
+from discreet.planning.kinds import FAMILIES
 from discreet.planning.simulation import central_estimator, simulate_central
 from discreet.privacy import GDP, Budget
 
