@@ -69,28 +69,28 @@ def ratio_interval(
     if below <= 0:
         return -math.inf, math.inf
     ratio, both = max(above, 0.0) / below, (noise[0], math.hypot(noise[1], math.sqrt(2) * squared))
-    normal, leaning = math.hypot(noise[0], ratio * noise[1]), ratio * squared
-    whole = math.hypot(normal, math.sqrt(2) * leaning)
-    down, up = (1.0, 1.0) if whole == 0 else _quantiles(normal / whole, leaning / whole, alpha)
+    normal, skewed = math.hypot(noise[0], ratio * noise[1]), ratio * squared
+    whole = math.hypot(normal, math.sqrt(2) * skewed)
+    down, up = (1.0, 1.0) if whole == 0 else _quantiles(normal / whole, skewed / whole, alpha)
     return _fieller(above, below, both, up)[0], _fieller(above, below, both, down)[1]
 
 
-def _quantiles(normal: float, leaning: float, alpha: float) -> tuple[float, float]:
-    """The distances below and above 0 that normal * N - leaning * (Z^2 - 1) exceeds
+def _quantiles(normal: float, skewed: float, alpha: float) -> tuple[float, float]:
+    """The distances below and above 0 that normal * N - skewed * (Z^2 - 1) exceeds
     with probability alpha / 2.
 
     Given Z the rest is normal, so the distribution is a mean over Z, here over 2,000 quantiles.
     """
     z = normal_quantile(alpha)
-    if leaning <= 1e-3 * normal:
+    if skewed <= 1e-3 * normal:
         return z, z
-    shifts = leaning * (ndtri((np.arange(2000) + 0.5) / 2000) ** 2 - 1)
+    shifts = skewed * (ndtri((np.arange(2000) + 0.5) / 2000) ** 2 - 1)
 
     def beyond(reach: float) -> float:
         """The probability of values below -reach."""
         return float(np.mean(ndtr((shifts - reach) / max(normal, 1e-6))))
 
-    far = 6 + 30 * leaning
+    far = 6 + 30 * skewed
     below = brentq(lambda reach: beyond(reach) - alpha / 2, -2.0, far)
     above = brentq(lambda reach: 1 - beyond(-reach) - alpha / 2, -2.0, far)
     return max(float(below), 0.0), max(float(above), 0.0)

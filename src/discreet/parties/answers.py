@@ -64,7 +64,7 @@ def _tight(source: Answering, plan: Plan, party: Party, rows: int) -> dict[str, 
     sums_query = column_sums(plan, party)
     sums = source.sum(sums_query, sums_cost)
     count, centre = centres(sums_query, sums, rows)
-    noise = plan.blur(party, rows)
+    noise = plan.correlation_error(party, rows)
     spread = source.sum(Spread(centre, spread_radius(party, centre, noise)), spread_cost)
     scale = scales(spread, count)
     weight = column_weights(plan, party)

@@ -310,7 +310,7 @@ class Plan:
         indicators = [len(column.names) for column in party.domain.columns]
         return math.sqrt(math.fsum(1 - 1 / m if m > 1 else 0.25 for m in indicators))
 
-    def blur(self, party: Party, people: int) -> float:
+    def correlation_error(self, party: Party, people: int) -> float:
         """The approximate standard error of a correlation between columns of two parties like this
         one.
 
@@ -379,13 +379,13 @@ def good_number_of_mixes(people: int, parties: tuple[Party, ...]) -> int:
     return round(min(max(best, _LEAST_MIXES), _MOST_MIXES))
 
 
-def radius_factor(blur: float) -> float:
+def radius_factor(correlation_error: float) -> float:
     """The clip norm of rows, in typical norms: small while noise dominates, large once it is small.
 
     What clipping takes from a column is released and corrected on average; the remaining bias must
     stay below the noise.
     """
-    return min(max(0.45 / math.sqrt(blur), _TIGHT_RADIUS), 4.0)
+    return min(max(0.45 / math.sqrt(correlation_error), _TIGHT_RADIUS), 4.0)
 
 
 def _standard_noise(party: Party, radius: float) -> float:

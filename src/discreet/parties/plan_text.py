@@ -99,12 +99,12 @@ def _guarantees(plan: Plan) -> list[str]:
 def _expectation(plan: Plan) -> list[str]:
     if plan.calibration == "paper":
         return [f"method {plan.method!r} as printed: for reproducing the paper; calibration 'tight' needs less noise."]
-    blur = max(plan.blur(party, plan.people) for party in plan.parties)
-    needed = plan.people * (2 * blur / 0.3) ** 2
+    correlation_error = max(plan.correlation_error(party, plan.people) for party in plan.parties)
+    needed = plan.people * (2 * correlation_error / 0.3) ** 2
     rows = "mixes" if plan.method == "rmgm" else "slots for single people"
     lines = [
         f"{plan.mixes} {rows}; noise and mixing give a correlation between two parties a standard error of "
-        f"about {blur:.2g}."
+        f"about {correlation_error:.2g}."
     ]
     if needed > plan.people:
         lines.append(f"To detect a correlation of 0.3, about {needed:,.0f} people would be needed.")

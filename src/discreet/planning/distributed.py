@@ -55,7 +55,7 @@ def local_task(design: Design, epsilon: float, public: int) -> Task:
 def parties(design: Design, n: int, budget: Budget, public: int) -> tuple[float, float]:
     """Two organisations: approximately the noise in a correlation between their columns."""
     drawn = parties_plan(design, n, budget)
-    noise = math.sqrt(np.mean([drawn.blur(party, n) ** 2 for party in drawn.parties]))
+    noise = math.sqrt(np.mean([drawn.correlation_error(party, n) ** 2 for party in drawn.parties]))
     error = math.hypot(noise, math.sqrt(design.dispersion / n))
     return error, _spread_risk(design, error)
 

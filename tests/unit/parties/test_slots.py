@@ -80,9 +80,9 @@ def test_as_many_slots_as_mixes_blur_alike(method):
 
 
 def test_mixing_all_is_better_than_a_row_each():
-    assert small_plan(people=50_000).blur(small_plan().parties[0], 50_000) < 0.3 * small_plan(
+    assert small_plan(people=50_000).correlation_error(small_plan().parties[0], 50_000) < 0.3 * small_plan(
         people=50_000, method="dgm"
-    ).blur(small_plan().parties[0], 50_000)
+    ).correlation_error(small_plan().parties[0], 50_000)
 
 
 def test_too_many_rows_are_refused_before_anything_is_spent(tmp_path):
