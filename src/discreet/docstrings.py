@@ -1,7 +1,7 @@
 """Docstrings of estimators and results: shared entries are here once, and ``help`` shows all.
 
 A class's own docstring has what is specific to it, in numpydoc form. ``documented`` completes its
-sections Parameters and Attributes, in the order of the constructor, and Privacy; ``described`` the
+sections Parameters (budget, its own, those of all) and Attributes, and Privacy; ``described`` the
 parameters of a method or function, and what it returns.
 """
 
@@ -153,9 +153,10 @@ def documented(*, like: type | None = None) -> Callable[[Class], Class]:
         sections = _sections(inspect.cleandoc(cls.__doc__))
         inherited = {} if like is None else _own[like]
         _own[cls] = {**inherited, **_entries(sections.get("Parameters", ""))}
-        said = {**_shared(_PARAMETERS), **_own[cls]}
+        parameters = inspect.signature(cls).parameters
+        said: dict[str, Any] = {**dict.fromkeys(("epsilon", "delta", *_own[cls])), **_shared(_PARAMETERS), **_own[cls]}
         attributes = {**_shared(_ATTRIBUTES), **_entries(sections.get("Attributes", ""))}
-        sections["Parameters"] = _listed([said[name] for name in inspect.signature(cls).parameters if name in said])
+        sections["Parameters"] = _listed([text for name, text in said.items() if name in parameters])
         sections["Attributes"] = _listed(list(attributes.values()))
         if like is not None:
             sections.setdefault("Privacy", _privacy[like])

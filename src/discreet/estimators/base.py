@@ -6,7 +6,6 @@ import copy
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from types import FunctionType
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.curator import Accountant, Curator
 from discreet.domain import Domain, Encoder, Kind, Numeric, Public, as_floats, check_numbers
 from discreet.engines import Arrays, Engine, Layout, open_engine, open_table
 from discreet.errors import DomainError, PrivacyLeakWarning
+from discreet.estimators.constructor import Constructed
 from discreet.estimators.doc_link import LinkedToDocs
 from discreet.estimators.fitted import FittedMethods
 from discreet.estimators.formula import formula_columns, formula_encoder, formula_rows, reduced
@@ -43,57 +43,40 @@ from discreet.results import Results
 _LEAST_ROWS = 2
 
 
-class PrivateEstimator(FittedMethods, LinkedToDocs, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn estimator whose ``fit`` accesses the rows only through a curator.
+class _Assumed:
+    """What fits read, and a class either fixes or has as a parameter."""
 
-    Subclasses store these parameters in their constructors, as scikit-learn requires.
-    """
-
-    epsilon: float
-    delta: float
-    bounds_X: Any
-    bounds_y: Any
+    bounds_y: Any = None
+    bounds_exposure: Any = None
+    bounds_weight: Any = None
     data_norm: float | None
-    domain: Domain | None
     public: Public | None
-    neighbours: str
     calibration: str
-    ledger: Any
-    rows_per_person: int
     fit_intercept: bool
-    random_state: Any
-    formula: str | None = None
-    # Not of every model:
     solver: str
     alpha: float
     max_iter: int | None
     step: float | None
     radius: float | None
-    clip: float | None
-    eta: float | None
     cov_type: str
+
+
+class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator whose ``fit`` accesses the rows only through a curator."""
+
+    epsilon: float
+    delta: float
+    bounds_X: Any = None
+    domain: Domain | None = None
+    formula: str | None = None
+    neighbours: str = "replace_one"
+    ledger: Any = None
+    rows_per_person: int = 1
+    random_state: Any = None
     # Whether candidates of this kind have a loss by which a search can compare them.
     _searchable = True
     # The name, in messages, of the last column beside the labels.
     _beside = "sample_weight"
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give each class its own constructor, so that errors about
-        parameters name the public class.
-        """
-        super().__init_subclass__(**kwargs)
-        made = cls.__init__
-        if "__init__" not in vars(cls) and isinstance(made, FunctionType):
-            own = FunctionType(made.__code__, made.__globals__, made.__name__, made.__defaults__, made.__closure__)
-            own.__kwdefaults__, own.__doc__, own.__module__ = made.__kwdefaults__, made.__doc__, made.__module__
-            own.__annotations__, own.__qualname__ = made.__annotations__, f"{cls.__qualname__}.__init__"
-            cls.__init__ = own  # type: ignore[method-assign]
-
-    def _keep(self, arguments: dict[str, Any]) -> None:
-        """Store a constructor's arguments unchanged, as scikit-learn requires."""
-        for name, value in arguments.items():
-            if name != "self":
-                setattr(self, name, value)
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

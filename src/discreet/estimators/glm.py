@@ -9,14 +9,77 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.docstrings import described, documented
-from discreet.domain import Public
+from discreet.estimators.constructor import GlmParameters
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.losses import chosen_family
 from discreet.glm import Family, Gamma, Link, Loss, Poisson, link
 
 
+class _GlmRegressor(RegressorMixin, GlmParameters, PrivateGlm):  # type: ignore[misc]
+    """Parameters and predictions of a model of numbers."""
+
+    bounds_y: Any = None
+    bounds_exposure: Any = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = not self._allows_negative_labels()
+        return tags
+
+    def _allows_negative_labels(self) -> bool:
+        try:
+            self._family()[0].check_range(-1.0, 1.0)
+        except ValueError:
+            return False
+        return True
+
+    @described
+    def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted mean labels; for an exposure of 1 if none is given.
+
+        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features,
+        and predictions without exposures, are clipped to their declared bounds, unless
+        ``extrapolate`` is set.
+
+        Returns
+        -------
+        array
+            One mean per row.
+        """
+        design = self._design(X, extrapolate)
+        eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
+        # Bounds of labels are for declared exposures; a new row may have any.
+        exposed = exposure is not None or self._encoder.exposures is not None
+        return self._within_labels(self._family()[1].mean(eta), extrapolate or exposed)
+
+    @described
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """D^2: the explained share of the null model's deviance on these rows (not private).
+
+        Parameters
+        ----------
+        y : array
+            Labels, one for each row of X.
+        sample_weight : array, optional
+            The weight of each row.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        check_is_fitted(self, "coef_")
+        labels = np.asarray(y, dtype=np.float64)
+        chosen = self._family()[0]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        mean = np.average(labels, weights=weights)
+        null = np.average(chosen.deviance(labels, np.full_like(labels, mean)), weights=weights)
+        own = np.average(chosen.deviance(labels, self.predict(X, exposure)), weights=weights)
+        return float(1 - own / null) if null > 0 else 0.0
+
+
 @documented()
-class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[misc]
+class GeneralizedLinearRegressor(_GlmRegressor):
     """A differentially private generalized linear model, with standard errors.
 
     Parameters
@@ -80,135 +143,16 @@ class GeneralizedLinearRegressor(RegressorMixin, PrivateGlm):  # type: ignore[mi
     (2,)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        family: str | Family = "gaussian",
-        link: str | Link | None = None,
-        loss: Loss | None = None,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        bounds_exposure: Any = None,
-        bounds_weight: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        alpha: float = 0.0,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        clip: float | None = None,
-        eta: float | None = None,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    family: str | Family = "gaussian"
+    link: str | Link | None = None
+    loss: Loss | None = None
 
     def _family(self) -> tuple[Family, Link]:
         return chosen_family(self.family, self.link, self.loss)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = not self._allows_negative_labels()
-        return tags
-
-    def _allows_negative_labels(self) -> bool:
-        try:
-            self._family()[0].check_range(-1.0, 1.0)
-        except ValueError:
-            return False
-        return True
-
-    @described
-    def predict(self, X: Any, exposure: Any = None, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted mean labels; for an exposure of 1 if none is given.
-
-        NaN for a row with a missing or undeclared value, which ``fit`` would leave out. Features,
-        and predictions without exposures, are clipped to their declared bounds, unless
-        ``extrapolate`` is set.
-
-        Returns
-        -------
-        array
-            One mean per row.
-        """
-        design = self._design(X, extrapolate)
-        eta = design @ self.coef_ + self.intercept_ + self._new_offset(X, exposure, len(design))
-        # Bounds of labels are for declared exposures; a new row may have any.
-        exposed = exposure is not None or self._encoder.exposures is not None
-        return self._within_labels(self._family()[1].mean(eta), extrapolate or exposed)
-
-    @described
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """D^2: the explained share of the null model's deviance on these rows (not private).
-
-        Parameters
-        ----------
-        y : array
-            Labels, one for each row of X.
-        sample_weight : array, optional
-            The weight of each row.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        check_is_fitted(self, "coef_")
-        labels = np.asarray(y, dtype=np.float64)
-        chosen = self._family()[0]
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        mean = np.average(labels, weights=weights)
-        null = np.average(chosen.deviance(labels, np.full_like(labels, mean)), weights=weights)
-        own = np.average(chosen.deviance(labels, self.predict(X, exposure)), weights=weights)
-        return float(1 - own / null) if null > 0 else 0.0
-
-
-class _OneFamily(GeneralizedLinearRegressor):
-    """A regressor whose family is fixed and whose link is the log."""
-
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        bounds_exposure: Any = None,
-        bounds_weight: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        alpha: float = 0.0,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        clip: float | None = None,
-        eta: float | None = None,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
-
 
 @documented(like=GeneralizedLinearRegressor)
-class PoissonRegressor(_OneFamily):
+class PoissonRegressor(_GlmRegressor):
     """Differentially private Poisson regression for counts, with the log link.
 
     See GeneralizedLinearRegressor.
@@ -235,7 +179,7 @@ class PoissonRegressor(_OneFamily):
 
 
 @documented(like=GeneralizedLinearRegressor)
-class GammaRegressor(_OneFamily):
+class GammaRegressor(_GlmRegressor):
     """Differentially private gamma regression for positive amounts, with the log link.
 
     See GeneralizedLinearRegressor.

@@ -30,8 +30,6 @@ from discreet.results import Results
 class PrivateGlm(GlmResultMethods, SolvedModel):
     """A private generalized linear model; subclasses define family and link."""
 
-    bounds_exposure: Any = None
-
     def _solvers(self) -> dict[str, Solver]:
         family, link = self._family()
         if not family.has_likelihood:

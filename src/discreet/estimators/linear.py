@@ -19,8 +19,9 @@ from discreet.algorithms.printed_ridge import printed_ridge
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.docstrings import described, documented
-from discreet.domain import Encoder, Public
+from discreet.domain import Encoder
 from discreet.errors import DomainError
+from discreet.estimators.constructor import GlmParameters
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solved import COST, DP_GD, SolvedModel, Solver
@@ -31,39 +32,10 @@ from discreet.privacy import Budget
 from discreet.results import Results
 
 
-class _MomentRegressor(LinearResultMethods, RegressorMixin, SolvedModel):  # type: ignore[misc]
-    l1_ratio: float | None
+class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, SolvedModel):  # type: ignore[misc]
+    bounds_y: Any = None
+    l1_ratio: float | None = None
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"
-
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        bounds_weight: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        alpha: float = 0.0,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        clip: float | None = None,
-        eta: float | None = None,
-        l1_ratio: float | None = None,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
 
     @described
     def fit(
@@ -291,32 +263,4 @@ class Ridge(_MomentRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        alpha: float = 1.0,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        bounds_weight: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        clip: float | None = None,
-        eta: float | None = None,
-        l1_ratio: float | None = None,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    alpha: float = 1.0

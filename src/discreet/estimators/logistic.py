@@ -15,6 +15,7 @@ from discreet.curator import Curator
 from discreet.docstrings import described, documented
 from discreet.domain import Encoder, Public
 from discreet.estimators.classes import ZERO_ONE, DeclaredClasses, declared_classes
+from discreet.estimators.constructor import GlmParameters
 from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
@@ -29,7 +30,7 @@ _MOST_COEFFICIENTS = 1500
 
 
 @documented(like=GeneralizedLinearRegressor)
-class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, DeclaredClasses, GlmParameters, PrivateGlm):  # type: ignore[misc]
     """Differentially private logistic regression, with standard errors.
 
     With two classes ``coef_`` has one row; with more, one per class, and the rows sum to zero.
@@ -54,34 +55,7 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, PrivateGlm):  # type:
     (3, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        classes: Sequence[Any] = ZERO_ONE,
-        bounds_X: Any = None,
-        bounds_weight: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        alpha: float = 0.0,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        clip: float | None = None,
-        eta: float | None = None,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    classes: Sequence[Any] = ZERO_ONE
 
     def _family(self) -> tuple[Family, Link]:
         return Bernoulli(), link("logit")

@@ -20,9 +20,10 @@ from discreet.algorithms.steps.iterates import Iterates
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
 from discreet.docstrings import described, documented
-from discreet.domain import Encoder, Public
+from discreet.domain import Encoder
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
+from discreet.estimators.constructor import DenseParameters
 from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
@@ -52,8 +53,10 @@ _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 _PRINTED = ("glmtron", "minibatch")
 
 
-class _IndexRegressor(LinearResultMethods, RegressorMixin, EvaluatedMethods):  # type: ignore[misc]
+class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, EvaluatedMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
+
+    bounds_y: Any = None
 
     def _link(self) -> Link:
         raise NotImplementedError
@@ -258,30 +261,6 @@ class ReLURegressor(_IndexRegressor):
     (2,)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        data_norm: float | None = None,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
-
     def _link(self) -> Link:
         return INDEX_LINKS["relu"]
 
@@ -312,30 +291,7 @@ class SingleIndexRegressor(_IndexRegressor):
     (2,)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        link: str = "sigmoid",
-        data_norm: float | None = None,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        domain: Any = None,
-        formula: str | None = None,
-        public: Public | None = None,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        step: float | None = None,
-        radius: float | None = None,
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    link: str = "sigmoid"
 
     def _link(self) -> Link:
         return index_link(self.link)

@@ -44,8 +44,6 @@ DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 class SolvedModel(EvaluatedMethods):
     """Checks parameters, builds a curator, calls one solver and stores the result."""
 
-    bounds_weight: Any = None
-
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
 

@@ -18,27 +18,7 @@ from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson
 
 
 class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        sparsity: int | str,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        domain: Any = None,
-        formula: str | None = None,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        radius: float | None = None,
-        step: float | None = None,
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    bounds_y: Any = None
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
@@ -155,30 +135,9 @@ class SparseRegressor(_SparseRegressor):
     [4]
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        sparsity: int | str,
-        family: str | Family = "gaussian",
-        link: str | Link | None = None,
-        loss: Loss | None = None,
-        bounds_X: Any = None,
-        bounds_y: Any = None,
-        domain: Any = None,
-        formula: str | None = None,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        radius: float | None = None,
-        step: float | None = None,
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    family: str | Family = "gaussian"
+    link: str | Link | None = None
+    loss: Loss | None = None
 
     def _family(self) -> tuple[Family, Link]:
         return chosen_family(self.family, self.link, self.loss)
@@ -210,27 +169,7 @@ class SparseLogisticRegression(ClassifierMixin, DeclaredClasses, SparseModel):  
     def _family(self) -> tuple[Family, Link]:
         return Bernoulli(), Bernoulli.default_link
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        sparsity: int | str,
-        bounds_X: Any = None,
-        domain: Any = None,
-        formula: str | None = None,
-        classes: Any = (0, 1),
-        solver: str = "auto",
-        max_iter: int | None = None,
-        radius: float | None = None,
-        step: float | None = None,
-        neighbours: str = "replace_one",
-        calibration: str = "tight",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    classes: Any = (0, 1)
 
     def _declared(self, name: str | None) -> tuple[Any, ...]:
         wanted = "the two different labels that y can have"

@@ -5,7 +5,7 @@ the chosen columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from discreet.domain import Domain, Encoder, FormulaEncoder, Numeric
 from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine, open_table
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
+from discreet.estimators.constructor import SolverParameters
 from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
@@ -57,7 +58,7 @@ _SELECTED = (
 _CELLS_OF_A_TABLE = 2**40
 
 
-class SparseModel(GlmResultMethods, EvaluatedMethods):
+class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
     """Checks parameters, builds a curator over a wide table, calls one
     algorithm and stores the result.
 
@@ -65,12 +66,11 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
     the order of ``support_``.
     """
 
+    sparsity: int | str
     data_norm = None
     public = None
-    bounds_y: Any = None
-    sparsity: Any
     # The encoding of the chosen columns, in a model that opens rows for their evaluation.
-    _evaluated_encoder: Encoder | None = None
+    _evaluated_encoder: Encoder | None = field(default=None, init=False)
 
     def _family(self) -> tuple[Family, Link]:
         raise NotImplementedError
@@ -297,8 +297,7 @@ class SparseModel(GlmResultMethods, EvaluatedMethods):
             if self.solver not in ("auto",) or self.calibration == "paper" or not self._family()[0].has_likelihood:
                 raise ValueError("sparsity='auto' needs solver='auto' and calibration='tight', and no loss=")
             return
-        whole = is_whole(self.sparsity)
-        if not (whole and 1 <= self.sparsity <= width):
+        if isinstance(self.sparsity, str) or not (is_whole(self.sparsity) and 1 <= self.sparsity <= width):
             raise ValueError(
                 f"sparsity must be 'auto' or a whole number between 1 and the number of columns {width}, "
                 f"got {self.sparsity!r}"

@@ -74,24 +74,10 @@ class PiecewiseExponentialRegressor(PrivateGlm):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        breaks: Sequence[float],
-        bounds_X: Any = None,
-        data_norm: float | None = None,
-        domain: Any = None,
-        formula: str | None = None,
-        alpha: float = 0.0,
-        cov_type: str = "robust",
-        neighbours: str = "replace_one",
-        ledger: Any = None,
-        rows_per_person: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    breaks: Sequence[float]
+    data_norm: float | None = None
+    alpha: float = 0.0
+    cov_type: str = "robust"
 
     # Parameters of other models that are fixed here.
     _beside = "event"
