@@ -127,8 +127,8 @@ def test_what_travels_to_workers_holds_no_ledger_and_no_public_rows(name, tmp_pa
     problem = PROBLEMS[name]
     public = Public(rows=ROWS.select(list(problem.features)).slice(0, 50))
     model = problem.estimator(ledger=ledger, public=public)
-    source, _ = model._open_table(dask_frame(), problem.target, problem.features, None, None)
-    sent = cloudpickle.dumps(source._engine._layout)
+    engine, _ = model._table_engine(dask_frame(), problem.target, problem.features)
+    sent = cloudpickle.dumps(engine._layout)
     assert b"budget.ledger" not in sent
     assert len(sent) < 20_000
 

@@ -97,7 +97,8 @@ class SparkContract:
     def test_a_private_number_of_rows_is_not_counted(self, session):
         frame = spark_frame(session)
         model = LINEAR.estimator(neighbours="add_or_remove_one", random_state=None)
-        source, _ = model._open_table(frame, "cost", ["age", "bmi"], None, None)
+        engine, encoder = model._table_engine(frame, "cost", ["age", "bmi"])
+        source = model._curator(engine, encoder, False, None)
         assert source.public_rows is None
 
 

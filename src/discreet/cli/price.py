@@ -32,7 +32,8 @@ def echo_price(
     """Print what this fit would cost, release by release, and what the ledger would have left."""
     budget = estimator._check_parameters()
     # This checks names and types of the columns; the curator gets no query.
-    source, encoder = estimator._open_table(table, target, None, groups, job, exposure, weight)
+    engine, encoder = estimator._table_engine(table, target, None, groups, exposure, weight)
+    source = estimator._curator(engine, encoder, groups is not None, job)
     counted = "" if job is None else " (rows may be counted: their number is part of the job)"
     click.echo(f"dry run    no row is read and nothing is spent{counted}")
     for doubt in budget.doubts():

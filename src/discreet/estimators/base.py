@@ -127,12 +127,17 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
     def _weight(self, name: str | None) -> Numeric:
         raise TypeError(f"{type(self).__name__} has no sample_weight")
 
-    def _open(
+    def _fit(
         self, X: Any, y: Any, groups: Any, job: str | None, exposure: Any = None, sample_weight: Any = None
-    ) -> tuple[Curator, Encoder]:
-        """The curator over these rows, and their encoding."""
+    ) -> Self:
+        """Fit to these rows."""
+        budget = self._check_parameters()
         engine, encoder = self._rows_engine(X, y, groups, exposure, sample_weight)
-        return self._enough_rows(self._curator(engine, encoder, groups is not None, job)), encoder
+        return self._fit_engine(engine, encoder, groups is not None, job, budget)
+
+    def _fit_engine(self, engine: Engine, encoder: Any, grouped: bool, job: str | None, budget: Budget) -> Self:
+        source = self._curator(engine, encoder, grouped, job)
+        return self._fit_source(self._enough_rows(source), encoder, budget)
 
     def _rows_engine(
         self, X: Any, y: Any, groups: Any, exposure: Any = None, sample_weight: Any = None
@@ -227,9 +232,8 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
         As ``fit``. The same rows give the same bits.
         """
         budget = self._check_parameters()
-        more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        source, encoder = self._open_table(table, target, features, groups, job, exposure, **more)
-        return self._fit_source(self._enough_rows(source), encoder, budget)
+        engine, encoder = self._table_engine(table, target, features, groups, exposure, sample_weight)
+        return self._fit_engine(engine, encoder, groups is not None, job, budget)
 
     def _enough_rows(self, source: Curator) -> Curator:
         """The source; refused if its public number of rows is too small."""
@@ -249,22 +253,6 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
     def _solved(self, source: Curator, encoder: Any, budget: Budget) -> Results | None:
         """Call the algorithm and set the coefficients; the results, if it has standard errors."""
         raise NotImplementedError
-
-    def _open_table(
-        self,
-        table: Any,
-        target: str | None,
-        features: Sequence[str] | None,
-        groups: str | None,
-        job: str | None,
-        exposure: str | None = None,
-        sample_weight: str | None = None,
-    ) -> tuple[Curator, Any]:
-        """The curator over a table's rows, which are read as they are summed,
-        and their encoding.
-        """
-        engine, encoder = self._table_engine(table, target, features, groups, exposure, sample_weight)
-        return self._curator(engine, encoder, groups is not None, job), encoder
 
     def _table_engine(
         self,

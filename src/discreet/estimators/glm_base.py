@@ -101,9 +101,7 @@ class PrivateGlm(GlmResultMethods, SolvedModel):
         -------
         Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``.
         """
-        budget = self._check_parameters()
-        source, encoder = self._open(X, y, groups, job, exposure, sample_weight)
-        return self._fit_source(source, encoder, budget)
+        return self._fit(X, y, groups, job, exposure, sample_weight)
 
     def _guess(self, encoder: Encoder, model: GlmModel) -> Guess | None:
         if self.public is None:

@@ -83,13 +83,7 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
         -------
         Noisy sums and selections of columns, whose joint cost is at most ``epsilon`` at ``delta``.
         """
-        budget = self._check_parameters()
-        if self.formula is not None:
-            engine, encoder = self._terms(*self._rows_engine(X, y, groups))
-        else:
-            engine, encoder = self._wide_engine(X, y, groups)
-        source = self._enough_rows(self._curator(engine, encoder, groups is not None, job))
-        return self._fit_source(source, encoder, budget)
+        return self._fit(X, y, groups, job)
 
     def _terms(self, engine: Engine, encoder: Encoder) -> tuple[Engine, Encoder]:
         """The rows of an engine as a wide table of the formula's terms.
@@ -106,8 +100,17 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
     def _check_offset(self) -> None:
         raise DomainError("sparse models have no offset: remove offset(...) from the formula")
 
-    def _wide_engine(self, X: Any, y: Any, groups: Any) -> tuple[Engine, Encoder]:
-        """The rows of a table of numbers, which is never copied."""
+    def _rows_engine(
+        self, X: Any, y: Any, groups: Any, exposure: Any = None, sample_weight: Any = None
+    ) -> tuple[Engine, Encoder]:
+        """The rows of a table of numbers, which is never copied, or of a formula's terms.
+
+        To evaluate a model, those of its chosen columns, like any other.
+        """
+        if self._evaluated_encoder is not None:
+            return super()._rows_engine(X, y, groups, exposure, sample_weight)
+        if self.formula is not None:
+            return self._terms(*super()._rows_engine(X, y, groups))
         self._fitted_before = warn_of_fitted_steps(self)
         table = check_wide(self, X, reset=True)
         names = feature_names(self)
@@ -126,23 +129,23 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
         arrays = Arrays(table, labels, check_groups(groups, len(labels)), beside)
         return open_engine(arrays, layout), Encoder(domain, target)
 
-    def _open_table(
+    def _table_engine(
         self,
         table: Any,
         target: str | None,
-        features: Sequence[str] | None,
-        groups: str | None,
-        job: str | None,
+        features: Sequence[str] | None = None,
+        groups: str | None = None,
         exposure: str | None = None,
         sample_weight: str | None = None,
-    ) -> tuple[Curator, Encoder]:
+    ) -> tuple[Engine, Encoder]:
+        if self._evaluated_encoder is not None:
+            return super()._table_engine(table, target, features, groups, exposure, sample_weight)
         if sample_weight is not None:
             raise TypeError("sparse models have no sample_weight")
         if exposure is not None:
             raise DomainError("sparse models have no exposure")
         if self.formula is not None:
-            engine, terms = self._terms(*self._table_engine(table, target, features, groups))
-            return self._curator(engine, terms, groups is not None, job), terms
+            return self._terms(*super()._table_engine(table, target, features, groups))
         if target is None:
             raise ValueError("target= must name the column to predict")
         opened = open_table(table)
@@ -166,8 +169,7 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
         )
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        encoder = Encoder(domain, column)
-        return self._curator(opened.engine(layout), encoder, groups is not None, job), encoder
+        return opened.engine(layout), Encoder(domain, column)
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         target = require_target(encoder)

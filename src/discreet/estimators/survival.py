@@ -187,8 +187,7 @@ class PiecewiseExponentialRegressor(PrivateGlm):
 
     def _fit_records(self, engine: Any, rows: Encoder, grouped: bool, job: str | None, budget: Budget) -> Self:
         records = PiecewiseEncoder(rows, self._ends())
-        source = self._curator(Expanded(engine, records.see, len(records.breaks)), records, grouped, job)
-        self._fit_source(self._enough_rows(source), records, budget)
+        self._fit_engine(Expanded(engine, records.see, len(records.breaks)), records, grouped, job, budget)
         return self._with_baseline(rows.width)
 
     def _saved_encoder(self, names: Sequence[str], target: Numeric, exposure: Numeric | None) -> Any:
