@@ -13,7 +13,6 @@ from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import read_table
 from discreet.glm import Family, Link
 from discreet.inference.predictive import predictive_interval
-from discreet.parameters import normal_quantile
 
 
 class GlmResultMethods(LinearResultMethods):
@@ -51,10 +50,7 @@ class GlmResultMethods(LinearResultMethods):
         Features are clipped to their bounds, as in ``predict``.
         """
         eta, error = self._predictor(X, extrapolate)
-        eta = eta + self._new_offset(X, exposure, len(eta))
-        reach = normal_quantile(alpha) * error
-        link = self._family()[1]
-        return np.column_stack([link.mean(eta - reach), link.mean(eta + reach)])
+        return self._mean_ends(eta + self._new_offset(X, exposure, len(eta)), error, alpha)
 
     @described
     def predict_interval(

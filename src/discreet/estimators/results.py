@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.docstrings import described
 from discreet.errors import DiscreetError
+from discreet.glm import Family, Link
 from discreet.parameters import normal_quantile
 from discreet.results import Results
 
@@ -25,6 +26,8 @@ class LinearResultMethods:
         def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray: ...
 
         def _design(self, X: Any, extrapolate: bool) -> np.ndarray: ...
+
+        def _family(self) -> tuple[Family, Link]: ...
 
     def _result(self) -> Results:
         check_is_fitted(self, "coef_")
@@ -85,9 +88,12 @@ class LinearResultMethods:
 
         Features are clipped to their bounds, as in ``predict``.
         """
-        eta, error = self._predictor(X, extrapolate)
-        reach = normal_quantile(alpha) * error
-        return np.column_stack([eta - reach, eta + reach])
+        return self._mean_ends(*self._predictor(X, extrapolate), alpha)
+
+    def _mean_ends(self, eta: np.ndarray, error: np.ndarray, alpha: float) -> np.ndarray:
+        """Intervals of the linear predictor, through the increasing link."""
+        reach, mean = normal_quantile(alpha) * error, self._family()[1].mean
+        return np.column_stack([mean(eta - reach), mean(eta + reach)])
 
     @described
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
