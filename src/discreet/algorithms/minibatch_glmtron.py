@@ -14,13 +14,12 @@ from scipy.special import ndtr
 
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.index_model import gaussian_curvature
-from discreet.algorithms.steps.iterates import Ground, Iterates, declared_ground, prepare
+from discreet.algorithms.steps.iterates import Ground, Iterates, declared_ground, glmtron_gradient, prepare
 from discreet.algorithms.steps.kalman import Belief
 from discreet.algorithms.steps.threshold import doubling, private_threshold
 from discreet.privacy import GDP, Budget, refuse_weaker
 from discreet.rows import DivisibleSource, Floats, PartSource
 from discreet.rows.histograms import Residuals
-from discreet.rows.index_sums import IndexGradient
 
 # Rows of each batch for the gradient per row for the threshold (in the paper about 10).
 _ROWS_PER_THRESHOLD = 4
@@ -65,8 +64,7 @@ def batch_gradient(
 ) -> tuple[Floats, float]:
     """The mean of (y - mean) z over the part's rows, clipped, and the noise in it."""
     rows = max(part.public_rows or 1, 1)
-    query = IndexGradient(ground.design.map(theta), model.labels, model.link.mean, None, 1.3 * ground.norm, clip)
-    answer = part.sum(query, cost)
+    answer = part.sum(glmtron_gradient(model, ground, theta, clip), cost)
     return answer.value[:, 0] / rows, answer.noise_std / rows
 
 

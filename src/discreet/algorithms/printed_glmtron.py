@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.algorithms.steps.iterates import Iterates, declared_ground
+from discreet.algorithms.steps.iterates import Iterates, declared_ground, public_rows
 from discreet.algorithms.steps.threshold import doubling, public_threshold
 from discreet.errors import GuaranteeError
 from discreet.privacy import GDP, Budget, amplified
@@ -38,8 +38,8 @@ def printed_glmtron(
     budget: Budget,
     model: GlmModel,
     known: tuple[Floats, Floats],
-    public: tuple[Floats, Floats],
     *,
+    public: tuple[Floats, Floats],
     x_radius: float,
     eta: float | None = None,
 ) -> Iterates:
@@ -49,14 +49,12 @@ def printed_glmtron(
     Privacy: one shuffled pass, one answer per row. The exact guarantee of the printed noise is
     computed, and refused if it is weaker than what was asked for.
     """
-    if source.public_rows is None:
-        raise ValueError("a shuffled pass needs a public number of rows: neighbours='replace_one', and no groups")
-    rows = source.public_rows
+    rows = public_rows(source)
     multiplier = printed_multiplier(budget, rows)
     real = _real(1 / multiplier, rows, budget)
     start = declared_ground(model, x_radius, known, rows)
     x, y = public
-    z = start.design.matrix @ np.vstack([np.ones(x.shape[1]), x])
+    z = start.design.of_rows(x)
     largest = 2 * model.labels.half_width
     edges = doubling(largest / rows, largest)
     # sqrt(2 alpha tr(H)) C_2 log^(2a) N, and R_x^2 = alpha tr(H) log^(2a) N.

@@ -15,7 +15,7 @@ from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.iterates import Iterates, finished, prepare, seeing_start
 from discreet.algorithms.steps.repair import projected
 from discreet.privacy import GDP, Budget
-from discreet.rows import Floats, LinearMap, Source
+from discreet.rows import Floats, Source
 from discreet.rows.index_sums import IndexGradient
 
 _PGD_STEPS, _PGD_STEP = 20, 0.5
@@ -47,12 +47,12 @@ def pgd(
     cost = GDP(rest.mu / math.sqrt(steps) * (1 - 1e-14))
     reach = 1.3 * ground.norm
     theta = seeing_start(model, ground.theta)
-    path = [theta]
+    link, path = model.link, [theta]
     variance = 0.0
     for _ in range(steps):
         linear = ground.design.map(theta)
         clip = reach * min(2 * model.labels.half_width, _largest_residual(model, x_radius, linear.matrix[0]))
-        query = _gradient(model, linear, clip, reach)
+        query = IndexGradient(linear, model.labels, link.mean, link.slope, reach, clip, label="true gradient")
         answer = source.sum(query, cost)
         theta = projected(theta + eta * answer.value[:, 0] / ground.seen.count, ball)
         # About this much of the earlier noise is left after a step, if half of the rows
@@ -74,7 +74,3 @@ def _largest_residual(model: GlmModel, x_radius: float, predictor: Floats) -> fl
     residual = max(model.labels.high - float(model.link.mean(low)), float(model.link.mean(high)) - model.labels.low)
     # A model whose mean is flat everywhere has no gradient at all, but a release needs a bound.
     return max(residual * float(model.link.slope_bound(low, high)), _LEAST_SCORE * model.labels.half_width)
-
-
-def _gradient(model: GlmModel, linear: LinearMap, clip: float, radius: float) -> IndexGradient:
-    return IndexGradient(linear, model.labels, model.link.mean, model.link.slope, radius, clip, label="true gradient")

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel
-from discreet.algorithms.steps.iterates import Iterates, finished, prepare, step_size
+from discreet.algorithms.steps.iterates import Iterates, finished, glmtron_gradient, prepare, step_size
 from discreet.privacy import GDP, Budget
 from discreet.rows import DivisibleSource, Floats
 from discreet.rows.index_sums import IndexGradient
@@ -50,8 +50,7 @@ def tree_glmtron(
     sums: dict[tuple[int, int], Floats] = {}
     theta, path, noise_std = ground.theta, [ground.theta], 0.0
     for t in range(1, leaves + 1):
-        linear = ground.design.map(theta)
-        queries.append(IndexGradient(linear, model.labels, model.link.mean, None, 1.3 * ground.norm, clip))
+        queries.append(glmtron_gradient(model, ground, theta, clip))
         total = np.zeros(model.size)
         for level in range(levels):
             if t >> level & 1:

@@ -30,7 +30,7 @@ class PublicRows:
     offset: Floats
 
     def design(self, coordinates: Coordinates) -> Floats:
-        return np.asarray((coordinates.matrix @ np.vstack([np.ones(self.x.shape[1]), self.x])).T)
+        return coordinates.of_rows(self.x).T
 
 
 def fit_public(model: GlmModel, rows: PublicRows, white: Coordinates | None) -> Floats:
@@ -59,11 +59,9 @@ def _standardised(model: GlmModel, x: Floats) -> Coordinates:
     public rows have.
     """
     spread = np.sqrt(x.var(axis=1) + 0.01)
-    origin = x.mean(axis=1) if model.origin is None else model.origin
-    matrix = np.hstack([-origin[:, np.newaxis], np.eye(len(spread))]) / spread[:, np.newaxis]
     if model.origin is not None:
-        return Coordinates(matrix, constant=False)
-    return Coordinates(np.vstack([np.eye(1, len(spread) + 1), matrix]))
+        return Coordinates.through_origin(model.origin, spread)
+    return Coordinates.scaled(x.mean(axis=1), spread)
 
 
 def _constant_model(model: GlmModel, rows: PublicRows, coordinates: Coordinates) -> Floats:

@@ -102,15 +102,6 @@ def _white_coordinates(
     moment = covariance + np.outer(mean - middle, mean - middle)
     average = max(float(np.trace(moment)) / len(mean), 1e-9)
     damped = _damped(moment, count, average, None if x is None else x - middle[:, np.newaxis], stretched)
-    white = _white(middle, damped)
-    return white if origin is None else Coordinates(white.matrix[1:], constant=False)
-
-
-def _white(mean: Floats, covariance: Floats) -> Coordinates:
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    turn = (vectors / np.sqrt(np.maximum(values, 1e-9 * max(float(values[-1]), 1e-9)))) @ vectors.T
-    matrix = np.zeros((len(mean) + 1, len(mean) + 1))
-    matrix[0, 0] = 1.0
-    matrix[1:, 1:] = turn
-    matrix[1:, 0] = -turn @ mean
-    return Coordinates(matrix)
+    values, vectors = np.linalg.eigh((damped + damped.T) / 2)
+    root = (vectors / np.sqrt(np.maximum(values, 1e-9 * max(float(values[-1]), 1e-9)))) @ vectors.T
+    return Coordinates.turned(root, middle, constant=origin is None)

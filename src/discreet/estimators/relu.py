@@ -28,6 +28,7 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
+from discreet.estimators.solved import Solver
 from discreet.estimators.solvers import check_options
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.glm import Family, Gaussian, Link
@@ -37,20 +38,24 @@ from discreet.privacy import Approximate, Budget, Unit
 from discreet.results import Results
 from discreet.rows import Labels
 
-# Every solver with the options that it has.
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "auto": (),
-    "full_batch": (),
-    "glmtron": ("step",),
-    "minibatch": ("max_iter",),
-    "tree": ("max_iter", "step"),
-    "sgd": ("step",),
-    "pgd": ("max_iter", "step", "radius"),
+_STEPS, _STEP = {"max_iter": "steps"}, {"step": "eta"}
+# Every solver with its options; the default is the descent.
+_SOLVERS: dict[str, Solver] = {
+    "auto": Solver(),
+    "full_batch": Solver(),
+    "glmtron": Solver(shuffled_glmtron, _STEP),
+    "minibatch": Solver(minibatch_glmtron, _STEPS),
+    "tree": Solver(tree_glmtron, _STEPS | _STEP),
+    "sgd": Solver(shuffled_sgd, _STEP),
+    "pgd": Solver(pgd, {**_STEPS, **_STEP, "radius": "ball"}),
 }
-SOLVERS = tuple(_OPTIONS)
+_PRINTED: dict[str, Solver] = {
+    "glmtron": Solver(printed_glmtron, _STEP),
+    # The printed batches take steps of a length; ours weigh each answer by its noise.
+    "minibatch": Solver(printed_minibatch_glmtron, _STEPS | _STEP),
+}
 # Solvers that ask rows in disjoint parts, by their positions.
 _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
-_PRINTED = ("glmtron", "minibatch")
 
 
 class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, EvaluatedMethods):  # type: ignore[misc]
@@ -73,12 +78,10 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         Noisy sums over all rows, or over disjoint parts of them, whose joint cost is at most
         ``epsilon`` at ``delta``.
         """
-        budget = self._check_parameters()
-        source, encoder = self._open(X, y, groups, job)
-        return self._fit_source(source, encoder, budget)
+        return self._fit(X, y, groups, job)
 
     def _check_parameters(self) -> Budget:
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, tuple(_SOLVERS))
         if self.calibration == "paper" and self.solver not in _PRINTED:
             raise ValueError(
                 f"calibration='paper' is for solvers whose noise the paper prints: {', '.join(_PRINTED)}; "
@@ -95,9 +98,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         return super()._check_parameters()
 
     def _options(self) -> tuple[str, ...]:
-        # The printed batches take steps of a length; ours weigh each answer by its noise.
-        more = ("step",) if self.solver == "minibatch" and self.calibration == "paper" else ()
-        return _OPTIONS[self.solver] + more
+        return tuple(self._solver.options)
+
+    @property
+    def _solver(self) -> Solver:
+        return (_PRINTED if self.calibration == "paper" else _SOLVERS)[self.solver]
 
     def _price(self, budget: Budget) -> list[Unit]:
         # A shuffled pass promises one epsilon at one delta, and nothing finer is known of it.
@@ -148,24 +153,14 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         )
 
     def _descend(self, source: Curator, budget: Budget, model: GlmModel, encoder: Encoder) -> Iterates:
-        radius, step, steps = encoder.radius, self.step, self.max_iter
+        solver = self._solver
+        assert solver.solve is not None
+        options = {there: getattr(self, here) for here, there in solver.options.items()}
         if self.solver == "glmtron":
-            rows = labelled_rows(self.public, encoder)
-            assert self.public is not None  # labelled_rows has checked
-            moments = shrunk_moments(self.public, encoder)
-            if self.calibration == "paper":
-                return printed_glmtron(source, budget, model, moments, rows, x_radius=radius, eta=step)
-            return shuffled_glmtron(source, budget, model, moments, rows, eta=step)
+            options["public"] = labelled_rows(self.public, encoder)
         known = None if self.public is None else shrunk_moments(self.public, encoder)
-        if self.solver == "minibatch" and self.calibration == "paper":
-            return printed_minibatch_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
-        if self.solver == "sgd":
-            return shuffled_sgd(source, budget, model, known, x_radius=radius, eta=step)
-        if self.solver == "minibatch":
-            return minibatch_glmtron(source, budget, model, known, steps, x_radius=radius)
-        if self.solver == "tree":
-            return tree_glmtron(source, budget, model, known, steps, x_radius=radius, eta=step)
-        return pgd(source, budget, model, known, steps, x_radius=radius, eta=step, ball=self.radius)
+        found: Iterates = solver.solve(source, budget, model, known, x_radius=encoder.radius, **options)
+        return found
 
     def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
         if self.public is None:
@@ -197,13 +192,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         """
         eta = self._design(X, extrapolate) @ self.coef_ + self.intercept_
         return self._within_labels(self._link().mean(eta), extrapolate)
-
-    @described
-    def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Confidence intervals for the mean label of each row: those of its index, through the
-        increasing link.
-        """
-        return np.asarray(self._link().mean(super().mean_interval(X, alpha, extrapolate=extrapolate)))
 
     @described
     def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:

@@ -30,7 +30,7 @@ class Solver:
     algorithm's argument name. Without ``solve`` the estimator's ``_solved`` calls it.
     """
 
-    solve: Callable[..., GlmFit] | None = None
+    solve: Callable[..., Any] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
 

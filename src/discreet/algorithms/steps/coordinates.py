@@ -60,11 +60,7 @@ class Coordinates:
         shift = np.zeros_like(centre) if origin is None else centre - origin
         values, vectors = np.linalg.eigh(covariance + np.outer(shift, shift))
         root = (vectors / np.sqrt(np.maximum(values, max(floor, 1e-12)))) @ vectors.T
-        if origin is not None:
-            return cls(np.column_stack([-root @ origin, root]), constant=False)
-        matrix = np.eye(len(centre) + 1)
-        matrix[1:, 0], matrix[1:, 1:] = -root @ centre, root
-        return cls(matrix)
+        return cls.turned(root, centre) if origin is None else cls.turned(root, origin, constant=False)
 
     @property
     def size(self) -> int:
@@ -74,6 +70,10 @@ class Coordinates:
     def coefficients(self, phi: Floats) -> Floats:
         """The coefficients of (1, x) that correspond to phi."""
         return self.matrix.T @ phi
+
+    def of_rows(self, x: Floats) -> Floats:
+        """z of encoded rows, one column each."""
+        return np.asarray(self.matrix @ np.vstack([np.ones(x.shape[1]), x]))
 
     def phi(self, coefficients: Floats) -> Floats:
         """The phi nearest to these coefficients of (1, x); exact if there is one."""

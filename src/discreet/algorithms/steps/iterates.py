@@ -17,6 +17,7 @@ from discreet.algorithms.steps.index_look import Seen, look
 from discreet.algorithms.steps.index_model import gaussian_curvature, likely_middle, likely_spread
 from discreet.privacy import GDP, Budget
 from discreet.rows import Floats, RowsUsed, Source
+from discreet.rows.index_sums import IndexGradient
 
 LOOK_SHARE = 0.05
 
@@ -69,6 +70,18 @@ def declared_ground(model: GlmModel, x_radius: float, known: tuple[Floats, Float
     seen = Seen(float(rows), model.labels.centre, model.labels.half_width, x_radius)
     start = ground(model, seen, known)
     return Ground(start.design, seen, np.zeros(model.size), start.spread)
+
+
+def public_rows(source: Source) -> int:
+    """The number of rows, which a shuffled pass needs."""
+    if source.public_rows is None:
+        raise ValueError("a shuffled pass needs a public number of rows: neighbours='replace_one', and no groups")
+    return source.public_rows
+
+
+def glmtron_gradient(model: GlmModel, ground: Ground, theta: Floats, clip: float) -> IndexGradient:
+    """The sum of (y - mean) z, clipped."""
+    return IndexGradient(ground.design.map(theta), model.labels, model.link.mean, None, 1.3 * ground.norm, clip)
 
 
 def seeing_start(model: GlmModel, theta: Floats) -> Floats:
