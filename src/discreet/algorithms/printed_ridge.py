@@ -7,8 +7,6 @@ here it is the declared one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from discreet.algorithms.steps.declared import cost_of
@@ -16,18 +14,11 @@ from discreet.privacy import Budget, refuse_weaker
 from discreet.rows import CrossMoment, Floats, Source
 
 
-@dataclass(frozen=True)
-class PrintedRidge:
-    """Coefficients on the encoded scale; the first is the intercept's if there is one."""
-
-    coef: Floats
-
-
 def printed_ridge(
     source: Source, budget: Budget, *, width: int, x_radius: float, fit_intercept: bool, penalty: Floats
-) -> PrintedRidge:
+) -> Floats:
     """(sum x x^T + penalty + G)^-1 (sum x y + g), with sigma_1 = 2 R^2 / mu
-    and sigma_2 = 2 R B / mu.
+    and sigma_2 = 2 R B / mu: coefficients of encoded columns, the intercept's first.
 
     Privacy: two sums. The printed sigma_1 is sqrt(2) times what replacing one row needs,
     so the reported guarantee, which is computed from the noise that is drawn, is
@@ -43,5 +34,4 @@ def printed_ridge(
     gram = source.sum(second, gram_cost)
     moment = source.sum(cross, cross_cost)
     # Least squares, because noise can produce any matrix, including a singular one.
-    coef = np.linalg.lstsq(gram.value + np.diag(penalty), moment.value[:, 0], rcond=None)[0]
-    return PrintedRidge(np.asarray(coef))
+    return np.asarray(np.linalg.lstsq(gram.value + np.diag(penalty), moment.value[:, 0], rcond=None)[0])

@@ -48,9 +48,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, Solve
         Noisy sums over the rows (two with ``"moments"``), whose joint cost is at most ``epsilon``
         at ``delta``.
         """
-        budget = self._check_parameters()
-        source, encoder = self._open(X, y, groups, job, None, sample_weight)
-        return self._fit_source(source, encoder, budget)
+        return self._fit(X, y, groups, job, None, sample_weight)
 
     def _check_parameters(self) -> Budget:
         budget = super()._check_parameters()
@@ -161,7 +159,7 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, Solve
                 "calibration='paper' without an intercept needs data_norm and bounds_y symmetric about 0: "
                 "centring by declared bounds would move the origin"
             )
-        printed = printed_ridge(
+        coef = printed_ridge(
             source,
             budget,
             width=encoder.width,
@@ -169,8 +167,8 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, Solve
             fit_intercept=intercept,
             penalty=np.concatenate([[0.0] * intercept, self.alpha / encoder.half_width**2]),
         )
-        self.coef_ = printed.coef[int(intercept) :] * target.half_width / encoder.half_width
-        at_centre = target.centre + target.half_width * (printed.coef[0] if intercept else 0.0)
+        self.coef_ = coef[int(intercept) :] * target.half_width / encoder.half_width
+        at_centre = target.centre + target.half_width * (coef[0] if intercept else 0.0)
         self.intercept_ = float(at_centre - encoder.centre @ self.coef_)
         self.n_iter_ = 1
 
