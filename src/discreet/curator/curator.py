@@ -8,8 +8,7 @@ is durable before a row is read, so a crash can waste budget but cannot leak.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from discreet.curator.choice import Choice
 from discreet.curator.minimum import ObjectiveNoise, find_minimum, smoothed
 from discreet.curator.noise import GridNoise, Integers
 from discreet.curator.parts import Part
-from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, Codec, Hear, Held, listening
 from discreet.curator.walk import RowByRow
 from discreet.curator.watch import answered, passed, without_progress
@@ -55,11 +53,13 @@ from discreet.rows import (
     count_units,
     exact_sum,
     on_columns,
+    parts_of_each,
     product_parts,
     query_sum,
     ranked_parts,
     ranking_reach,
     ranking_unit,
+    several_parts,
 )
 from discreet.rows.logistic_loss import WholeTheta
 from discreet.rows.walk import Walk
@@ -163,19 +163,23 @@ class Curator:
         ``columns``: of a wide table, the query sees only these. Its bounds
         depend on the query alone.
         """
-        (cost,) = self._accountant.grant([cost])
-        add_up = partial(self._summed, _narrow(partial(product_parts, query), columns))
-        return self._noisy_sum(query, cost, self._noise(query, cost).release(query.label, cost), add_up)
+        return self.sums([(query, cost)], columns=columns)[0]
 
     def sums(self, questions: Sequence[tuple[Query, GDP]], *, columns: Indices | None = None) -> list[Answer]:
         """Several sums over all rows from one pass, each with its own noise and cost."""
         queries = [query for query, _ in questions]
         costs = self._accountant.grant([cost for _, cost in questions])
-        add_up = OnePass(lambda function: self._summed(_narrow(function, columns)), queries)
+        function = partial(several_parts, queries)
+        if columns is not None:
+            function = partial(on_columns, columns, function)
+
+        @cache
+        def one_pass() -> list[Parts]:
+            """Made when the first answer is needed: those of a job may all be stored."""
+            return parts_of_each(queries, self._summed(function))
+
         return [
-            self._noisy_sum(
-                query, cost, self._noise(query, cost).release(query.label, cost), partial(add_up.parts, number)
-            )
+            self._noisy_sum(query, cost, partial(lambda number: one_pass()[number], number))
             for number, (query, cost) in enumerate(zip(queries, costs, strict=True))
         ]
 
@@ -333,13 +337,14 @@ class Curator:
             raise ValueError("queries whose sums are added must have the same shape and bounds")
         if first.geometry == "mapped" and len(queries) > 1:
             raise ValueError("pieces whose rows are mapped after summation must have the same map")
-        release = replace(self._noise(first, cost).release(first.label, cost), split=split, part=number)
 
         def add_up() -> Parts:
             asked = zip(queries, pieces, strict=True)
-            return sum_of([self._summed(partial(product_parts, query), piece) for query, piece in asked])
+            parts = [self._summed(partial(product_parts, query), piece) for query, piece in asked]
+            # Pairs of 64-bit integers, worth 2^26 and 1, hold far more rows than exist: no carry.
+            return np.asarray(np.sum(parts, axis=0))
 
-        return self._noisy_sum(first, cost, release, add_up)
+        return self._noisy_sum(first, cost, add_up, split, number)
 
     def _summed(self, function: Function, part: Residues | None = None) -> Parts:
         """One pass over the rows."""
@@ -347,8 +352,11 @@ class Curator:
         passed()
         return parts
 
-    def _noisy_sum(self, query: Query, cost: GDP, release: Release, add_up: Callable[[], Parts]) -> Answer:
+    def _noisy_sum(
+        self, query: Query, cost: GDP, add_up: Callable[[], Parts], split: Split | None = None, part: int = 0
+    ) -> Answer:
         noise = self._noise(query, cost)
+        release = noise.release(query.label, cost, split, part)
 
         def look() -> tuple[Integers, Hear[Integers]]:
             exact = noise.coarse(query_sum(query, add_up()))
@@ -385,7 +393,3 @@ class Curator:
         if self._accountant.keeps:
             found = codec.unpack(self._accountant.keep(key, place, planned, codec.pack(found)))
         return found
-
-
-def _narrow(function: Function, columns: Indices | None) -> Function:
-    return function if columns is None else partial(on_columns, columns, function)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise import Bits, discrete_gaussian
-from discreet.privacy import GDP, Neighbours, Release
+from discreet.privacy import GDP, Neighbours, Release, Split
 from discreet.rows import Answer, Geometry, Query, count_units, left_grid, reach, right_grid
 
 # Python's unbounded integers: a sum over very many rows may exceed 64 bits, and that must
@@ -60,8 +60,8 @@ class GridNoise:
         entries = np.ones(self.scales.shape, dtype=bool)
         return np.triu(entries) if self.geometry in ("square", "printed_square") else entries
 
-    def release(self, label: str, cost: GDP) -> Release:
-        return Release(label, self.reach * self.unit, float(self.scales[0, 0]) * self.unit, cost)
+    def release(self, label: str, cost: GDP, split: Split | None = None, part: int = 0) -> Release:
+        return Release(label, self.reach * self.unit, float(self.scales[0, 0]) * self.unit, cost, split, part)
 
     def coarse(self, exact: Integers) -> Integers:
         """The exact sum rounded to nearest on the coarser grid."""

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from discreet.privacy import GDP, Spending, Split
 from discreet.rows import Answer, Query, Residues
 
-
-class PartCurator(Protocol):
-    """How a part reaches its curator: queries about pieces of the part, and public facts."""
-
-    @property
-    def public_rows(self) -> int | None: ...
-
-    def noise_std(self, query: Query, cost: GDP) -> float: ...
-
-    def ask_part(
-        self, split: Split, number: int, queries: Sequence[Query], pieces: Sequence[Residues], cost: GDP
-    ) -> Answer: ...
+if TYPE_CHECKING:
+    from discreet.curator.curator import Curator
 
 
 class Part:
     """A source over some of a curator's rows; the split that made it has paid for its answers."""
 
-    def __init__(self, curator: PartCurator, split: Split, number: int, rows: Residues) -> None:
+    def __init__(self, curator: Curator, split: Split, number: int, rows: Residues) -> None:
         self._curator = curator
         self._split = split
         self._number = number

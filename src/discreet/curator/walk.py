@@ -80,14 +80,7 @@ class RowByRow:
             raise ValueError("every row has already answered")
         self._asked += 1
         noise = walk_noise(self._walk, self._cost, clip)
-        release = Release(
-            self._walk.label,
-            noise.reach * noise.unit,
-            float(noise.scales[0, 0]) * noise.unit,
-            self._cost,
-            self._split,
-            number,
-        )
+        release = noise.release(self._walk.label, self._cost, self._split, number)
 
         def exact() -> Integers:
             units = self._units(self._order[number], theta, weight, clip)

@@ -7,17 +7,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from curator_parts import ENCODER, LOOK, engine, loss
+from curator_parts import LOOK, engine, loss
 
 from discreet.curator import Curator
-from discreet.curator.passes import OnePass, sum_of
 from discreet.curator.protocols import WHOLE, listening
 from discreet.curator.walk import RowByRow, noise_of_rows, walk_noise, walk_scale
 from discreet.curator.watch import answered, passed, watching, without_progress
 from discreet.engines.progress import listener
 from discreet.noise import SeededBits
 from discreet.privacy import GDP, Perturbed, Pure, Repeated, Split
-from discreet.rows import CrossMoment, Labels, LinearMap, PowerSums, Residues, product_parts
+from discreet.rows import CrossMoment, Labels, LinearMap, PowerSums, Residues
 from discreet.rows.walk import LONGEST, UNITS, Walk
 
 SQUARE = CrossMoment(2, math.sqrt(2), True, False)
@@ -66,10 +65,6 @@ def test_several_sums_come_from_one_pass():
     apart = Curator(engine(), bits=SeededBits(4))
     for answer, (query, mu) in zip(together, ((LOOK, 0.5), (SQUARE, 0.25)), strict=True):
         assert np.array_equal(answer.value, apart.sum(query, GDP(mu)).value)
-    parts = [product_parts(LOOK, ENCODER.encode(np.zeros((3, 2)), np.zeros(3))) for _ in range(3)]
-    assert np.array_equal(sum_of(parts), 3 * parts[0])
-    one = OnePass(lambda function: function(ENCODER.encode(np.zeros((3, 2)), np.zeros(3))), [LOOK, LOOK])
-    assert np.array_equal(one.parts(1), parts[0])
 
 
 def test_parts_of_the_rows_answer_for_themselves():
