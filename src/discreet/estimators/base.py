@@ -35,7 +35,7 @@ from discreet.estimators.tables import (
 )
 from discreet.estimators.vectors import check_groups, check_target, check_vector, type_name
 from discreet.noise import Bits, SeededBits
-from discreet.parameters import check_count, is_whole
+from discreet.parameters import check_count
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
 from discreet.results import Results
 
@@ -82,8 +82,7 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
         budget = Budget.of(self.epsilon, self.delta)
         check_neighbours(self.neighbours)
         check_choice("calibration", self.calibration, ("tight", "paper"))
-        if not (is_whole(self.rows_per_person) and self.rows_per_person >= 1):
-            raise ValueError(f"rows_per_person must be a whole number >= 1, got {self.rows_per_person!r}")
+        check_count("rows_per_person", self.rows_per_person)
         check_public(self.public)
         check_domain(self.domain)
         if hasattr(self, "fit_intercept") and not isinstance(self.fit_intercept, (bool, np.bool_)):

@@ -5,13 +5,16 @@ of each label among them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
+from discreet.docstrings import described
 from discreet.domain import Categorical, Domain, Kind, Numeric, as_floats, check_label_kind, levels_of, spelling
 from discreet.errors import DomainError
+from discreet.estimators.tables import refuse_to_choose
 
 ZERO_ONE = (0, 1)
 
@@ -73,6 +76,39 @@ class DeclaredClasses:
     def _label_numbers(self, labels: Any, target: Numeric) -> Any:
         """The index of each label among the classes; NaN for an undeclared label."""
         return class_numbers(labels, self.classes_.tolist())
+
+    if TYPE_CHECKING:
+
+        def decision_function(self, X: Any, *, extrapolate: bool = False) -> np.ndarray: ...
+
+    def _missing(self, X: Any, extrapolate: bool) -> dict[str, int]:
+        """How many of these rows lack each column, for the columns that the model reads."""
+        raise NotImplementedError
+
+    @described
+    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The probability of each class, in the order of ``classes_``.
+
+        NaN for a row with a missing or undeclared value in a column that the model reads.
+        """
+        scores = self.decision_function(X, extrapolate=extrapolate)
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores, axis=1))
+        positive = expit(scores)
+        return np.column_stack([1 - positive, positive])
+
+    @described
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """The most probable class.
+
+        A missing or undeclared value raises an error that names the column.
+        """
+        scores = self.decision_function(X, extrapolate=extrapolate)
+        if np.isnan(scores).any():
+            refuse_to_choose(self._missing(X, extrapolate))
+        return np.asarray(
+            self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        )
 
 
 def class_array(classes: Sequence[Any]) -> NDArray[Any]:

@@ -4,9 +4,8 @@ transformer that learns nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -21,16 +20,19 @@ from discreet.estimators.doc_link import LinkedToDocs
 from discreet.estimators.tables import (
     check_types,
     check_written,
+    column_names,
     feature_domain,
+    feature_names,
     is_frame,
     names_are_written,
     read_table,
 )
-from discreet.parameters import is_whole
+from discreet.parameters import check_count
 
 Floats = np.ndarray
 
 
+@dataclass(eq=False, repr=False)
 class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features in [-1, 1] from declarations alone, for pipelines with private models.
 
@@ -82,25 +84,14 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
     1  1.0         0.0
     """
 
-    def __init__(
-        self,
-        domain: Domain | None = None,
-        *,
-        bounds_X: Any = None,
-        degree: int = 1,
-        interaction_only: bool = False,
-        splines: int | Mapping[str, int] | None = None,
-        spline_degree: int = 3,
-        formula: str | None = None,
-    ) -> None:
-        self.domain = domain
-        self.bounds_X = bounds_X
-        self.degree = degree
-        self.interaction_only = interaction_only
-        self.splines = splines
-        self.spline_degree = spline_degree
-        self.formula = formula
-
+    domain: Domain | None = None
+    _: KW_ONLY
+    bounds_X: Any = None
+    degree: int = 1
+    interaction_only: bool = False
+    splines: int | Mapping[str, int] | None = None
+    spline_degree: int = 3
+    formula: str | None = None
     data_norm = None
 
     @described
@@ -118,7 +109,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
             The encoder.
         """
         table = read_table(X)
-        names = _names(table)
+        names = column_names(table)
         if is_frame(X) and self.formula is None:
             check_written(names, self.domain, self.bounds_X)
         self._plan(names)
@@ -140,7 +131,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
             The features.
         """
         table = read_table(X)
-        names = _names(table)
+        names = column_names(table)
         self._check_seen(names, framed=is_frame(X))
         domain, plan = self._declared(names), self._plan(names)
         check_types(table, domain, written=names_are_written(self))
@@ -182,7 +173,7 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
 
     def _known_names(self) -> list[str]:
         if hasattr(self, "n_features_in_"):
-            return list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)]))
+            return feature_names(self)
         if self.domain is None:
             raise DomainError("the number of columns is known after fit, or from domain=Domain(...)")
         return [column.name for column in self.domain.columns]
@@ -239,10 +230,10 @@ class DomainEncoder(LinkedToDocs, TransformerMixin, BaseEstimator):  # type: ign
         return {} if self.splines is None else {one.name: self.splines for one in columns if isinstance(one, Numeric)}
 
     def _check_parameters(self, names: list[str]) -> None:
-        _check_count("degree", self.degree, 1)
-        _check_count("spline_degree", self.spline_degree, 0)
+        check_count("degree", self.degree, 1)
+        check_count("spline_degree", self.spline_degree, 0)
         for knots in self.splines.values() if isinstance(self.splines, Mapping) else [self.splines or 2]:
-            _check_count("splines", knots, 2)
+            check_count("splines", knots, 2)
         if self.formula is not None and (self.degree != 1 or self.splines is not None):
             raise ValueError("a formula defines its own products and splines: leave degree and splines out")
 
@@ -309,13 +300,3 @@ def _splines(column: Column, place: int, knots: int, degree: int) -> Iterator[_F
     for number in range(1, knots + degree - 1):
         name = f"{column.name} spline {number}"
         yield _Feature(name, 0.0, 1.0, (place,), ((*ends[0], *places, *ends[1]), degree, number))
-
-
-def _names(table: Any) -> list[str]:
-    return [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    whole = is_whole(value)
-    if not (whole and least <= value < math.inf):
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")

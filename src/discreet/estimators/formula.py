@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.domain import Design, Domain, Encoder, FormulaEncoder, Numeric, frame_of, lacking, parse_formula
 from discreet.errors import DomainError
-from discreet.estimators.tables import feature_domain, is_frame, names_are_written, read_table
+from discreet.estimators.tables import column_names, feature_domain, is_frame, names_are_written, read_table
 
 
 def formula_domain(estimator: Any, names: Sequence[str]) -> Domain:
@@ -40,9 +40,8 @@ def formula_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, str | None]:
     """
     table = read_table(X)
     framed = is_frame(X)
-    names = list(table.columns) if framed else [f"x{i}" for i in range(table.shape[1])]
     target = formula_target(estimator.formula)
-    design, domain = parsed(estimator, [name for name in names if name != target])
+    design, domain = parsed(estimator, [name for name in column_names(table) if name != target])
     if y is None:
         y = _labels(estimator, table if framed else None, design.target)
     return (select_columns(X, used_columns(design, domain)) if framed else X), y, design.target

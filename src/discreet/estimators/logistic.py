@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
@@ -20,7 +19,7 @@ from discreet.estimators.formula import reduced
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.glm_base import PrivateGlm
 from discreet.estimators.public_guess import public_guess
-from discreet.estimators.tables import check_table, refuse_to_choose
+from discreet.estimators.tables import check_table
 from discreet.estimators.units import units
 from discreet.glm import Bernoulli, Family, Link, link
 from discreet.privacy import Budget
@@ -122,18 +121,6 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, GlmParameters, Privat
         return np.asarray(scores[:, 0] if self._predictors == 1 else scores)
 
     @described
-    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``.
-
-        NaN for a row with a missing or undeclared value.
-        """
-        scores = self.decision_function(X, extrapolate=extrapolate)
-        if scores.ndim == 2:
-            return np.asarray(softmax(scores, axis=1))
-        positive = expit(scores)
-        return np.column_stack([1 - positive, positive])
-
-    @described
     def predict_log_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
         """The logarithm of each class's probability, in the order of ``classes_``.
 
@@ -144,15 +131,5 @@ class LogisticRegression(ClassifierMixin, DeclaredClasses, GlmParameters, Privat
         """
         return np.asarray(np.log(np.maximum(self.predict_proba(X, extrapolate=extrapolate), 1e-300)))
 
-    @described
-    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The most probable class.
-
-        A missing or undeclared value raises an error that names the column.
-        """
-        scores = self.decision_function(X, extrapolate=extrapolate)
-        if np.isnan(scores).any():
-            refuse_to_choose(self._encoder.missing_columns(check_table(self, reduced(self._encoder, X), reset=False)))
-        return np.asarray(
-            self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
-        )
+    def _missing(self, X: Any, extrapolate: bool) -> dict[str, int]:
+        return self._encoder.missing_columns(check_table(self, reduced(self._encoder, X), reset=False))

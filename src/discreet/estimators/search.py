@@ -5,7 +5,7 @@ rows, and one is refitted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ from discreet.estimators.search_plan import Allowance, Planner, SearchPlan
 from discreet.estimators.table_parts import TableRows
 from discreet.estimators.tables import check_table, label_name
 from discreet.estimators.vectors import NamedCells, check_target, type_name
-from discreet.parameters import is_number, is_whole
+from discreet.parameters import check_count, is_number
 from discreet.privacy import Budget, Guarantee, joint
 from discreet.report.methods import ReportMethods
 from discreet.results import NamedMethods
@@ -43,6 +43,7 @@ _FIXED = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Private choice of parameters: fit candidates, choose by held-out loss, refit on all rows.
 
@@ -105,24 +106,14 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
     ['alpha']
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        held_out: int = 5,
-        shares: tuple[float, float, float] = (0.35, 0.05, 0.6),
-        loss_bound: float | None = None,
-        verbose: int = 0,
-        random_state: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.held_out = held_out
-        self.shares = shares
-        self.loss_bound = loss_bound
-        self.verbose = verbose
-        self.random_state = random_state
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    held_out: int = 5
+    shares: tuple[float, float, float] = (0.35, 0.05, 0.6)
+    loss_bound: float | None = None
+    verbose: int = 0
+    random_state: int | None = None
 
     @property
     def epsilon(self) -> float:
@@ -253,8 +244,7 @@ class PrivateGridSearchCV(NamedMethods, ReportMethods, LinkedToDocs, MetaEstimat
             raise ValueError(f"param_grid must have at least two candidates, got {len(candidates)}")
         if fixed := sorted(_FIXED & {name for params in candidates for name in params}):
             raise ValueError(f"param_grid must not vary {', '.join(fixed)}: rows and prices must be the same for all")
-        if not (is_whole(self.held_out) and self.held_out >= 2):
-            raise ValueError(f"held_out must be a whole number >= 2, got {self.held_out!r}")
+        check_count("held_out", self.held_out, 2)
         if len(self.shares) != 3 or not all(is_number(share) and 0 < share < np.inf for share in self.shares):
             raise ValueError(f"shares must be three numbers > 0, got {self.shares!r}")
         if self.loss_bound is not None and not (is_number(self.loss_bound) and 1e-50 < self.loss_bound < 1e50):

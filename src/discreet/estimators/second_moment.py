@@ -17,7 +17,7 @@ from discreet.engines import Arrays, Layout, open_engine
 from discreet.estimators.base import check_choice, check_domain, check_public, curator_of
 from discreet.estimators.public_guess import public_guess
 from discreet.estimators.solvers import check_penalty
-from discreet.estimators.tables import check_types, check_written, is_frame, read_table
+from discreet.estimators.tables import check_types, check_written, column_names, is_frame, read_table
 from discreet.estimators.units import units
 from discreet.glm import Gaussian, Identity
 from discreet.parameters import check_inside
@@ -117,7 +117,7 @@ def private_second_moment(
     check_public(public)
     check_domain(domain)
     table = read_table(X)
-    names = [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
+    names = column_names(table)
     if is_frame(X):
         check_written(names, domain, bounds_X)
     declared = Domain.from_bounds(names, bounds_X, data_norm) if domain is None else domain.select(names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from discreet.docstrings import described, documented
@@ -13,7 +12,6 @@ from discreet.errors import DomainError
 from discreet.estimators.classes import DeclaredClasses, declared_classes
 from discreet.estimators.losses import chosen_family
 from discreet.estimators.sparse_base import SparseModel
-from discreet.estimators.tables import refuse_to_choose
 from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson
 
 
@@ -196,24 +194,9 @@ class SparseLogisticRegression(ClassifierMixin, DeclaredClasses, SparseModel):  
         """
         return self._eta(X, extrapolate)
 
-    @described
-    def predict_proba(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The probabilities of the two classes, in the order of ``classes_``.
-
-        NaN for a row with a missing value in a chosen column.
-        """
-        second = expit(self._eta(X, extrapolate))
-        return np.column_stack([1 - second, second])
-
-    @described
-    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """The more probable class. A missing value raises an error that names the column."""
-        eta = self._eta(X, extrapolate)
-        if np.isnan(eta).any():
-            names = list(self.results_.names[1:])
-            empty = np.isnan(self._chosen(X, extrapolate)).sum(axis=0).tolist()
-            refuse_to_choose({name: count for name, count in zip(names, empty, strict=True) if count})
-        return np.asarray(self.classes_[(eta > 0).astype(int)])
+    def _missing(self, X: Any, extrapolate: bool) -> dict[str, int]:
+        empty = np.isnan(self._chosen(X, extrapolate)).sum(axis=0).tolist()
+        return {name: count for name, count in zip(self.results_.names[1:], empty, strict=True) if count}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -68,6 +68,11 @@ def read_table(X: Any) -> Any:
     return as_table(X)
 
 
+def column_names(table: Any) -> list[str]:
+    """The names of a table's columns, x0, x1, ... for an array."""
+    return [f"x{i}" for i in range(table.shape[1])] if isinstance(table, np.ndarray) else list(table.columns)
+
+
 def _named(X: Any) -> Any:
     return X.set_axis([f"x{i}" for i in range(X.shape[1])], axis=1)
 
