@@ -17,24 +17,17 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
 
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import Scaling, first_look
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.second_moment import LABEL_LENGTH, planned_clips
 from discreet.glm import NoisyQuadratic
 from discreet.privacy import GDP, Budget
 from discreet.rows import Answer, Floats, LinearMap, MappedMoment, Source
 
 # The share of mu^2 for the look at y.
 _LOOK = 0.04
-# Rows are clipped at this multiple of their typical norm while the noise exceeds
-# the sampling error ...
-_RADIUS = 0.85
-# ... and at more as the noise falls below this multiple of it.
-_GROWTH = 0.24
-# The squared norm that a label adds to a row, relative to that of z.
-_LABEL_LENGTH = 0.5
 
 
 def pmt(
@@ -96,43 +89,23 @@ def _planned(
             y_centre=centre,
             y_scale=scale,
             y_bound=bound,
-            y_weight=radius * math.sqrt(_LABEL_LENGTH) / bound,
+            y_weight=radius * math.sqrt(LABEL_LENGTH) / bound,
             radius=radius,
         )
 
-    typical = _RADIUS * math.sqrt(size)
-    noise_std = source.noise_std(query(typical, 2.0), cost)
-    noise_variance = noise_std**2 * (2.0**2 / (2 * _LABEL_LENGTH * typical**2) + 0.5) / scaling.count**2
-    growth = max(1.0, (_GROWTH / (noise_variance * scaling.count)) ** 0.25)
-    # Clipping y at b standard deviations shrinks slopes by about 2 Phi(-b): keep
-    # that far below the noise.
-    bias_allowed = min(0.5, 0.05 * math.sqrt(size * noise_variance))
-    bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
-    return query(min(growth * typical, longest), min(bound, widest))
+    radius, bound = planned_clips(lambda *norms: source.noise_std(query(*norms), cost), size, scaling.count)
+    return query(min(radius, longest), min(bound, widest))
 
 
 def _least_squares(
     model: GlmModel, coordinates: Coordinates, query: MappedMoment, answer: Answer, count: float, l1: Floats | None
 ) -> GlmFit:
-    size, constant = coordinates.size, coordinates.constant
-    moment = (answer.value + answer.value.T) / 2
-    if constant:  # the total weight of the rows is at least what noise alone could produce
-        moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * answer.noise_std)
-    weight = float(moment[0, 0]) if constant else count
+    moment, constant = (answer.value + answer.value.T) / 2, coordinates.constant
+    quadratic = NoisyQuadratic.of_label(moment, answer.noise_std, constant, query.y_weight, None if constant else count)
     # Theorem 4.1: the penalty on the coefficients of x, transformed to those of z; as rows
     # with label 0 would act.
-    moment[:-1, :-1] += model.penalty_in(coordinates)
-    target = np.zeros(size + 1)
-    target[-1] = 1 / query.y_weight
-    solution = NoisyQuadratic(
-        moment,
-        answer.noise_std,
-        np.hstack([np.eye(size), np.zeros((size, 1))]),
-        np.arange(size) >= int(constant),
-        target,
-        np.zeros(size),
-        weight,
-    ).solve(*_absolute(coordinates, l1, query.y_scale))
+    quadratic.moment[:-1, :-1] += model.penalty_in(coordinates)
+    solution = quadratic.solve(*_absolute(coordinates, l1, query.y_scale))
     turn = coordinates.matrix.T * query.y_scale
     shift = np.zeros(len(turn))
     shift[0] = query.y_centre
@@ -142,7 +115,7 @@ def _least_squares(
     return GlmFit(
         coef=coef,
         estimate=shift + turn @ solution.estimate,
-        count=weight,
+        count=quadratic.weight,
         iterations=1,
         noise_covariance=turn @ solution.noise_covariance @ turn.T,
         sampling_covariance=turn @ solution.sampling_covariance @ turn.T,

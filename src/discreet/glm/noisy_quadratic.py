@@ -64,6 +64,21 @@ class NoisyQuadratic:
     penalty: Floats
     weight: float
 
+    @classmethod
+    def of_label(
+        cls, moment: Floats, noise_std: float, constant: bool, unit: float = 1.0, weight: float | None = None
+    ) -> NoisyQuadratic:
+        """The last coordinate is 1 / ``unit`` times the target, the others are features, of which a
+        constant is the first; its moment is the total weight, unless that is given.
+        """
+        size, moment = len(moment) - 1, moment.copy()
+        if constant:  # the total weight of the rows is at least what noise alone could produce
+            moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * noise_std)
+        features, target = np.eye(size + 1)[:-1], np.eye(size + 1)[-1] / unit
+        penalised = np.arange(size) >= int(constant)
+        total = float(moment[0, 0]) if weight is None else weight
+        return cls(moment, noise_std, features, penalised, target, np.zeros(size), total)
+
     def solve(self, l1: Floats | None = None, basis: Floats | None = None) -> Solution:
         """The model with the smallest estimated loss, and the unbiased
         estimate with its covariance.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +14,12 @@ from discreet.privacy import GDP
 from discreet.rows import SecondMoment, Source
 
 # Weights of the constant and the target: the squared norms that they add to a row, relative to x's.
-_CONSTANT_LENGTH = _TARGET_LENGTH = 0.5
+_CONSTANT_LENGTH = LABEL_LENGTH = 0.5
 # Rows are clipped at this multiple of their typical norm while the noise exceeds
 # the sampling error ...
 _RADIUS = 0.85
 # ... and at more as the noise falls below this multiple of it.
-_GROWTH = 0.8
+_GROWTH = 0.24
 
 
 def plan_moment(source: Source, cost: GDP, x_radius: float, known: Scaling) -> SecondMoment:
@@ -29,19 +30,28 @@ def plan_moment(source: Source, cost: GDP, x_radius: float, known: Scaling) -> S
     the noise is larger. As the budget grows nothing is clipped inside the declared bounds,
     and the fit becomes OLS.
     """
-    width = len(known.x_centre)
-    typical = _RADIUS * math.sqrt(width)
-    noise_std = source.noise_std(_moment_query(known, typical, 2.0), cost)
+    radius, y_bound = planned_clips(
+        lambda radius, y_bound: source.noise_std(_moment_query(known, radius, y_bound), cost),
+        len(known.x_centre),
+        known.count,
+    )
+    return _moment_query(*_within_domain(known, radius, x_radius, y_bound))
+
+
+def planned_clips(noise_std_of: Callable[[float, float], float], size: int, count: float) -> tuple[float, float]:
+    """The clip norms of rows of this size, and of y in standard deviations, that balance noise
+    against clipping loss; ``noise_std_of``: the noise of a release with such norms.
+    """
+    typical = _RADIUS * math.sqrt(size)
     # The noise variance of one coefficient, with x and y of variance 1, and its ratio to
     # the sampling variance.
-    target_noise = 2.0**2 / (2 * _TARGET_LENGTH * typical**2)
-    noise_variance = noise_std**2 * (target_noise + 0.5) / known.count**2
-    growth = max(1.0, (_GROWTH * 0.3 / (noise_variance * known.count)) ** 0.25)
+    label_noise = 2.0**2 / (2 * LABEL_LENGTH * typical**2)
+    noise_variance = noise_std_of(typical, 2.0) ** 2 * (label_noise + 0.5) / count**2
+    growth = max(1.0, (_GROWTH / (noise_variance * count)) ** 0.25)
     # Clipping y at b standard deviations shrinks slopes by about 2 Phi(-b): keep
     # that far below the noise.
-    bias_allowed = min(0.5, 0.05 * math.sqrt(width * noise_variance))
-    y_bound = max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
-    return _moment_query(*_within_domain(known, growth * typical, x_radius, y_bound))
+    bias_allowed = min(0.5, 0.05 * math.sqrt(size * noise_variance))
+    return growth * typical, max(2.0 * growth, -1.25 * float(ndtri(bias_allowed)))
 
 
 def _within_domain(known: Scaling, radius: float, x_radius: float, y_bound: float) -> tuple[Scaling, float, float]:
@@ -64,5 +74,5 @@ def _moment_query(known: Scaling, radius: float, y_bound: float) -> SecondMoment
         y_scale=known.y_scale,
         y_bound=y_bound,
         weight_1=radius * math.sqrt(_CONSTANT_LENGTH),
-        weight_y=radius * math.sqrt(_TARGET_LENGTH) / y_bound,
+        weight_y=radius * math.sqrt(LABEL_LENGTH) / y_bound,
     )

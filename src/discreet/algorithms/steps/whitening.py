@@ -269,14 +269,6 @@ def _carried(moment: Floats, noise_std: float, here: Coordinates, there: Coordin
 
 
 def _regress(moment: Floats, noise_std: float, coordinates: Coordinates, y_weight: float) -> tuple[Floats, float]:
-    size = coordinates.size
-    features = np.hstack([np.eye(size), np.zeros((size, 1))])
-    target = np.zeros(size + 1)
-    target[-1] = 1 / y_weight
-    moment = moment.copy()
-    if coordinates.constant:  # the total weight is at least what noise alone could produce
-        moment[0, 0] = max(moment[0, 0], 1.5 * math.sqrt(2 * size) * noise_std)
-    penalised = np.arange(size) >= int(coordinates.constant)
-    weight = float(moment[0, 0]) if coordinates.constant else 1.0
-    solution = NoisyQuadratic(moment, noise_std, features, penalised, target, np.zeros(size), weight).solve()
+    weight = None if coordinates.constant else 1.0
+    solution = NoisyQuadratic.of_label(moment, noise_std, coordinates.constant, y_weight, weight).solve()
     return solution.coef, float(np.clip(solution.residual_variance, 1e-3, 1.5))
