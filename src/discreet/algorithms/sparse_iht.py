@@ -40,12 +40,14 @@ from discreet.rows.gradient import GradientSum
 _SHARES = (0.03, 0.55, 0.42)
 # With a user's loss: first look, sizes of scores, choices, values.
 _LOSS_SHARES = (0.05, 0.05, 0.54, 0.36)
+# The usual number of steps.
+_STEPS, _LOSS_STEPS = 3, 8
 # Cells are clipped at this many root mean squares for the choice, rows at this many typical norms.
 _CELL_CLIP, _ROW_CLIP = 1.25, 1.1
 
 
 def hard_threshold(
-    source: WideSource, model: GlmModel, budget: Budget, *, width: int, sparsity: int, steps: int = 4
+    source: WideSource, model: GlmModel, budget: Budget, *, width: int, sparsity: int, steps: int | None = None
 ) -> SparseFit:
     """beta <- the s largest of beta - step * gradient, ``steps`` times; the
     intercept is updated too.
@@ -53,7 +55,8 @@ def hard_threshold(
     Privacy: one sum, then a selection and a sum per step; their joint cost is the budget.
     """
     if model.family.limit is not None:
-        return _user_loss(source, model, budget, width, sparsity, steps)
+        return _user_loss(source, model, budget, width, sparsity, _LOSS_STEPS if steps is None else steps)
+    steps = _STEPS if steps is None else steps
     look, pick, value = _SHARES
     costs = budget.split([look, *[pick / steps] * steps, *[value / steps] * steps])
     known = wide_look(source, costs[0], width)

@@ -22,6 +22,8 @@ from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.privacy import Budget, Pure, Repeated, refuse_weaker
 from discreet.rows import LinearMap, ResidualRanking, WideSource
 
+_STEPS = 10
+
 
 def printed_threshold(
     source: WideSource,
@@ -30,8 +32,8 @@ def printed_threshold(
     *,
     width: int,
     sparsity: int,
-    steps: int = 10,
-    step: float = 1.0,
+    steps: int | None = None,
+    step: float | None = None,
 ) -> SparseFit:
     """On the encoded scale, where sigma_x = 1, and without an intercept, as printed.
 
@@ -42,6 +44,7 @@ def printed_threshold(
             "calibration='paper' divides by the number of rows, which must be public: "
             "it needs neighbours='replace_one' and rows that are not grouped"
         )
+    steps, step = _STEPS if steps is None else steps, 1.0 if step is None else float(step)
     largest_label = max(abs(model.labels.low), abs(model.labels.high))
     # c_1 bounds psi', which is 1 for probabilities and at most the largest label elsewhere.
     bound = 4 * (largest_label + (1.0 if model.family.label_free else largest_label))

@@ -117,17 +117,20 @@ def select_then_fit(
     *,
     width: int,
     sparsity: int | None,
-    rounds: Rounds | None = None,
+    once: bool = False,
 ) -> SparseFit:
-    """A sparse model by rounds of selection and a descent; planned from public numbers
-    unless ``rounds`` is given.
+    """A sparse model by rounds of selection, planned from public numbers, and a descent; ``once``:
+    by a single round.
 
     Privacy: one sum, then a selection and a sum per round, then the descent's sums, then a
     histogram after a single round; their joint cost is the budget.
     """
     rows = source.public_rows
     known = wide_look(source, budget.split([_SHARES[0], 1 - _SHARES[0]])[0], width)
-    plan = rounds or Rounds.planned(sparsity, width, budget, rows if rows is not None else known.count)
+    if once and sparsity is not None:
+        plan = Rounds.once(sparsity)
+    else:
+        plan = Rounds.planned(sparsity, width, budget, rows if rows is not None else known.count)
     recalibrated = plan.is_single and model.family.label_free
     _, *costs = budget.split(plan.shares(recalibrated))
     recalibration = costs.pop() if recalibrated else None

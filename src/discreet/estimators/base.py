@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -274,7 +274,7 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
         declared = None if exposure is None else self._exposure(exposure)
         weight = None if sample_weight is None else self._weight(sample_weight)
         encoder = self._make_encoder(names, column, declared, weight)
-        layout = table_layout(
+        layout = self._table_layout(
             encoder,
             partial(self._without_secrets()._label_numbers, target=column),
             groups=groups,
@@ -287,6 +287,10 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return engine, encoder
+
+    def _table_layout(self, encoder: Encoder, labels: Callable[[Any], Any], **more: Any) -> Layout:
+        """How the columns of a table become blocks."""
+        return table_layout(encoder, labels, **more)
 
     def _without_secrets(self) -> PrivateEstimator:
         """A copy that may be sent to workers, to read labels there: no ledger,

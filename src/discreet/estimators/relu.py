@@ -15,7 +15,7 @@ from discreet.algorithms.projected_descent import pgd
 from discreet.algorithms.shuffled_glmtron import shuffled_glmtron, shuffled_sgd
 from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.first_look import XScaling
-from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
+from discreet.algorithms.steps.glm_model import GlmModel, Guess
 from discreet.algorithms.steps.iterates import Iterates
 from discreet.algorithms.tree_glmtron import tree_glmtron
 from discreet.curator import Curator
@@ -110,17 +110,22 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         return [Approximate(budget.epsilon, budget.delta)] if shuffled else super()._price(budget)
 
     def _solved(self, source: Curator, encoder: Encoder, budget: Budget) -> Results | None:
-        model = self._model(encoder)
+        model, intercept = self._model(encoder), self._has_intercept(encoder)
+        turn = units(encoder, with_intercept=intercept)
         if self.solver in _IN_PARTS:
             source.require_positions()
         if self.solver not in ("auto", "full_batch"):
             descent = self._descend(source, budget, model, encoder)
-            self._store_descent(descent, encoder)
+            turn = turn @ descent.design.matrix.T
+            self._take(turn @ descent.theta, intercept)
+            self.path_, self.n_iter_ = np.array(descent.path) @ turn.T, descent.steps
             store_facts(self, descent.used, descent.signal)
             return None
         fit = descend(source, budget, model, x_radius=encoder.radius, guess=self._guess(model, encoder))
+        self._take(turn @ fit.coef, intercept)
+        self.path_, self.n_iter_ = np.array(fit.path) @ turn.T, fit.iterations
         store_facts(self, fit.used, fit.signal)
-        return self._store_fit(fit, source, encoder)
+        return linear_result(fit, encoder, source.guarantee, intercept)
 
     _NO_ERRORS = "only solver='auto' has standard errors"
 
@@ -153,13 +158,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         )
 
     def _descend(self, source: Curator, budget: Budget, model: GlmModel, encoder: Encoder) -> Iterates:
-        solver = self._solver
-        assert solver.solve is not None
-        options = {there: getattr(self, here) for here, there in solver.options.items()}
+        options, solve = self._solver.asked(self), self._solver.called
         if self.solver == "glmtron":
             options["public"] = labelled_rows(self.public, encoder)
         known = None if self.public is None else shrunk_moments(self.public, encoder)
-        found: Iterates = solver.solve(source, budget, model, known, x_radius=encoder.radius, **options)
+        found: Iterates = solve(source, budget, model, known, x_radius=encoder.radius, **options)
         return found
 
     def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
@@ -168,20 +171,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         mean, covariance = shrunk_moments(self.public, encoder)
         white = Coordinates.white(mean, covariance, 0.0, model.origin)
         return Guess(XScaling(mean, 1.0), white)
-
-    def _store_descent(self, descent: Iterates, encoder: Encoder) -> None:
-        turn = units(encoder, with_intercept=self._has_intercept(encoder)) @ descent.design.matrix.T
-        self._take(turn @ descent.theta, self._has_intercept(encoder))
-        self.path_ = np.array(descent.path) @ turn.T
-        self.n_iter_ = descent.steps
-
-    def _store_fit(self, fit: GlmFit, source: Curator, encoder: Encoder) -> Results:
-        intercept = self._has_intercept(encoder)
-        turn = units(encoder, with_intercept=intercept)
-        self._take(turn @ fit.coef, intercept)
-        self.n_iter_ = fit.iterations
-        self.path_ = np.array(fit.path) @ turn.T
-        return linear_result(fit, encoder, source.guarantee, intercept)
 
     @described
     def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:

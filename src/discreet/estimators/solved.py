@@ -33,6 +33,15 @@ class Solver:
     solve: Callable[..., Any] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
+    def asked(self, estimator: Any) -> dict[str, Any]:
+        """An estimator's options under the names of the algorithm's arguments."""
+        return {there: getattr(estimator, here) for here, there in self.options.items()}
+
+    @property
+    def called(self) -> Callable[..., Any]:
+        assert self.solve is not None
+        return self.solve
+
 
 _STEPS = {"max_iter": "steps"}
 NEWTON = {**_STEPS, "radius": "ball"}
@@ -94,15 +103,12 @@ class SolvedModel(EvaluatedMethods):
 
     def _asked_options(self, encoder: Encoder) -> dict[str, Any]:
         """The options of the solver under the names of its arguments."""
-        options = self._solvers()[self._chosen()].options
-        return {there: getattr(self, here) for here, there in options.items()}
+        return self._solvers()[self._chosen()].asked(self)
 
     def _solved(self, source: Curator, encoder: Encoder, budget: Budget) -> Results | None:
-        solve = self._solvers()[self._chosen()].solve
-        assert solve is not None
-        model = self._model(encoder)
+        solve, model = self._solvers()[self._chosen()].called, self._model(encoder)
         guess, options = self._guess(encoder, model), self._asked_options(encoder)
-        fit = solve(source, budget, model, x_radius=encoder.radius, guess=guess, **options)
+        fit: GlmFit = solve(source, budget, model, x_radius=encoder.radius, guess=guess, **options)
         self._store(fit, encoder)
         self.n_iter_ = fit.iterations
         store_path(self, fit.path, encoder)

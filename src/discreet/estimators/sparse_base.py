@@ -4,7 +4,7 @@ the chosen columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, Self
@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.algorithms.sparse_frank_wolfe import frank_wolfe
 from discreet.algorithms.sparse_iht import hard_threshold
 from discreet.algorithms.sparse_iht_printed import printed_threshold
-from discreet.algorithms.sparse_two_stage import Rounds, select_then_fit
+from discreet.algorithms.sparse_two_stage import select_then_fit
 from discreet.algorithms.steps.glm_model import GlmModel
 from discreet.algorithms.steps.sparse_model import SparseFit
 from discreet.curator import Curator
 from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, FormulaEncoder, Numeric
-from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine, open_table
+from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.constructor import SolverParameters
@@ -29,10 +29,10 @@ from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
+from discreet.estimators.solved import Solver
 from discreet.estimators.solvers import check_options
 from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds, wide_columns
-from discreet.estimators.table_input import table_features
-from discreet.estimators.tables import feature_domain, feature_names, named_target, names_are_written
+from discreet.estimators.tables import feature_domain, feature_names, named_target
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.estimators.vectors import check_groups, type_name
 from discreet.glm import Family, Link
@@ -41,14 +41,14 @@ from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels, WideEncoding, wide_block_rows
 
-# The options of every solver.
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "auto": (),
-    "two_stage": (),
-    "iht": ("max_iter",),
-    "frank_wolfe": ("max_iter", "radius"),
+_STEPS = {"max_iter": "steps"}
+_SOLVERS: dict[str, Solver] = {
+    "auto": Solver(select_then_fit),
+    "two_stage": Solver(partial(select_then_fit, once=True)),
+    "iht": Solver(hard_threshold, _STEPS),
+    "frank_wolfe": Solver(frank_wolfe, {**_STEPS, "radius": "radius"}),
 }
-SOLVERS = tuple(_OPTIONS)
+_PRINTED = Solver(printed_threshold, {**_STEPS, "step": "step"})
 _SELECTED = (
     "Standard errors treat the chosen columns as if they had been fixed in advance: a column that was chosen because "
     "it looked large in these rows has an estimate that is too large on average."
@@ -113,21 +113,14 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
             return self._terms(*super()._rows_engine(X, y, groups))
         self._fitted_before = warn_of_fitted_steps(self)
         table = check_wide(self, X, reset=True)
-        names = feature_names(self)
-        self._check_sparsity(len(names))
-        domain = feature_domain(self, names)
         target, _, labels = self._read_labels(table, y)
-        low, high = wide_bounds(domain)
-        encoding = WideEncoding(low, high, target.low, target.high, len(table) * len(names))
-        layout = Layout(
-            encoding.encode,
-            rows_per_person=self.rows_per_person,
-            width=len(names),
-            block_rows=wide_block_rows(len(names)),
-        )
+        encoder = Encoder(feature_domain(self, feature_names(self)), target)
+        width = encoder.width
+        encode = self._wide_encoding(encoder, len(table) * width).encode
+        layout = Layout(encode, rows_per_person=self.rows_per_person, width=width, block_rows=wide_block_rows(width))
         beside = tuple(map(type_name, (y, groups)))
         arrays = Arrays(table, labels, check_groups(groups, len(labels)), beside)
-        return open_engine(arrays, layout), Encoder(domain, target)
+        return open_engine(arrays, layout), encoder
 
     def _table_engine(
         self,
@@ -144,32 +137,20 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
             raise TypeError("sparse models have no sample_weight")
         if exposure is not None:
             raise DomainError("sparse models have no exposure")
-        if self.formula is not None:
-            return self._terms(*super()._table_engine(table, target, features, groups))
-        if target is None:
-            raise ValueError("target= must name the column to predict")
-        opened = open_table(table)
-        names = table_features(self, opened.names, target, features, groups)
-        self._check_sparsity(len(names))
-        domain, column = feature_domain(self, names), self._target(target)
-        low, high = wide_bounds(domain)
-        encoding = WideEncoding(low, high, column.low, column.high, _CELLS_OF_A_TABLE)
-        layout = Layout(
-            partial(wide_columns, encoding, partial(self._without_secrets()._label_numbers, target=column)),
-            tuple(names),
-            target,
-            groups,
-            self.rows_per_person,
-            texts=frozenset([target]) if self._label_texts(target) else frozenset(),
-            declared=domain.columns,
-            check_labels=self._without_secrets()._check_label_kind,
-            unwritten=frozenset() if features is not None or names_are_written(self) else frozenset(names),
-            width=len(names),
-            block_rows=wide_block_rows(len(names)),
-        )
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
-        return opened.engine(layout), Encoder(domain, column)
+        engine, encoder = super()._table_engine(table, target, features, groups)
+        return (engine, encoder) if self.formula is None else self._terms(engine, encoder)
+
+    def _table_layout(self, encoder: Encoder, labels: Callable[[Any], Any], **more: Any) -> Layout:
+        layout = super()._table_layout(encoder, labels, **more)
+        if self._evaluated_encoder is not None or self.formula is not None:
+            return layout
+        encode = partial(wide_columns, self._wide_encoding(encoder, _CELLS_OF_A_TABLE), labels)
+        return replace(layout, encode=encode, block_rows=wide_block_rows(encoder.width))
+
+    def _wide_encoding(self, encoder: Encoder, cells: int) -> WideEncoding:
+        self._check_sparsity(encoder.width)
+        target, (low, high) = require_target(encoder), wide_bounds(encoder.domain)
+        return WideEncoding(low, high, target.low, target.high, cells)
 
     def _fit_source(self, source: Curator, encoder: Encoder, budget: Budget) -> Self:
         target = require_target(encoder)
@@ -177,28 +158,16 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
         family, link = self._family()
         labels = Labels(target.centre, target.half_width)
         model = GlmModel(family.within(labels.low, labels.high), link, labels, penalty=np.zeros(0))
-        self._store(self._solve(source, model, budget, encoder.width), encoder, source)
+        sparsity = None if self.sparsity == "auto" else int(self.sparsity)
+        options, solve = self._solver.asked(self), self._solver.called
+        self._store(solve(source, model, budget, width=encoder.width, sparsity=sparsity, **options), encoder, source)
         return self
 
-    def _solve(self, source: Curator, model: GlmModel, budget: Budget, width: int) -> SparseFit:
-        sparsity = None if self.sparsity == "auto" else int(self.sparsity)
+    @property
+    def _solver(self) -> Solver:
         if self.calibration == "paper":
-            assert sparsity is not None
-            steps = 10 if self.max_iter is None else self.max_iter
-            step = 1.0 if self.step is None else float(self.step)
-            return printed_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps, step=step)
-        if (self.solver == "auto" and model.family.has_likelihood) or sparsity is None:
-            return select_then_fit(source, model, budget, width=width, sparsity=sparsity)
-        if self.solver == "two_stage":
-            rounds = Rounds.once(sparsity)
-            return select_then_fit(source, model, budget, width=width, sparsity=sparsity, rounds=rounds)
-        if self.solver in ("iht", "auto"):
-            usual = 3 if model.family.limit is None else 8
-            steps = usual if self.max_iter is None else self.max_iter
-            return hard_threshold(source, model, budget, width=width, sparsity=sparsity, steps=steps)
-        return frank_wolfe(
-            source, model, budget, width=width, sparsity=sparsity, radius=self.radius, steps=self.max_iter
-        )
+            return _PRINTED
+        return _SOLVERS[self.solver if self._family()[0].has_likelihood else "iht"]
 
     def _store(self, sparse: SparseFit, encoder: Encoder, source: Curator) -> None:
         """Store the fit, from the encoded scale, x = centre + half_width *
@@ -279,7 +248,7 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
 
     def _check_parameters(self) -> Budget:
         budget = super()._check_parameters()
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, tuple(_SOLVERS))
         if self.calibration == "paper" and self.solver not in ("auto", "iht"):
             raise ValueError(f"calibration='paper' is COST's algorithm, solver='iht'; got solver={self.solver!r}")
         family, link = self._family()
@@ -290,9 +259,7 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
         return budget
 
     def _options(self) -> tuple[str, ...]:
-        if self.calibration == "paper":
-            return "max_iter", "step"
-        return _OPTIONS[self.solver if self._family()[0].has_likelihood else "iht"]
+        return tuple(self._solver.options)
 
     def _check_sparsity(self, width: int) -> None:
         if self.sparsity == "auto":
