@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel, without_errors
-from discreet.algorithms.steps.sparse_model import SparseFit, score_bound, start_intercept
+from discreet.algorithms.steps.sparse_model import SparseFit, residual_ranking, score_bound, start_intercept
 from discreet.algorithms.steps.wide_look import wide_look
 from discreet.privacy import Budget, picks_within
-from discreet.rows import LinearMap, ResidualRanking, WideSource
+from discreet.rows import WideSource
 
 _LOOK_SHARE = 0.03
 _CELL_CLIP = 1.25
@@ -41,17 +41,8 @@ def frank_wolfe(
     radius = _RADIUS_PER_COLUMN * sparsity / known.cell_scale if radius is None else radius
     intercept, beta = start_intercept(model, known), np.zeros(width)
     for number in range(steps):
-        support = np.flatnonzero(beta)
-        query = ResidualRanking(
-            width,
-            LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis]),
-            support,
-            model.labels,
-            model.score,
-            score_bound(model, known, intercept),
-            min(1.0, _CELL_CLIP * known.cell_scale),
-            sides="both",
-        )
+        bounds = score_bound(model, known, intercept), _CELL_CLIP * known.cell_scale
+        query = residual_ranking(model, model.score, (intercept, beta), bounds, sides="both")
         _, cost, *later = costs[number:]
         vertex = int(source.select(query, picks_within(cost, 1, later)).indices[0])
         share = 2 / (number + 2)

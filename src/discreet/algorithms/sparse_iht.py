@@ -30,10 +30,17 @@ from discreet.algorithms.steps.loss_descent import (
     size_histogram,
     without_noise,
 )
-from discreet.algorithms.steps.sparse_model import SparseFit, longest_eta, mean_weight, score_bound, start_intercept
+from discreet.algorithms.steps.sparse_model import (
+    SparseFit,
+    longest_eta,
+    mean_weight,
+    residual_ranking,
+    score_bound,
+    start_intercept,
+)
 from discreet.algorithms.steps.wide_look import WideScaling, wide_look
 from discreet.privacy import GDP, Budget, Repeated, picks_within
-from discreet.rows import Answer, Floats, Indices, LinearMap, OnSupport, ResidualRanking, WideSource
+from discreet.rows import Answer, Floats, Indices, LinearMap, OnSupport, WideSource
 from discreet.rows.gradient import GradientSum
 
 # Shares of mu^2: first look, choices, values.
@@ -180,17 +187,10 @@ class _Asked:
 
         Privacy: one selection.
         """
-        support = np.flatnonzero(beta)
-        query = ResidualRanking(
-            len(beta),
-            LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis]),
-            support,
-            self.model.labels,
-            self.model.negative_score,  # a ranking weights by minus the given score
-            self.bound,
-            min(1.0, _CELL_CLIP * self.known.cell_scale),
-            offset=beta * self.known.count / step,
-        )
+        bounds, offset = (self.bound, _CELL_CLIP * self.known.cell_scale), beta * self.known.count / step
+        # A ranking weights by minus the given score.
+        score = self.model.negative_score
+        query = residual_ranking(self.model, score, (intercept, beta), bounds, offset=offset)
         return np.sort(self.source.select(query, picks).indices)
 
     def gradient(self, intercept: float, beta: Floats, chosen: Indices, cost: GDP) -> Answer:

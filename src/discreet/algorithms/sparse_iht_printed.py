@@ -18,9 +18,9 @@ import math
 import numpy as np
 
 from discreet.algorithms.steps.glm_model import GlmModel, without_errors
-from discreet.algorithms.steps.sparse_model import SparseFit
+from discreet.algorithms.steps.sparse_model import SparseFit, residual_ranking
 from discreet.privacy import Budget, Pure, Repeated, refuse_weaker
-from discreet.rows import LinearMap, ResidualRanking, WideSource
+from discreet.rows import WideSource
 
 _STEPS = 10
 
@@ -57,17 +57,8 @@ def printed_threshold(
     rows, beta = max(source.public_rows, 1), np.zeros(width)
     path = []
     for number in range(steps):
-        support = np.flatnonzero(beta)
-        query = ResidualRanking(
-            width,
-            LinearMap(np.concatenate([[0.0], beta[support]])[np.newaxis]),
-            support,
-            model.labels,
-            model.negative_score,
-            weight_bound,
-            1.0,
-            offset=beta * rows / step,
-        )
+        offset = beta * rows / step
+        query = residual_ranking(model, model.negative_score, (0.0, beta), (weight_bound, 1.0), offset=offset)
         # Noise and cost are inversely proportional: the noise at cost 1 gives
         # the cost of this noise.
         each = source.selection_scale(query, Repeated(Pure(1.0), sparsity)) / scale

@@ -22,6 +22,7 @@ from discreet.docstrings import described, documented
 from discreet.domain import Encoder
 from discreet.errors import DomainError
 from discreet.estimators.constructor import GlmParameters
+from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solved import COST, DP_GD, SolvedModel, Solver
@@ -172,16 +173,8 @@ class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, Solve
         self.intercept_ = float(at_centre - encoder.centre @ self.coef_)
         self.n_iter_ = 1
 
-    @described
-    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row with a missing or undeclared value.
 
-        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-        """
-        return self._within_labels(self._design(X, extrapolate) @ self.coef_ + self.intercept_, extrapolate)
-
-
-@documented()
+@documented(like=GeneralizedLinearRegressor)
 class LinearRegression(_MomentRegressor):
     """Differentially private least squares, with standard errors that include the privacy noise.
 
@@ -200,9 +193,6 @@ class LinearRegression(_MomentRegressor):
         with clipped gradients, for comparison.
     max_iter : int, optional
         Gradient steps of ``"cost_gd"`` and ``"dp_gd"``; by default chosen by the solver.
-    step : float, optional
-        The step size of ``"cost_gd"`` and ``"dp_gd"``, on columns scaled to [-1, 1] (whitened with
-        public rows). By default, 1 over the curvature of the loss.
     radius : float, optional
         The radius of the ball for coefficients of ``"cost_gd"``, on columns scaled to [-1, 1] and
         in half-widths of y from the middle of its range; 3 by default. The noise grows with it, and
@@ -216,11 +206,6 @@ class LinearRegression(_MomentRegressor):
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for printed noise: DP-RR's (``"auto"``, ``"moments"``),
         DP-PMTRR's (``"pmt"``), or that of COST's Algorithm 1 (``"gd"``, ``"cost_gd"``).
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.constructor import DenseParameters
 from discreet.estimators.evaluation import EvaluatedMethods
+from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
 from discreet.estimators.results import LinearResultMethods
@@ -115,7 +116,11 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         if self.solver in _IN_PARTS:
             source.require_positions()
         if self.solver not in ("auto", "full_batch"):
-            descent = self._descend(source, budget, model, encoder)
+            known = None if self.public is None else shrunk_moments(self.public, encoder)
+            options, solve = self._solver.asked(self), self._solver.called
+            if self.solver == "glmtron":
+                options["public"] = labelled_rows(self.public, encoder)
+            descent: Iterates = solve(source, budget, model, known, x_radius=encoder.radius, **options)
             turn = turn @ descent.design.matrix.T
             self._take(turn @ descent.theta, intercept)
             self.path_, self.n_iter_ = np.array(descent.path) @ turn.T, descent.steps
@@ -157,14 +162,6 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
             single_index=True,
         )
 
-    def _descend(self, source: Curator, budget: Budget, model: GlmModel, encoder: Encoder) -> Iterates:
-        options, solve = self._solver.asked(self), self._solver.called
-        if self.solver == "glmtron":
-            options["public"] = labelled_rows(self.public, encoder)
-        known = None if self.public is None else shrunk_moments(self.public, encoder)
-        found: Iterates = solve(source, budget, model, known, x_radius=encoder.radius, **options)
-        return found
-
     def _guess(self, model: GlmModel, encoder: Encoder) -> Guess | None:
         if self.public is None:
             return None
@@ -172,28 +169,8 @@ class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, Eval
         white = Coordinates.white(mean, covariance, 0.0, model.origin)
         return Guess(XScaling(mean, 1.0), white)
 
-    @described
-    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row with a missing or undeclared value, as
-        ``fit`` leaves it out.
 
-        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-        """
-        eta = self._design(X, extrapolate) @ self.coef_ + self.intercept_
-        return self._within_labels(self._link().mean(eta), extrapolate)
-
-    @described
-    def predict_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
-        """Prediction intervals for new labels: the residuals' spread, and the error of coefficients
-        by the slope.
-        """
-        slope = self._link().slope(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
-        reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
-        middle = self.predict(X, extrapolate=extrapolate)
-        return np.column_stack([middle - reach, middle + reach])
-
-
-@documented()
+@documented(like=GeneralizedLinearRegressor)
 class ReLURegressor(_IndexRegressor):
     """Differentially private ReLU regression: y = max(0, x^T w + b) and noise.
 
@@ -219,11 +196,6 @@ class ReLURegressor(_IndexRegressor):
         declared width if None.
     calibration : str, default 'tight'
         ``"tight"``, or ``"paper"`` for the printed noise of ``"glmtron"`` and ``"minibatch"``.
-
-    Privacy
-    -------
-    Noisy sums over the rows, whose joint cost is at most ``epsilon`` at ``delta``. The cost is
-    charged to the ledger before a row is read.
 
     Examples
     --------

@@ -22,12 +22,14 @@ class LinearResultMethods:
     results_: Results
 
     if TYPE_CHECKING:
-
-        def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray: ...
+        coef_: Any
+        intercept_: Any
 
         def _design(self, X: Any, extrapolate: bool) -> np.ndarray: ...
 
         def _family(self) -> tuple[Family, Link]: ...
+
+        def _within_labels(self, means: np.ndarray, extrapolate: bool) -> np.ndarray: ...
 
     def _result(self) -> Results:
         check_is_fitted(self, "coef_")
@@ -81,6 +83,19 @@ class LinearResultMethods:
         variance = np.einsum("ij,jk,ik->i", design, result._known(), design)
         return design @ result.estimates, np.sqrt(variance)
 
+    def _eta(self, X: Any, extrapolate: bool) -> np.ndarray:
+        """The linear predictor of each row, as ``predict`` uses it."""
+        return np.asarray(self._design(X, extrapolate) @ self.coef_ + self.intercept_)
+
+    @described
+    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
+        """Predicted means, in y's units.
+
+        NaN for a row with a missing or undeclared value in a column that the model reads. Features
+        and predictions are clipped to their bounds, unless ``extrapolate`` is set.
+        """
+        return self._within_labels(self._family()[1].mean(self._eta(X, extrapolate)), extrapolate)
+
     @described
     def mean_interval(self, X: Any, alpha: float = 0.05, *, extrapolate: bool = False) -> np.ndarray:
         """Confidence intervals (low, high) for the mean label of each row, with
@@ -102,7 +117,8 @@ class LinearResultMethods:
 
         Features are clipped to their bounds, as in ``predict``.
         """
-        reach = self._reach(self._predictor(X, extrapolate)[1], alpha)
+        slope = self._family()[1].slope(self._eta(X, extrapolate))
+        reach = self._reach(slope * self._predictor(X, extrapolate)[1], alpha)
         middle = self.predict(X, extrapolate=extrapolate)
         return np.column_stack([middle - reach, middle + reach])
 

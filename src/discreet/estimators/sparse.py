@@ -18,14 +18,6 @@ from discreet.glm import Bernoulli, Family, Gaussian, Link, Loss, Poisson
 class _SparseRegressor(RegressorMixin, SparseModel):  # type: ignore[misc]
     bounds_y: Any = None
 
-    @described
-    def predict(self, X: Any, *, extrapolate: bool = False) -> np.ndarray:
-        """Predicted means, in y's units; NaN for a row with a missing value in a chosen column.
-
-        Features and predictions are clipped to their bounds, unless ``extrapolate`` is set.
-        """
-        return self._within_labels(self._family()[1].mean(self._eta(X, extrapolate)), extrapolate)
-
 
 @documented()
 class SparseLinearRegression(_SparseRegressor):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discreet.glm.links import link as link_of
-from discreet.parameters import check_inside, is_number
+from discreet.parameters import check_inside, check_positive, is_number
 
 Floats = NDArray[np.float64]
 
@@ -159,8 +159,7 @@ def huber(width: float) -> Loss:
     >>> huber(1.0).at_residual(np.array([-5.0, 0.5])).tolist()
     [-1.0, 0.5]
     """
-    if not _positive(width):
-        raise ValueError(f"width must be a finite number > 0, got {width!r}")
+    check_positive("width", width)
     return Loss(_Huber(float(width)), float(width), name=f"huber({width:g})")
 
 
@@ -186,8 +185,7 @@ def smoothed_quantile(level: float, bandwidth: float) -> Loss:
     0.9
     """
     check_inside("level", level)
-    if not _positive(bandwidth):
-        raise ValueError(f"bandwidth must be a finite number > 0, got {bandwidth!r}")
+    check_positive("bandwidth", bandwidth)
     name = f"quantile({level:g}, {bandwidth:g})"
     return Loss(_Quantile(float(level), float(bandwidth)), max(level, 1 - level), name=name)
 

@@ -86,10 +86,12 @@ class WideEncoding:
 class EncodedRows:
     """Some rows of a wide table."""
 
-    def __init__(self, encoding: WideEncoding, table: Any, y: Any) -> None:
+    def __init__(self, encoding: WideEncoding, table: Any, y: Any, columns: Indices | None = None) -> None:
         self._encoding = encoding
         self._table = table
         self._y = y
+        # The columns that ``write_x`` gives; None for all.
+        self._columns = columns
 
     @property
     def records(self) -> int:
@@ -109,13 +111,8 @@ class EncodedRows:
         return None
 
     def write_x(self, out: Floats) -> None:
-        self._write(np.arange(self._encoding.width), out)
-
-    def take(self, columns: Indices) -> Block:
-        return _SomeColumns(self, columns)
-
-    def _write(self, columns: Indices, out: Floats) -> None:
         code = self._encoding
+        columns = np.arange(code.width) if self._columns is None else self._columns
         if isinstance(self._table, SparseRows):
             cells = self._table.matrix[:, columns].toarray()
         else:
@@ -124,6 +121,9 @@ class EncodedRows:
         with np.errstate(over="ignore", invalid="ignore"):
             numbers = np.asarray(cells, dtype=np.float64)
         encode_table(numbers, *bounds, out)
+
+    def take(self, columns: Indices) -> Block:
+        return EncodedRows(self._encoding, self._table, self._y, columns)
 
     def weighted_sums(self, weights: Floats, cell_bound: float) -> Parts:
         """See the protocol; a missing cell adds nothing to its own column and
@@ -158,26 +158,3 @@ def _sparse_sums(matrix: Any, weights: Floats, centre: Floats, per_unit: Floats)
     cells = np.bincount(columns, row_weights * stored, minlength=len(centre)).astype(np.int64)
     stored_zeros = (zero * np.bincount(columns, row_weights, minlength=len(centre))).astype(np.int64)
     return np.asarray(cells - stored_zeros + (zero * weights.sum()).astype(np.int64))
-
-
-class _SomeColumns:
-    """A block with some columns of a wide one."""
-
-    def __init__(self, rows: EncodedRows, columns: Indices) -> None:
-        self._rows = rows
-        self._columns = columns
-
-    @property
-    def records(self) -> int:
-        return self._rows.records
-
-    @property
-    def y(self) -> NDArray[np.float64]:
-        return self._rows.y
-
-    @property
-    def offset(self) -> Floats | None:
-        return None
-
-    def write_x(self, out: Floats) -> None:
-        self._rows._write(self._columns, out)

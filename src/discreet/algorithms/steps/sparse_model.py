@@ -12,7 +12,9 @@ from discreet.algorithms.parts.foresight import Foresight
 from discreet.algorithms.parts.shrink import signal
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel
 from discreet.algorithms.steps.wide_look import WideScaling
-from discreet.rows import Floats, Indices
+from discreet.rows import Floats, Indices, LinearMap, ResidualRanking
+from discreet.rows.ranking import Sides
+from discreet.rows.wide_queries import Score
 
 # Scores of labels that are not classes are clipped at this many standard deviations,
 # at the constant model.
@@ -50,6 +52,24 @@ def score_bound(model: GlmModel, known: WideScaling, intercept: float) -> float:
     if model.family.limit is not None:
         return model.family.limit
     return _SCORE_CLIP * known.y_scale * model.labels.half_width * gain
+
+
+def residual_ranking(
+    model: GlmModel,
+    score: Score,
+    at: tuple[float, Floats],
+    bounds: tuple[float, float],
+    *,
+    sides: Sides = "absolute",
+    offset: Floats | None = None,
+) -> ResidualRanking:
+    """Columns by the gradient at this intercept and slopes; ``bounds``: of scores and cells."""
+    intercept, beta = at
+    support = np.flatnonzero(beta)
+    predictor = LinearMap(np.concatenate([[intercept], beta[support]])[np.newaxis])
+    return ResidualRanking(
+        len(beta), predictor, support, model.labels, score, bounds[0], min(1.0, bounds[1]), sides=sides, offset=offset
+    )
 
 
 def mean_weight(model: GlmModel, intercept: float, eta_std: float) -> float:
