@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.algorithms.steps.first_look import Scaling, XScaling, first_look
+from discreet.algorithms.steps.first_look import XScaling, first_look
 from discreet.algorithms.steps.second_moment import plan_moment
 from discreet.privacy import Budget
 from discreet.rows import Answer, RowsUsed, SecondMoment, Source
-
-__all__ = ["MomentRelease", "Scaling", "XScaling", "first_look", "plan_moment", "release_moments"]
 
 # The share of mu^2 for the first look: at x and y, and at y alone if public rows give x.
 FIRST_LOOK_SHARE = 0.12

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.algorithms.moments import MomentRelease, XScaling, release_moments
+from discreet.algorithms.moments import MomentRelease, release_moments
+from discreet.algorithms.steps.first_look import XScaling
 from discreet.docstrings import described
 from discreet.domain import Domain, Encoder, Numeric, Public, as_floats, check_numbers
 from discreet.engines import open_table

@@ -36,7 +36,7 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
         coordinates = _white_coordinates(mean, covariance, count, x, None, stretched=False)
     white = _white_coordinates(mean, covariance, count, x, model.origin, stretched=True)
     if x is None or public.y is None:
-        return Guess(scaling, coordinates, None, count, white)
+        return Guess(scaling, coordinates, None, white)
     try:
         y = np.asarray(public.y if labels is None else labels(public.y), dtype=np.float64)
     except (TypeError, ValueError):
@@ -45,9 +45,9 @@ def public_guess(public: Public, encoder: Encoder, model: GlmModel, labels: Any 
         raise DomainError(f"public y must have one declared label for each of the {x.shape[1]} public rows")
     offset = _offset(public, encoder, count)
     if count < LEAST_ROWS:
-        return Guess(scaling, coordinates, None, count, white)
+        return Guess(scaling, coordinates, None, white)
     y = np.clip(y, model.labels.low, model.labels.high)  # like private labels
-    return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), count, white)
+    return Guess(scaling, coordinates, fit_public(model, PublicRows(x, y, offset), coordinates), white)
 
 
 def _offset(public: Public, encoder: Encoder, count: int) -> Floats:

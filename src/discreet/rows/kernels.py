@@ -383,12 +383,6 @@ _NUMPY = SimpleNamespace(**{name: getattr(kernel_arrays, name) for name in (*_NA
 _kernels = _NUMPY
 
 
-# Contraction and reordering would change bits, except in sums of whole numbers that are exact in
-# float64.
-def _freedom(name: str) -> set[str] | bool:
-    return {"reassoc", "contract"} if name in kernel_loops.IN_ANY_ORDER else False
-
-
 def _drop_stale() -> None:
     """Delete stored machine code of loops, unless it was compiled from today's sources.
 
@@ -417,29 +411,26 @@ def _register_callees() -> None:
 
     fused_loops.pointers(numba)
     turn_loops.vector_code(numba)
-    called = {name: _freedom(name) for name in kernel_loops.CALLED}
-    for module, names in (
-        (kernel_loops, called),
-        (turn_loops, turn_loops.CALLED),
-        (fused_loops, fused_loops.CALLED),
-        (exp_loops, exp_loops.CALLED),
-        (poisson_loops, poisson_loops.CALLED),
-        (law_loops, law_loops.CALLED),
-        (look_loops, look_loops.CALLED),
-    ):
-        for name, freedom in names.items():
+    modules: tuple[Any, ...] = (kernel_loops, turn_loops, fused_loops, exp_loops, poisson_loops, law_loops, look_loops)
+    for module in modules:
+        for name, freedom in module.CALLED.items():
             numba.extending.register_jitable(error_model="numpy", fastmath=freedom)(getattr(module, name))
+
+
+def jitted(numba: Any, function: Any, freedom: Any = False) -> Any:
+    """The function, compiled by numba; in each process, where machine code cannot be stored."""
+    options = {"nogil": True, "error_model": "numpy", "fastmath": freedom}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        return numba.njit(**options)(function)
 
 
 def _compiled(numba: Any) -> SimpleNamespace:
     from discreet.rows import fused_loops, law_loops, look_loops
 
     def jit(module: Any, name: str) -> Any:
-        options = {"nogil": True, "error_model": "numpy", "fastmath": _freedom(name)}
-        try:
-            return numba.njit(cache=True, **options)(getattr(module, name))
-        except RuntimeError:  # no folder for the compiled code: compile again in each process
-            return numba.njit(**options)(getattr(module, name))
+        return jitted(numba, getattr(module, name), kernel_loops.CALLED.get(name, False))
 
     _drop_stale()
     _register_callees()

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.rows.kernels import jitted
+
 Floats = NDArray[np.float64]
 
 LIMIT = 2.0**10
@@ -69,10 +71,7 @@ def _compiled() -> Any:
     # No fastmath: contraction would change bits. Registered because numba
     # compiles what the loop calls.
     numba.extending.register_jitable(_careful_rows)
-    try:
-        return numba.njit(nogil=True, cache=True, error_model="numpy")(_weighted_cells_loop)
-    except RuntimeError:  # no folder for the compiled code
-        return numba.njit(nogil=True, error_model="numpy")(_weighted_cells_loop)
+    return jitted(numba, _weighted_cells_loop)
 
 
 def _weighted_cells_loop(table: Any, weights: Any, centre: Any, per_unit: Any, limit: Any, out: Any) -> None:

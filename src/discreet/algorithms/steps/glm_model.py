@@ -109,7 +109,6 @@ class Guess:
     scaling: XScaling
     coordinates: Coordinates | None = None
     coefficients: Floats | None = None
-    rows: int = 0
     # As in PMT: flat directions are stretched as public rows say; about the
     # origin without an intercept.
     stretched: Coordinates | None = None

@@ -24,10 +24,6 @@ class Belief:
     covariance: Floats
     path: list[Floats] = field(default_factory=list)
 
-    @property
-    def steps(self) -> int:
-        return len(self.path)
-
     def see_gradient(self, mean: Floats, response: Floats, noise_std: float) -> None:
         """A Kalman update: the mean gradient is response (optimum - theta) plus noise;
         the response is a guess.
