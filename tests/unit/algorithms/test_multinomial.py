@@ -199,9 +199,9 @@ def test_a_curvature_of_many_columns_is_asked_for_by_its_trace(width, shape):
     source, shapes = curator(x, index), []
     ask = source.sums
 
-    def noted(questions):
+    def noted(questions, **more):
         shapes.extend(query.shape for query, _ in questions if query.label == "curvature")
-        return ask(questions)
+        return ask(questions, **more)
 
     source.sums = noted
     fit(source, epsilon=1e8, width=width)
