@@ -34,6 +34,7 @@ from discreet.estimators.tables import (
     names_are_written,
 )
 from discreet.estimators.vectors import check_groups, check_target, check_vector, type_name
+from discreet.glm import Family, Link
 from discreet.noise import Bits, SeededBits
 from discreet.parameters import check_count
 from discreet.privacy import GDP, Budget, Ledger, Unit, check_neighbours
@@ -77,6 +78,10 @@ class PrivateEstimator(Constructed, _Assumed, FittedMethods, LinkedToDocs, BaseE
     _searchable = True
     # The name, in messages, of the last column beside the labels.
     _beside = "sample_weight"
+
+    def _family(self) -> tuple[Family, Link]:
+        """The family and the link of the model."""
+        raise NotImplementedError
 
     def _check_parameters(self) -> Budget:
         budget = Budget.of(self.epsilon, self.delta)

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet.docstrings import described
-from discreet.domain import Encoder
 from discreet.estimators.formula import reduced
 from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.tables import read_table
-from discreet.glm import Family, Link
 from discreet.inference.predictive import predictive_interval
 
 
@@ -19,13 +17,6 @@ class GlmResultMethods(LinearResultMethods):
     """``bse``, ``pvalues`` and ``conf_int()`` have one entry per coefficient, in the
     order of ``coef_names_``.
     """
-
-    fit_intercept: bool
-    solver: str
-    _encoder: Encoder
-
-    def _family(self) -> tuple[Family, Link]:
-        raise NotImplementedError
 
     _NO_ERRORS = "this solver gives no standard errors; solver='gd' with calibration='tight' does"
 

@@ -24,7 +24,6 @@ from discreet.errors import DomainError
 from discreet.estimators.constructor import GlmParameters
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.moments import moments_in_units, public_scaling, require_target
-from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solved import COST, DP_GD, SolvedModel, Solver
 from discreet.estimators.units import store_facts
 from discreet.glm import Family, Gaussian, Identity, Link
@@ -33,7 +32,7 @@ from discreet.privacy import Budget
 from discreet.results import Results
 
 
-class _MomentRegressor(LinearResultMethods, RegressorMixin, GlmParameters, SolvedModel):  # type: ignore[misc]
+class _MomentRegressor(RegressorMixin, GlmParameters, SolvedModel):  # type: ignore[misc]
     bounds_y: Any = None
     l1_ratio: float | None = None
     _NO_ERRORS = "this solver gives no standard errors, as its paper has none: use 'auto', 'moments' or 'pmt', tight"

@@ -24,7 +24,6 @@ from discreet.domain import Encoder
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.constructor import DenseParameters
-from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm import GeneralizedLinearRegressor
 from discreet.estimators.index_public import labelled_rows, shrunk_moments
 from discreet.estimators.moments import require_target
@@ -59,7 +58,7 @@ _PRINTED: dict[str, Solver] = {
 _IN_PARTS = ("glmtron", "minibatch", "tree", "sgd")
 
 
-class _IndexRegressor(LinearResultMethods, RegressorMixin, DenseParameters, EvaluatedMethods):  # type: ignore[misc]
+class _IndexRegressor(RegressorMixin, DenseParameters, LinearResultMethods):  # type: ignore[misc]
     """Checks parameters, builds a curator, calls one algorithm, stores the result."""
 
     bounds_y: Any = None

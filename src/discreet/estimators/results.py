@@ -4,32 +4,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.docstrings import described
 from discreet.errors import DiscreetError
-from discreet.glm import Family, Link
+from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.parameters import normal_quantile
 from discreet.results import Results
 
 
-class LinearResultMethods:
-    """Standard errors, intervals and tests of an estimator that stores ``results_``, as arrays."""
-
-    results_: Results
-
-    if TYPE_CHECKING:
-        coef_: Any
-        intercept_: Any
-
-        def _design(self, X: Any, extrapolate: bool) -> np.ndarray: ...
-
-        def _family(self) -> tuple[Family, Link]: ...
-
-        def _within_labels(self, means: np.ndarray, extrapolate: bool) -> np.ndarray: ...
+class LinearResultMethods(EvaluatedMethods):
+    """Predictions, and the standard errors, intervals and tests of ``results_`` as arrays."""
 
     def _result(self) -> Results:
         check_is_fitted(self, "coef_")

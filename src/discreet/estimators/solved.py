@@ -12,13 +12,12 @@ from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess
 from discreet.curator import Curator
 from discreet.domain import Encoder, Numeric
 from discreet.estimators.base import check_choice
-from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.moments import require_target
 from discreet.estimators.public_guess import public_guess
+from discreet.estimators.results import LinearResultMethods
 from discreet.estimators.solvers import check_options, check_penalty, check_solver
 from discreet.estimators.units import COV_TYPES, linear_result, store_facts, store_path, units
 from discreet.estimators.weights import declared_weight, used_weight
-from discreet.glm import Family, Link
 from discreet.privacy import Budget
 from discreet.results import Results
 from discreet.rows import Labels
@@ -50,11 +49,8 @@ PRINTED_NEWTON = {**NEWTON, "eta": "failure"}
 DP_GD = {**_STEPS, "step": "step", "clip": "clip"}
 
 
-class SolvedModel(EvaluatedMethods):
+class SolvedModel(LinearResultMethods):
     """Checks parameters, builds a curator, calls one solver and stores the result."""
-
-    def _family(self) -> tuple[Family, Link]:
-        raise NotImplementedError
 
     def _solvers(self) -> dict[str, Solver]:
         """The solvers of this model by name; ``auto`` is the first."""

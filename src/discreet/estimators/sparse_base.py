@@ -25,7 +25,6 @@ from discreet.engines import Arrays, Engine, Layout, SeenThrough, open_engine
 from discreet.errors import DomainError
 from discreet.estimators.base import check_choice
 from discreet.estimators.constructor import SolverParameters
-from discreet.estimators.evaluation import EvaluatedMethods
 from discreet.estimators.glm_results import GlmResultMethods, log_exposure
 from discreet.estimators.moments import require_target
 from discreet.estimators.pipelines import warn_of_fitted_steps
@@ -35,7 +34,6 @@ from discreet.estimators.sparse_rows import check_wide, columns_of, wide_bounds,
 from discreet.estimators.tables import feature_domain, feature_names, named_target
 from discreet.estimators.units import linear_result, store_facts, units
 from discreet.estimators.vectors import check_groups, type_name
-from discreet.glm import Family, Link
 from discreet.parameters import is_whole
 from discreet.privacy import Budget
 from discreet.results import Results
@@ -58,7 +56,7 @@ _SELECTED = (
 _CELLS_OF_A_TABLE = 2**40
 
 
-class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
+class SparseModel(SolverParameters, GlmResultMethods):
     """Checks parameters, builds a curator over a wide table, calls one
     algorithm and stores the result.
 
@@ -71,9 +69,6 @@ class SparseModel(SolverParameters, GlmResultMethods, EvaluatedMethods):
     public = None
     # The encoding of the chosen columns, in a model that opens rows for their evaluation.
     _evaluated_encoder: Encoder | None = field(default=None, init=False)
-
-    def _family(self) -> tuple[Family, Link]:
-        raise NotImplementedError
 
     @described
     def fit(self, X: Any, y: Any = None, groups: Any = None, *, job: str | None = None) -> Self:
