@@ -14,12 +14,10 @@ bounds the cumulant's derivatives.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.algorithms.steps.ball import usual_radius, warn_at_edge
-from discreet.algorithms.steps.coordinates import Coordinates
 from discreet.algorithms.steps.declared import (
     cost_of,
     declared_coordinates,
@@ -30,7 +28,7 @@ from discreet.algorithms.steps.declared import (
 from discreet.algorithms.steps.glm_model import GlmFit, GlmModel, Guess, without_errors
 from discreet.algorithms.steps.label_units import LabelUnits
 from discreet.algorithms.steps.repair import projected
-from discreet.privacy import GDP, Budget, refuse_weaker
+from discreet.privacy import Budget, refuse_weaker
 from discreet.rows import Floats, Query, Source
 from discreet.rows.truncated import TruncatedInformation
 
@@ -55,84 +53,46 @@ def printed_newton(
     Privacy: T gradients and Hessians. Their exact joint cost is computed from
     the noise that is drawn.
     """
-    units = LabelUnits.of(model)
+    rounds, count, units = _STEPS if steps is None else steps, public_count(source), LabelUnits.of(model)
     model, guess = units.model(model), units.guess(guess)
-    printed = _Printed.of(
-        source, budget, model, x_radius, guess, _STEPS if steps is None else steps, ball, failure or _FAILURE
-    )
-    beta = np.zeros(printed.coordinates.size)
-    gradient_cost, hessian_cost = printed.costs(source, beta)
-    refuse_weaker([gradient_cost, hessian_cost] * printed.steps, budget)
-    penalty, count = model.penalty_in(printed.coordinates), public_count(source)
-    path = []
-    for _ in range(printed.steps):
-        gradient = source.sum(printed.gradient(beta), gradient_cost).value[:, 0] / count + penalty @ beta / count
-        hessian = source.sum(printed.hessian(beta), hessian_cost).value / count + penalty / count
-        beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], printed.ball)
-        path.append(units.coefficients(printed.coordinates.coefficients(beta)))
-    warn_at_edge(beta, printed.ball, "newton")
+    if guess is not None and guess.white is not None:
+        coordinates, radius = guess.white, math.sqrt(model.size * (1 + math.log(2 * count / (failure or _FAILURE))))
+    else:
+        coordinates, radius = declared_coordinates(model, x_radius)
+    family, link = model.family, model.link
+    if ball is None:
+        ball = math.inf if family.is_logistic(link) else usual_radius(model)
+    score, printed, weight = _bounds(model, ball * radius)
+
+    def asked(beta: Floats) -> tuple[Query, Query]:
+        """The gradient and the Hessian."""
+        weights = TruncatedInformation(coordinates.map(beta), lambda eta: family.weight(eta, link), radius, weight)
+        return truncated_scores(model, coordinates, beta, radius, score), weights
+
+    mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
+    stds = 2 * math.sqrt(rounds) * radius * printed / mu, 2 * math.sqrt(rounds) * radius**2 * weight / mu
+    beta, penalty, path = np.zeros(coordinates.size), model.penalty_in(coordinates), []
+    costs = [cost_of(source, query, noise_std) for query, noise_std in zip(asked(beta), stds, strict=True)]
+    refuse_weaker(costs * rounds, budget)
+    for _ in range(rounds):
+        sums = [source.sum(query, cost).value for query, cost in zip(asked(beta), costs, strict=True)]
+        gradient, hessian = sums[0][:, 0] / count + penalty @ beta / count, sums[1] / count + penalty / count
+        beta = projected(beta - np.linalg.lstsq(hessian, gradient, rcond=None)[0], ball)
+        path.append(units.coefficients(coordinates.coefficients(beta)))
+    warn_at_edge(beta, ball, "newton")
     return without_errors(path[-1], count, len(path), path=path)
 
 
-@dataclass(frozen=True, eq=False)
-class _Printed:
-    """The printed bounds: R for the rows, and those of score and weight on the ball."""
-
-    model: GlmModel
-    coordinates: Coordinates
-    radius: float
-    score_bound: float
-    weight_bound: float
-    ball: float
-    steps: int
-    hessian_std: float
-    gradient_std: float
-
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        budget: Budget,
-        model: GlmModel,
-        x_radius: float,
-        guess: Guess | None,
-        steps: int,
-        ball: float | None,
-        failure: float,
-    ) -> _Printed:
-        count, size = public_count(source), model.size
-        if guess is not None and guess.white is not None:
-            coordinates, radius = guess.white, math.sqrt(size * (1 + math.log(2 * count / failure)))
-        else:
-            coordinates, radius = declared_coordinates(model, x_radius)
-        mu = budget.mu / math.sqrt(2)  # "sqrt(2) mu-GDP" is what the algorithms promise
-        if model.family.is_logistic(model.link):
-            # Algorithms 3 and 5; nothing here depends on the coefficients, so no ball is needed.
-            stds = math.sqrt(steps) * radius**2 / (2 * mu), 2 * math.sqrt(steps) * radius / mu
-            return cls(model, coordinates, radius, 1.0, 0.25, math.inf if ball is None else ball, steps, *stds)
-        ball = usual_radius(model) if ball is None else ball
-        low, high = predictors(model, ball * radius)
-        family, labels = model.family, model.labels
-        score = family.score_bound(labels.low, labels.high, low, high, model.link)
-        weight = family.weight_bound(low, high, model.link)
-        printed = score
-        if model.link == family.canonical_link:
-            # Algorithm 4 writes R_y + M_b' for the score's bound; its models have canonical links.
-            printed = max(abs(labels.low), abs(labels.high)) + float(model.link.mean(high))
-        stds = 2 * math.sqrt(steps) * radius**2 * weight / mu, 2 * math.sqrt(steps) * radius * printed / mu
-        return cls(model, coordinates, radius, score, weight, ball, steps, *stds)
-
-    def gradient(self, beta: Floats) -> Query:
-        return truncated_scores(self.model, self.coordinates, beta, self.radius, self.score_bound)
-
-    def hessian(self, beta: Floats) -> TruncatedInformation:
-        family, link = self.model.family, self.model.link
-        return TruncatedInformation(
-            self.coordinates.map(beta), lambda eta: family.weight(eta, link), self.radius, self.weight_bound
-        )
-
-    def costs(self, source: Source, beta: Floats) -> tuple[GDP, GDP]:
-        return (
-            cost_of(source, self.gradient(beta), self.gradient_std),
-            cost_of(source, self.hessian(beta), self.hessian_std),
-        )
+def _bounds(model: GlmModel, reach: float) -> tuple[float, float, float]:
+    """Bounds of a row's score, as it is clipped and as printed, and of its weight, for coefficients
+    in the ball.
+    """
+    family, link, labels = model.family, model.link, model.labels
+    if family.is_logistic(link):  # Algorithms 3 and 5: for all coefficients
+        return 1.0, 1.0, 0.25
+    low, high = predictors(model, reach)
+    score = printed = family.score_bound(labels.low, labels.high, low, high, link)
+    if link == family.canonical_link:
+        # Algorithm 4 writes R_y + M_b' for the score's bound; its models have canonical links.
+        printed = max(abs(labels.low), abs(labels.high)) + float(link.mean(high))
+    return score, printed, family.weight_bound(low, high, link)
