@@ -93,33 +93,22 @@ def _weighted_cells_loop(table: Any, weights: Any, centre: Any, per_unit: Any, l
                 row_a, row_b = table[i, start:stop], table[i + 1, start:stop]
                 row_c, row_d = table[i + 2, start:stop], table[i + 3, start:stop]
                 weight_a, weight_b, weight_c, weight_d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-                if centred:
-                    for j in range(len(sums)):
+                for j in range(len(sums)):
+                    if centred:
                         a, b, c, d = row_a[j] * unit[j], row_b[j] * unit[j], row_c[j] * unit[j], row_d[j] * unit[j]
-                        a = -limit if a < -limit else a
-                        b = -limit if b < -limit else b
-                        c = -limit if c < -limit else c
-                        d = -limit if d < -limit else d
-                        a = limit if a > limit else a
-                        b = limit if b > limit else b
-                        c = limit if c > limit else c
-                        d = limit if d > limit else d
-                        both = weight_a * np.rint(a) + weight_b * np.rint(b)
-                        sums[j] += both + (weight_c * np.rint(c) + weight_d * np.rint(d))
-                else:
-                    for j in range(len(sums)):
+                    else:
                         a, b = (row_a[j] - middle[j]) * unit[j], (row_b[j] - middle[j]) * unit[j]
                         c, d = (row_c[j] - middle[j]) * unit[j], (row_d[j] - middle[j]) * unit[j]
-                        a = -limit if a < -limit else a
-                        b = -limit if b < -limit else b
-                        c = -limit if c < -limit else c
-                        d = -limit if d < -limit else d
-                        a = limit if a > limit else a
-                        b = limit if b > limit else b
-                        c = limit if c > limit else c
-                        d = limit if d > limit else d
-                        both = weight_a * np.rint(a) + weight_b * np.rint(b)
-                        sums[j] += both + (weight_c * np.rint(c) + weight_d * np.rint(d))
+                    a = -limit if a < -limit else a
+                    b = -limit if b < -limit else b
+                    c = -limit if c < -limit else c
+                    d = -limit if d < -limit else d
+                    a = limit if a > limit else a
+                    b = limit if b > limit else b
+                    c = limit if c > limit else c
+                    d = limit if d > limit else d
+                    both = weight_a * np.rint(a) + weight_b * np.rint(b)
+                    sums[j] += both + (weight_c * np.rint(c) + weight_d * np.rint(d))
             odd = 0
             for j in range(len(sums)):
                 odd += sums[j] != sums[j]
