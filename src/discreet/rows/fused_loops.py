@@ -29,6 +29,7 @@ CALLED = {
     "add_squares": False,
     "add_four_squares": False,
     "spans_of_four": False,
+    "map_tile": False,
     "add_carried": False,
     "by_value": False,
 }
@@ -209,6 +210,32 @@ def add_squares(values: Any, squares: Any) -> None:
         squares[i] += values[i] * values[i]
 
 
+def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size: int, z: Any, norms: Any) -> None:
+    """All outputs of a tile, and the norm of all but the ``skipped`` first;
+    ``spans`` are those of ``spans_of_four``.
+    """
+    if not whole:
+        silent_line(tile, size)
+    outputs = len(matrix)
+    ones = outputs % 4  # first: a predictor and a constant have other spans than coordinates
+    for i in range(len(norms)):
+        norms[i] = 0.0
+    for output in range(ones):
+        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
+        if output >= skipped:
+            add_squares(z[output, :size], norms)
+    for output in range(ones, outputs, 4):
+        lines = z[output : output + 4]
+        mapped_four(matrix, output, spans[output, 0], spans[output, 1], tile, size, lines)
+        if output >= skipped:
+            add_four_squares(lines, norms)
+        else:
+            for line in range(skipped - output, 4):
+                add_squares(lines[line, :size], norms)
+    for i in range(len(norms)):
+        norms[i] = np.sqrt(norms[i])
+
+
 def map_cells(
     addresses: Any, stride: int, scaling: Any, scale: float, matrix: Any, spans: Any, skipped: int, out: Any, norms: Any
 ) -> None:
@@ -217,31 +244,14 @@ def map_cells(
     not 0.
     """
     outputs, inputs = matrix.shape
-    tile, lines = aligned(inputs, _TILE), aligned(5, _TILE)
-    whole = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs
+    tile, z = aligned(inputs, _TILE), aligned(outputs, _TILE)
+    whole, spans = spans[:, 0].max() <= 1 and spans[:, 1].min() >= inputs, spans_of_four(spans)
     for start in range(0, len(norms), _TILE):
         size = min(_TILE, len(norms) - start)
         encode_tile(addresses, stride, start, size, scaling, scale, tile)
-        if not whole:
-            silent_line(tile, size)
-        squares = lines[4, :size]
-        squares[:] = 0.0
-        output = 0
-        while output < outputs:
-            number = 4 if output + 4 <= outputs else 1
-            begin, end = spans[output : output + number, 0].min(), spans[output : output + number, 1].max()
-            if number == 4:
-                mapped_four(matrix, output, begin, end, tile, size, lines)
-            else:
-                mapped_one(matrix[output], begin, end, tile, lines[0, :size])
-            for line in range(number):
-                if output + line < len(out):
-                    out[output + line, start : start + size] = lines[line, :size]
-                if output + line >= skipped:
-                    add_squares(lines[line, :size], squares)
-            output += number
-        for i in range(size):
-            norms[start + i] = np.sqrt(squares[i])
+        map_tile(matrix, spans, skipped, whole, tile, size, z, norms[start : start + size])
+        for output in range(len(out)):
+            out[output, start : start + size] = z[output, :size]
 
 
 def add_carried(total: Any, high: Any, low: Any) -> None:

@@ -14,12 +14,8 @@ import numpy as np
 from discreet.rows.exp_loops import exp_line
 from discreet.rows.fused_loops import (
     add_carried,
-    add_four_squares,
-    add_squares,
     encode_tile,
-    mapped_four,
-    mapped_one,
-    silent_line,
+    map_tile,
     spans_of_four,
 )
 from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
@@ -30,7 +26,6 @@ NAMES = ("law_pass",)
 # of the first-level cache.
 _TILE = 480
 CALLED = {
-    "map_tile": False,
     "law_lines": False,
     "rule_line": False,
     "clipped_score": False,
@@ -39,32 +34,6 @@ CALLED = {
     "shrunk_rows": False,
     "bounded_weight": False,
 }
-
-
-def map_tile(matrix: Any, spans: Any, skipped: int, whole: bool, tile: Any, size: int, z: Any, norms: Any) -> None:
-    """All outputs of a tile, and the norm of all but the ``skipped`` first, fewer than four;
-    ``spans`` are those of ``spans_of_four``.
-    """
-    if not whole:
-        silent_line(tile, size)
-    outputs = len(matrix)
-    ones = outputs % 4  # first: a predictor and a constant have other spans than coordinates
-    for i in range(len(norms)):
-        norms[i] = 0.0
-    for output in range(ones):
-        mapped_one(matrix[output], spans[output, 0], spans[output, 1], tile, z[output, :size])
-        if output >= skipped:
-            add_squares(z[output, :size], norms)
-    for output in range(ones, outputs, 4):
-        lines = z[output : output + 4]
-        mapped_four(matrix, output, spans[output, 0], spans[output, 1], tile, size, lines)
-        if output >= skipped:
-            add_four_squares(lines, norms)
-        else:
-            for line in range(skipped - output, 4):
-                add_squares(lines[line, :size], norms)
-    for i in range(len(norms)):
-        norms[i] = np.sqrt(norms[i])
 
 
 def law_lines(law: Any, y: Any, eta: Any, lines: Any, work: Any) -> None:
