@@ -120,6 +120,11 @@ class Design:
         return float(np.mean(weight[:, np.newaxis] * X**2)) / self.dispersion
 
     @property
+    def plain_risk(self) -> float:
+        """The excess risk of the plain fit, times the number of rows."""
+        return self.size * self.dispersion * self.kind.loss_scale / 2
+
+    @property
     def constant_risk(self) -> float:
         """The excess risk of the constant model: the most that a careful method can lose."""
         X, _, eta = typical_rows(self)

@@ -114,9 +114,9 @@ class Kind(ABC):
         return eta
 
     @abstractmethod
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
         """The label of a row with mean ``mine`` that has the residual of one with the label y and
-        the mean ``other``; ``own``: where this is the row itself.
+        the mean ``other``: y where the means are equal.
         """
 
 
@@ -169,7 +169,7 @@ class Linear(Kind):
         """
         return np.asarray(np.sum(X**2, axis=1))
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
         return mine + y - other
 
 
@@ -204,8 +204,12 @@ class Logistic(Kind):
         if not np.array_equal(np.unique(y), [0.0, 1.0]):
             raise NoForecast("sample: labels of a logistic model must be 0 and 1, and both must occur")
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
-        return y
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
+        """As few labels change as can: if classes are nearly separable, the labels of neighbours
+        would not be.
+        """
+        fewer, more = mine / np.maximum(other, 1e-300), (mine - other) / np.maximum(1 - other, 1e-300)
+        return (rng.random(len(y)) < np.where(y == 1, fewer, more)).astype(np.float64)
 
 
 class Counts(Kind):
@@ -244,8 +248,8 @@ class Counts(Kind):
     def whole(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         return np.floor(np.maximum(ends[0], 0.0)), np.ceil(ends[1])
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
-        return np.where(own, y, np.rint(mine + np.sqrt(mine / other) * (y - other)))
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
+        return np.rint(mine + np.sqrt(mine / other) * (y - other))
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Linear(), Logistic(), Counts())}

@@ -9,14 +9,13 @@ misfit that is clear of chance: then a part of the rows keep their own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from discreet.planning.influence import apart
 from discreet.planning.kinds import Floats
 from discreet.planning.sample import Sample
-from discreet.planning.simulation import central_estimator
+from discreet.planning.simulation import central_estimator, fitted
 from discreet.privacy import Budget
 
 # Neighbours on both sides: few enough that errors keep their size and skewness, and that the
@@ -52,19 +51,12 @@ def rehearse(sample: Sample, n: int, epsilon: float, delta: float, *, neighbours
             rows = drawn(sample, public, own, rng)
             known = Public(rows=rows.X, y=rows.y)
         estimator = central_estimator(sample, epsilon, delta, neighbours, known)
-        fits = [_fitted(estimator, table) for _ in range(_FITS)]
+        fits = [fitted(estimator, table.X, table.y) for _ in range(_FITS)]
         estimates.append([estimate for estimate, _ in fits])
         plain.append(table.coefficients[1:])
         losses = table.losses(np.column_stack([table.coefficients, *(model for _, model in fits)]))
         risks.append(float(np.mean(losses[1:]) - losses[0]))
     return _split(np.array(estimates), np.array(plain), float(np.mean(risks)))
-
-
-def _fitted(estimator: Any, table: Sample) -> tuple[Floats, Floats]:
-    """The slopes of the estimate, and the predicting model."""
-    fitted = estimator.fit(table.X, table.y)
-    model = np.concatenate([np.ravel(fitted.intercept_), np.ravel(fitted.coef_)])
-    return fitted.results_.estimates[1:], model
 
 
 def _split(estimates: Floats, plain: Floats, risk: float) -> Rehearsed:
@@ -88,11 +80,11 @@ def drawn(sample: Sample, n: int, own: float, rng: np.random.Generator) -> Sampl
     rows = rng.permutation(np.resize(rng.permutation(m), n))
     near = np.clip(place[rows], _NEIGHBOURS, m - 1 - _NEIGHBOURS) + rng.integers(-_NEIGHBOURS, _NEIGHBOURS + 1, n)
     donors = np.where(rng.random(n) < own, rows, order[near])
-    return replace(sample, X=sample.X[rows], y=_labels(sample, rows, donors))
+    return replace(sample, X=sample.X[rows], y=_labels(sample, rows, donors, rng))
 
 
-def _labels(sample: Sample, rows: np.ndarray, donors: np.ndarray) -> Floats:
+def _labels(sample: Sample, rows: np.ndarray, donors: np.ndarray, rng: np.random.Generator) -> Floats:
     """The label of each row if it had the residual of its donor, in standard deviations."""
     y: Floats = sample.y[donors]
-    moved = sample.kind.moved(y, sample.means[donors], sample.means[rows], rows == donors)
+    moved = sample.kind.moved(y, sample.means[donors], sample.means[rows], rng)
     return np.asarray(np.clip(moved, *sample.label_bounds))
