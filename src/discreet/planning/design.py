@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class Design:
     d: int
     effect: float
     rate: float
+    # The part of rows without missing values.
+    complete: ClassVar[float] = 1.0
 
     @classmethod
     def of(cls, family: str, d: int, effect: float | None = None, rate: float | None = None) -> Design:

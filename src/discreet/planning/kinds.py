@@ -20,8 +20,9 @@ Floats = NDArray[np.float64]
 DECLARED = 4.0
 # Declared counts end at this multiple of their mean.
 _MOST_COUNTS = 15.0
-# A first look hardly determines the mean of fewer counts, as mu n.
-_COUNTED = 1000.0
+# A first look hardly determines the mean of fewer counts, as mu n. With fewer labels of the rarer
+# class the start of a logistic model is far off; as mu n times the variance of labels.
+_COUNTED, _OF_TWO_CLASSES = 1000.0, 500.0
 
 
 class Kind(ABC):
@@ -75,8 +76,8 @@ class Kind(ABC):
     def dispersion(self, effect: float) -> float:
         return 1.0
 
-    def is_hidden(self, mu: float, n: int) -> bool:
-        """Whether a first look may miss the mean of labels, so that fits have heavy tails."""
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
+        """Whether a first look tells too little of the labels, so that errors have heavy tails."""
         return False
 
     def takes_rate(self, rate: float) -> bool:
@@ -200,6 +201,9 @@ class Logistic(Kind):
 
         return LogisticRegression
 
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
+        return mu * n * rate * (1 - rate) < _OF_TWO_CLASSES
+
     def check(self, y: Floats) -> None:
         if not np.array_equal(np.unique(y), [0.0, 1.0]):
             raise NoForecast("sample: labels of a logistic model must be 0 and 1, and both must occur")
@@ -238,7 +242,7 @@ class Counts(Kind):
 
         return PoissonRegressor
 
-    def is_hidden(self, mu: float, n: int) -> bool:
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
         return mu * n < _COUNTED
 
     def check(self, y: Floats) -> None:

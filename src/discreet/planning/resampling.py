@@ -28,13 +28,15 @@ _TABLES, _FITS = 10, 2
 @dataclass(frozen=True, eq=False)
 class Rehearsed:
     """Variances per column: between fits to one table, of the distance to the plain fit of that
-    table, of sampling, and the squared bias. And the risk beyond the plain fit's.
+    table, of sampling, and the squared bias. And by how much the standard errors that fits state
+    exceed those without privacy (median), and the risk beyond the plain fit's.
     """
 
     noise: Floats
     distance: Floats
     sampling: Floats
     bias: Floats
+    wider: float
     risk: float
 
 
@@ -44,7 +46,7 @@ def rehearse(sample: Sample, n: int, epsilon: float, delta: float, *, neighbours
     rng = np.random.default_rng([n, sample.rows, sample.d])
     replaced = neighbours == "replace_one"
     own = apart(sample, n, Budget.of(epsilon, delta), replaced=replaced, public=public > 0).own
-    estimates, plain, risks = [], [], []
+    estimates, stated, plain, risks = [], [], [], []
     for _ in range(_TABLES):
         table, known = drawn(sample, n, own, rng), None
         if public:
@@ -52,14 +54,17 @@ def rehearse(sample: Sample, n: int, epsilon: float, delta: float, *, neighbours
             known = Public(rows=rows.X, y=rows.y)
         estimator = central_estimator(sample, epsilon, delta, neighbours, known)
         fits = [fitted(estimator, table.X, table.y) for _ in range(_FITS)]
-        estimates.append([estimate for estimate, _ in fits])
+        estimates.append([estimate for estimate, _, _ in fits])
+        stated.append([errors for _, errors, _ in fits])
         plain.append(table.coefficients[1:])
-        losses = table.losses(np.column_stack([table.coefficients, *(model for _, model in fits)]))
+        losses = table.losses(np.column_stack([table.coefficients, *(model for _, _, model in fits)]))
         risks.append(float(np.mean(losses[1:]) - losses[0]))
-    return _split(np.array(estimates), np.array(plain), float(np.mean(risks)))
+    # As multiples of those without privacy: columns differ in theirs by their correlations.
+    wider = float(np.median(np.array(stated) / np.sqrt(np.diag(sample.per_row)[1:] / n)))
+    return _split(np.array(estimates), np.array(plain), wider, float(np.mean(risks)))
 
 
-def _split(estimates: Floats, plain: Floats, risk: float) -> Rehearsed:
+def _split(estimates: Floats, plain: Floats, wider: float, risk: float) -> Rehearsed:
     """From estimates (tables x fits x slopes) and the plain slopes of each table."""
     tables, fits, _ = estimates.shape
     noise = np.mean(np.var(estimates, axis=1, ddof=1), axis=0)
@@ -68,7 +73,7 @@ def _split(estimates: Floats, plain: Floats, risk: float) -> Rehearsed:
     bias = np.maximum(away.mean(axis=0) ** 2 - np.var(away, axis=0, ddof=1) / tables, 0.0)
     sampling = np.maximum(np.var(middle, axis=0, ddof=1) - noise / fits, 0.0)
     distance = np.mean((estimates - plain[:, np.newaxis]) ** 2, axis=(0, 1))
-    return Rehearsed(noise, distance, sampling, bias, risk)
+    return Rehearsed(noise, distance, sampling, bias, wider, risk)
 
 
 def drawn(sample: Sample, n: int, own: float, rng: np.random.Generator) -> Sample:
