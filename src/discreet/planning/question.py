@@ -20,7 +20,7 @@ from discreet.planning.simulation import simulate_central
 from discreet.planning.solving import least
 from discreet.privacy import Budget
 
-_EPSILONS, COUNTS = (0.01, 50.0), (50, 10**9)
+_EPSILONS, _COUNTS = (0.01, 50.0), (10, 10**9)
 # This many cells are simulated within seconds; larger cases use the formula.
 MOST_CELLS = 2_000_000
 # Where the formula is not sharp, errors have heavy tails, which fewer fits would not show. Small
@@ -64,6 +64,11 @@ class Question:
         rows, moved = (n, 2.0) if replaced else (None, 1.0)
         plan = descent_plan(self.design, Budget.from_mu(mu, self.delta), rows, public=self.public > 0)
         return mu * n >= _LEAST_SIGNAL * self.design.size and plan.curvature_edge(n, moved) < _HIDDEN
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The fewest and the most people; fewer than coefficients have no fit without privacy."""
+        return max(_COUNTS[0], self.design.size + 1), _COUNTS[1]
 
     def used(self, n: int) -> int:
         """The number of rows that tell a fit anything."""
@@ -118,11 +123,14 @@ class Question:
         """For n or epsilon, whichever is None: by formula. Where the answer is simulated, the
         formula is corrected by it, and solved again.
         """
-        found = self._solved(error, n, epsilon, simulate)
-        for _ in range(_CORRECTIONS if found.method == "simulation" else 0):
-            if abs(found.standard_error / error - 1) < _CLOSE:
+        name, there = "epsilon" if epsilon is None else "n", self._settings(error, n, epsilon)
+        for _ in range(1 + _CORRECTIONS):
+            here = there
+            found = self.decided(*here, simulate, solved=name)
+            if found.method == "formula" or abs(found.standard_error / error - 1) < _CLOSE:
                 break
-            found = self._solved(error, n, epsilon, simulate, self.off(found))
+            if (there := self._settings(error, n, epsilon, self.off(found))) == here:  # the fewest, or the least
+                break
         return found
 
     def off(self, found: Forecast) -> float:
@@ -136,18 +144,18 @@ class Question:
         told, plain = self.standard_error(n, epsilon), self.plain_error(n) ** 2
         return told if off == 1.0 else math.sqrt(plain + off**2 * max(told**2 - plain, 0.0))
 
-    def _solved(
-        self, error: float, n: int | None, epsilon: float | None, simulate: bool | None, off: float = 1.0
-    ) -> Forecast:
+    def _settings(self, error: float, n: int | None, epsilon: float | None, off: float = 1.0) -> tuple[int, float]:
+        """n and epsilon with this error by formula, its noise corrected."""
         if n is not None:
             low, high = _EPSILONS
             if isinstance(self.design, Sample):  # with heavy tails a clipped fit may beat the plain one
                 high = min(np.geomspace(low, high, _TRIED).tolist(), key=lambda value: self.corrected(n, value, off))
-            value = least(lambda value: self.corrected(n, value, off), error, low, high, "epsilon")
-            return self.decided(n, value, simulate, solved="epsilon")
+            return n, least(lambda value: self.corrected(n, value, off), error, low, high, "epsilon")
         assert epsilon is not None
-        many = least(lambda value: self.corrected(round(value), epsilon, off), error, *COUNTS, "number of people")
-        return self.decided(math.ceil(many), epsilon, simulate, solved="n")
+        wanted = least(
+            lambda value: self.corrected(round(value), epsilon, off), error, *self.counts, "number of people"
+        )
+        return math.ceil(wanted), epsilon
 
     def answer(self, n: int, epsilon: float, *, solved: str | None = None, simulate: bool = False) -> Forecast:
         design, mu = self.design, Budget.of(epsilon, self.delta).mu
@@ -181,7 +189,8 @@ class Question:
     def _designed(self, design: Design, n: int, epsilon: float, simulate: bool) -> _Found:
         """For assumed people."""
         if simulate:
-            repeats = min(max(_ALL_CELLS // (n * design.d), _REPEATS[0]), _REPEATS[1])
+            cells = design.d * (n + 10 * design.d**2)  # matrices are answers as well
+            repeats = min(max(_ALL_CELLS // cells, _REPEATS[0]), _REPEATS[1])
             seen = simulate_central(
                 design, n, epsilon, self.delta, neighbours=self.neighbours, public=self.public, repeats=repeats
             )

@@ -101,13 +101,13 @@ def test_corners_where_the_formula_is_not_sharp_are_simulated_or_said_to_be_a_gu
 
 def test_an_epsilon_that_is_solved_for_is_checked_by_fits_where_the_formula_is_not_sharp():
     """The answer's own simulation is within the tenth that ends corrections, or three corrections
-    were made; another one of 60 fits with 8 coefficients spreads by 10 % as errors have tails.
+    were made; another one of 20 fits with 8 coefficients spreads by 17 % as errors have tails.
     """
     found = plan("linear", n=5000, d=8, error=0.04)
     assert found.method == "simulation"
     assert found.standard_error == pytest.approx(0.04, rel=0.3)
-    seen = simulate_central(Design.of("linear", 8), 5000, found.epsilon, 1e-6, repeats=60, seed=3)
-    assert seen.standard_error == pytest.approx(0.04, rel=0.45)
+    seen = simulate_central(Design.of("linear", 8), 5000, found.epsilon, 1e-6, repeats=20, seed=3)
+    assert seen.standard_error == pytest.approx(0.04, rel=0.6)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,15 @@ def test_intervals_are_forecast_as_wide_as_fits_state_them():
     assert "too wide to tell anything" in model_sentences(lost)[0]
     sharp = plan("linear", n=20_000, d=8, epsilon=1.0)
     assert sharp.stated_error == sharp.standard_error
+
+
+def test_thirty_people_have_a_forecast_and_fewer_than_coefficients_have_none():
+    told = plan("linear", n=30, d=2, epsilon=1.0)
+    assert told.unknown
+    assert told.drowned
+    with pytest.raises(ValueError, match="n must be between 102"):
+        plan("linear", n=30, d=100, epsilon=1.0)
+    assert plan("linear", d=40, epsilon=50.0, error=2.0).n == 42
 
 
 def test_a_hidden_mean_is_not_called_the_constant_model():
