@@ -291,7 +291,7 @@ def test_what_cannot_be_forecast_is_greyed_and_has_a_remedy(browser, address):
             ("find", "n"),
         ),
         ("n=20000&d=12&error=0.0001", "even without privacy", "Ask for an error of 0.0064", ("error", "0.0064")),
-        ("n=20&d=12&epsilon=1", "n must be between", "Take 50 people", ("n", "50")),
+        ("n=9&d=12&epsilon=1", "n must be between", "Take 14 people", ("n", "14")),
         ("n=2000&d=12&epsilon=1&delta=0.5", "delta must be", "Take delta 1e-6", ("delta", "1e-6")),
         ("family=logistic&n=2000&d=2&epsilon=1&rate=3", "rate is the share", "Take the usual rate", ("rate", "")),
         ("family=poisson&n=2000&d=2&epsilon=1&trust=parties", "linear", "Trust one curator", ("trust", "central")),
