@@ -73,7 +73,7 @@ def measure(cell: Cell, repeats: int) -> Measured:
         X, y = design.rows(cell.n, rng)
         slopes = _local(cell, design, X, y, rng) if cell.trust == "local" else _parties(cell, design, X, y)
         squares.append(np.mean((slopes - design.coefficients[1:]) ** 2))
-    return Measured(math.sqrt(np.mean(squares)), math.nan)
+    return Measured(math.sqrt(np.mean(squares)), math.nan, math.nan)
 
 
 def _local(cell: Cell, design: Design, X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -26,9 +26,9 @@ def run(*arguments):
 
 
 def test_patients_to_an_epsilon_and_a_standard_error():
-    told = run("--family", "logistic", "--n", "20000", "--d", "12", "--error", "0.05")
+    told = run("--family", "logistic", "--n", "20000", "--d", "12", "--error", "0.022")
     assert told.exit_code == 0, told.output
-    forecast = plan("logistic", n=20_000, d=12, error=0.05)
+    forecast = plan("logistic", n=20_000, d=12, error=0.022)
     assert f"needed     epsilon {forecast.epsilon:.3g}" in told.output
     assert f"{forecast.standard_error:.3g}" in told.output
     assert "What an attacker could learn" in told.output
@@ -82,6 +82,27 @@ def test_a_sample_of_public_rows_with_its_domain(sample):
     assert "declare them in a --domain" in " ".join(run(*asked).output.split())
     logistic = run(*asked[:-1], "smoker", "--family", "logistic")
     assert logistic.exit_code == 0, logistic.output
+
+
+def test_rows_with_missing_cells_are_told_and_not_counted(sample):
+    """A fifth of the ages is missing: the fit has four fifths of the rows."""
+    table = pq.read_table(sample / "old.parquet").to_pandas()
+    table.loc[::5, "age"] = np.nan
+    pq.write_table(pa.Table.from_pandas(table), sample / "gaps.parquet")
+    asked = ("--n", "5000", "--epsilon", "1", "--target", "cost", "--domain", str(sample / "domain.toml"))
+    told = run(*asked, "--sample", str(sample / "gaps.parquet"))
+    assert told.exit_code == 0, told.output
+    assert "like a sample of 320 rows, and 20% of rows incomplete" in " ".join(told.output.split())
+    whole, some = (
+        plan("linear", n=n, epsilon=1.0, sample=(rows[["age"]], rows["cost"]), simulate=False)
+        for n, rows in ((4000, table.dropna()), (5000, table))
+    )
+    assert (some.n, some.standard_error, some.plain_standard_error, some.excess_risk) == (
+        5000,
+        whole.standard_error,
+        whole.plain_standard_error,
+        whole.excess_risk,
+    )
 
 
 def test_a_wrong_question_is_one_line():
@@ -222,11 +243,11 @@ def test_typed_numbers_are_in_the_address_and_in_what_is_copied(browser, address
     open_page(browser, address)
     for name, value in (("family", "logistic"), ("find", "n"), ("d", "7"), ("delta", "1e-8"), ("rate", "10 %")):
         setting(browser, name, value)
-    setting(browser, "error", ".04")
-    forecast = plan("logistic", d=7, epsilon=1.0, error=0.04, delta=1e-8, rate=0.1)
+    setting(browser, "error", ".02")
+    forecast = plan("logistic", d=7, epsilon=1.0, error=0.02, delta=1e-8, rate=0.1)
     assert value_of(browser, "n") == f"{forecast.n:,}"
     where = browser.evaluate("location.href")
-    assert where.endswith("?family=logistic&d=7&epsilon=1&error=0.04&delta=1e-8&rate=0.1")
+    assert where.endswith("?family=logistic&d=7&epsilon=1&error=0.02&delta=1e-8&rate=0.1")
     open_page(browser, where)
     assert (value_of(browser, "n"), value_of(browser, "find")) == (f"{forecast.n:,}", "n")
 
@@ -270,7 +291,7 @@ def test_what_cannot_be_forecast_is_greyed_and_has_a_remedy(browser, address):
             ("find", "n"),
         ),
         ("n=20000&d=12&error=0.0001", "even without privacy", "Ask for an error of 0.0064", ("error", "0.0064")),
-        ("n=20&d=12&epsilon=1", "n must be between", "Take 50 people", ("n", "50")),
+        ("n=9&d=12&epsilon=1", "n must be between", "Take 14 people", ("n", "14")),
         ("n=2000&d=12&epsilon=1&delta=0.5", "delta must be", "Take delta 1e-6", ("delta", "1e-6")),
         ("family=logistic&n=2000&d=2&epsilon=1&rate=3", "rate is the share", "Take the usual rate", ("rate", "")),
         ("family=poisson&n=2000&d=2&epsilon=1&trust=parties", "linear", "Trust one curator", ("trust", "central")),

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.planning.design import Design
 from discreet.planning.forecast import Forecast
 from discreet.planning.kinds import kind_of
-from discreet.planning.question import COUNTS, Question
+from discreet.planning.question import Question
 from discreet.planning.remedy import NoForecast, Remedy, larger_error
 from discreet.planning.sample import Sample
 from discreet.privacy import check_neighbours
@@ -132,13 +132,13 @@ def plan(
     if error is None:
         if n is None or epsilon is None:
             raise ValueError("give two of n, epsilon and error: the third is solved for")
-        return question.decided(_checked_n(n), epsilon, simulate)
+        return question.decided(_checked_n(n, question), epsilon, simulate)
     if not error > 0:
         raise ValueError(f"error must be > 0, got {error}")
     if (n is None) == (epsilon is None):
         raise ValueError("with error give one of n and epsilon: the other is solved for")
     if n is not None:
-        n = _checked_n(n)
+        n = _checked_n(n, question)
         plain = math.sqrt(1 / (n * question.design.information))
         # Clipped fits to heavy tails, as a sample shows them, may be better than the plain one.
         if error <= plain and isinstance(people, Design):
@@ -177,11 +177,12 @@ def _people(
     return people
 
 
-def _checked_n(n: int) -> int:
-    if not COUNTS[0] <= n <= COUNTS[1]:
-        nearest = min(max(int(n), COUNTS[0]), COUNTS[1])
+def _checked_n(n: int, question: Question) -> int:
+    least, most = question.counts
+    if not least <= n <= most:
+        nearest = min(max(int(n), least), most)
         raise NoForecast(
-            f"n must be between {COUNTS[0]} and {COUNTS[1]:,}, got {n}",
+            f"n must be between {least} (for {question.design.d} columns) and {most:,}, got {n}",
             Remedy(f"Take {nearest:,} people", {"n": nearest}),
         )
     return int(n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class Design:
     d: int
     effect: float
     rate: float
+    # The part of rows without missing values.
+    complete: ClassVar[float] = 1.0
 
     @classmethod
     def of(cls, family: str, d: int, effect: float | None = None, rate: float | None = None) -> Design:
@@ -118,6 +121,11 @@ class Design:
         # The harmonic mean would be exact for each coefficient; this mean is
         # within a few per cent of it.
         return float(np.mean(weight[:, np.newaxis] * X**2)) / self.dispersion
+
+    @property
+    def plain_risk(self) -> float:
+        """The excess risk of the plain fit, times the number of rows."""
+        return self.size * self.dispersion * self.kind.loss_scale / 2
 
     @property
     def constant_risk(self) -> float:

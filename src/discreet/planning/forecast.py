@@ -44,7 +44,11 @@ class Forecast:
     mu : float
         The guarantee as Gaussian differential privacy.
     standard_error : float
-        Of a coefficient, privacy noise and sampling together.
+        The root mean square error of a coefficient, of privacy noise and sampling together.
+    stated_error : float
+        The median standard error that a fit is expected to state, for intervals. A fit whose noise
+        hides a coefficient states far more than ``standard_error``: it ends near 0 and knows
+        nothing.
     plain_standard_error : float
         Of a coefficient, without privacy.
     bound : float
@@ -95,6 +99,7 @@ class Forecast:
     rate: float
     mu: float
     standard_error: float
+    stated_error: float
     plain_standard_error: float
     bound: float
     excess_risk: float
@@ -139,6 +144,11 @@ class Forecast:
         return self.excess_risk > 0.8 * self.constant_risk
 
     @property
+    def unknown(self) -> bool:
+        """Whether intervals are expected to be wider than any coefficient could be."""
+        return self.stated_error > self.effect
+
+    @property
     def attacker(self) -> Attacker:
         """What somebody could learn about one person."""
         return Attacker(self.mu)
@@ -171,7 +181,7 @@ class Forecast:
         return Levels(
             values,
             tuple(question.corrected(n, epsilon, off) for n, epsilon in asked),
-            tuple(math.sqrt(1 / (n * design.information)) for n, _ in asked),
+            tuple(question.plain_error(n) for n, _ in asked),
             tuple(question.bound(n, epsilon) for n, epsilon in asked),
         )
 

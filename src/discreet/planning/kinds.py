@@ -20,8 +20,9 @@ Floats = NDArray[np.float64]
 DECLARED = 4.0
 # Declared counts end at this multiple of their mean.
 _MOST_COUNTS = 15.0
-# A first look hardly determines the mean of fewer counts, as mu n.
-_COUNTED = 1000.0
+# A first look hardly determines the mean of fewer counts, as mu n. With fewer labels of the rarer
+# class the start of a logistic model is far off; as mu n times the variance of labels.
+_COUNTED, _OF_TWO_CLASSES = 1000.0, 500.0
 
 
 class Kind(ABC):
@@ -75,8 +76,8 @@ class Kind(ABC):
     def dispersion(self, effect: float) -> float:
         return 1.0
 
-    def is_hidden(self, mu: float, n: int) -> bool:
-        """Whether a first look may miss the mean of labels, so that fits have heavy tails."""
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
+        """Whether a first look tells too little of the labels, so that errors have heavy tails."""
         return False
 
     def takes_rate(self, rate: float) -> bool:
@@ -114,9 +115,9 @@ class Kind(ABC):
         return eta
 
     @abstractmethod
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
         """The label of a row with mean ``mine`` that has the residual of one with the label y and
-        the mean ``other``; ``own``: where this is the row itself.
+        the mean ``other``: y where the means are equal.
         """
 
 
@@ -169,7 +170,7 @@ class Linear(Kind):
         """
         return np.asarray(np.sum(X**2, axis=1))
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
         return mine + y - other
 
 
@@ -200,12 +201,19 @@ class Logistic(Kind):
 
         return LogisticRegression
 
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
+        return mu * n * rate * (1 - rate) < _OF_TWO_CLASSES
+
     def check(self, y: Floats) -> None:
         if not np.array_equal(np.unique(y), [0.0, 1.0]):
             raise NoForecast("sample: labels of a logistic model must be 0 and 1, and both must occur")
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
-        return y
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
+        """As few labels change as can: if classes are nearly separable, the labels of neighbours
+        would not be.
+        """
+        fewer, more = mine / np.maximum(other, 1e-300), (mine - other) / np.maximum(1 - other, 1e-300)
+        return (rng.random(len(y)) < np.where(y == 1, fewer, more)).astype(np.float64)
 
 
 class Counts(Kind):
@@ -234,7 +242,7 @@ class Counts(Kind):
 
         return PoissonRegressor
 
-    def is_hidden(self, mu: float, n: int) -> bool:
+    def is_hidden(self, mu: float, n: int, rate: float) -> bool:
         return mu * n < _COUNTED
 
     def check(self, y: Floats) -> None:
@@ -244,8 +252,8 @@ class Counts(Kind):
     def whole(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         return np.floor(np.maximum(ends[0], 0.0)), np.ceil(ends[1])
 
-    def moved(self, y: Floats, other: Floats, mine: Floats, own: NDArray[np.bool_]) -> Floats:
-        return np.where(own, y, np.rint(mine + np.sqrt(mine / other) * (y - other)))
+    def moved(self, y: Floats, other: Floats, mine: Floats, rng: np.random.Generator) -> Floats:
+        return np.rint(mine + np.sqrt(mine / other) * (y - other))
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Linear(), Logistic(), Counts())}

@@ -37,6 +37,8 @@ class Sample:
     y: Floats
     bounds_X: tuple[Floats, Floats]
     label_bounds: tuple[float, float]
+    # The part of rows without missing values. Others are left out here, and tell a fit nothing.
+    complete: float = 1.0
 
     @classmethod
     def of(cls, family: str, sample: Any, bounds_X: Any = None, bounds_y: Any = None) -> Sample:
@@ -45,7 +47,7 @@ class Sample:
         Bounds that are not given are those of somebody who knows the units well: four standard
         deviations from the mean, and no row of the sample beyond them.
         """
-        kind, (X, y) = kind_of(family), _numbers(sample)
+        kind, (X, y, complete) = kind_of(family), _numbers(sample)
         _check_rows(X, y)
         kind.check(y)
         low, high = _declared(X) if bounds_X is None else _pair(bounds_X, X.shape[1], "bounds_X")
@@ -55,14 +57,14 @@ class Sample:
             raise NoForecast(f"sample: column {', '.join(flat)} has one value only: give more rows, or leave it out")
         bounds = ((low - mean) / std, (high - mean) / std)
         if kind.two_classes:
-            return cls(family, (X - mean) / std, y, bounds, kind.label_bounds(kind.rate(y)))
+            return cls(family, (X - mean) / std, y, bounds, kind.label_bounds(kind.rate(y)), complete)
         ends = kind.whole(_declared(y[:, np.newaxis]) if bounds_y is None else _pair(bounds_y, 1, "bounds_y"))
         y = np.clip(y, *ends)
         centre, scale = kind.units(y)
         if scale == 0:
             raise NoForecast("sample: all labels are equal, give more rows")
         inner, outer = (float((end[0] - centre) / scale) for end in ends)
-        return cls(family, (X - mean) / std, (y - centre) / scale, bounds, (inner, outer))
+        return cls(family, (X - mean) / std, (y - centre) / scale, bounds, (inner, outer), complete)
 
     @property
     def kind(self) -> Kind:
@@ -186,8 +188,8 @@ class Sample:
         return float(both[0] - both[1])
 
 
-def _numbers(sample: Any) -> tuple[Floats, Floats]:
-    """Features and labels as arrays; rows with a missing value are left out."""
+def _numbers(sample: Any) -> tuple[Floats, Floats, float]:
+    """Features and labels of the rows without a missing value, and their part of all rows."""
     X, y = (sample.rows, sample.y) if isinstance(sample, Public) else sample
     if X is None or y is None:
         raise ValueError("sample needs rows and labels: Public(rows=..., y=...) or a pair (X, y)")
@@ -199,7 +201,7 @@ def _numbers(sample: Any) -> tuple[Floats, Floats]:
     if X.ndim != 2 or len(X) != len(y):
         raise ValueError(f"sample needs as many labels as rows, got shapes {X.shape} and {y.shape}")
     whole = np.isfinite(y) & np.isfinite(X).all(axis=1)
-    return X[whole], y[whole]
+    return X[whole], y[whole], float(whole.mean()) if len(y) else 0.0
 
 
 def _check_rows(X: Floats, y: Floats) -> None:

@@ -16,6 +16,8 @@ SUPPOSED = (
     "independent normal columns, bounds at four standard deviations, labels that follow the model; on real tables "
     "the noise was often twice its forecast or more: give public rows with --sample"
 )
+# A risk of this many times that of the constant model is one of the mean of labels, too.
+_WORSE = 1.5
 LIKE_SAMPLE = "people like those of the sample, with tails no longer than it shows, and declared bounds like these"
 
 
@@ -24,16 +26,19 @@ def supposed(forecast: Forecast) -> str:
 
 
 def headline(forecast: Forecast) -> str:
+    lacking = 0.0 if forecast.sample is None else 1 - forecast.sample.complete
     return (
         f"{kind_of(forecast.family).title} on {forecast.d} columns of {forecast.n:,} people, epsilon "
         f"{forecast.epsilon:.3g} at delta {forecast.delta:.3g} (mu {forecast.mu:.3g}), {_TRUST[forecast.trust]}"
         + (f", {forecast.public:,} public rows" if forecast.public else "")
-        + (f", like a sample of {forecast.sample.rows:,} rows" if forecast.sample else "")
+        + ("" if forecast.sample is None else f", like a sample of {forecast.sample.rows:,} rows")
+        + (f", and {lacking:.0%} of rows incomplete, which tell a fit nothing" if lacking else "")
     )
 
 
 def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
     """Quantity, private, not private, lower bound."""
+    stated = "unknown" if forecast.unknown else f"{forecast.stated_error:.3g}"
     rows = [
         (
             "standard error of a coefficient",
@@ -48,6 +53,8 @@ def error_rows(forecast: Forecast) -> list[tuple[str, str, str, str]]:
             f"{forecast.d * forecast.bound**2:.3g}" if forecast.r2 is not None and forecast.bound else "",
         ),
     ]
+    if forecast.method == "simulation":
+        rows.insert(1, ("standard error that a fit states, median", stated, f"{forecast.plain_standard_error:.3g}", ""))
     if forecast.sample is not None:
         rows.append(("distance to the fit without privacy", f"{forecast.distance:.3g}", "", ""))
         rows.append(("noise alone, between fits", f"{forecast.noise:.3g}", "", ""))
@@ -71,20 +78,28 @@ def attacker_sentences(forecast: Forecast) -> list[str]:
 
 def model_sentences(forecast: Forecast) -> list[str]:
     """The loss of accuracy in sentences."""
-    times = forecast.standard_error / forecast.plain_standard_error
+    times = forecast.stated_error / forecast.plain_standard_error
     wider = f"{times:.1f} times as wide as" if times >= 1.05 else "as wide as"
-    lines = [
-        f"Intervals are about {wider} without privacy: a coefficient is known to within "
-        f"±{1.96 * forecast.standard_error:.2g} per standard deviation of its column, in 95 of 100 cases.",
-    ]
-    if forecast.drowned:
+    if forecast.unknown:
+        lines = ["Intervals are too wide to tell anything of a typical coefficient: the fit says so."]
+    else:
+        lines = [
+            f"Intervals are about {wider} without privacy: a typical coefficient is known to "
+            f"within ±{1.96 * forecast.stated_error:.2g} per standard deviation of its column, in 95 of 100 cases.",
+        ]
+    if forecast.excess_risk > _WORSE * forecast.constant_risk:
+        lines.append(
+            "The noise drowns the signal, and hides the mean of labels: predictions are worse than by their true mean. "
+            "More people or a larger epsilon are needed."
+        )
+    elif forecast.drowned:
         lines.append(
             "The noise drowns the signal: expect the constant model. More people or a larger epsilon are needed."
         )
     else:
         kept = 1 - forecast.excess_risk / forecast.constant_risk
         lines.append(f"The model keeps {max(0.0, kept):.1%} of what a perfect one would explain.")
-    visible = forecast.coefficient / forecast.standard_error
+    visible = forecast.coefficient / forecast.stated_error
     lines.append(
         f"A coefficient of typical size ({forecast.coefficient:.2g}) would stand {visible:.1f} standard errors from 0."
     )
