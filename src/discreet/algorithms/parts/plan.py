@@ -31,12 +31,12 @@ MOMENT = 0.03  # a matrix, for the standard errors only
 MEAN = 0.05  # one number, if scores are clipped: the constant of skewed labels
 FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
 SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
-# Gradients at the end, as far as they are needed: those that keep a fit within eight passes, but at
-# least two. A budget above this mu protects nobody, and more passes are spent on accuracy: more
-# gradients, and for a curved link all of the last steps twice, the first time with this part of the
-# budget, to find a better point. Gradients have little noise then, and standard errors get a larger
-# share.
-_PASSES, _LEAST_GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 8, 2, 12, 10.0
+# Gradients at the end: two, and a third one if it is needed and keeps a fit within eight passes. More
+# would leave less for the last one, which is the most precise. A budget above this mu protects
+# nobody, and more passes are spent on accuracy: more gradients, and for a curved link all of the
+# last steps twice, the first time with this part of the budget, to find a better point. Gradients
+# have little noise then, and standard errors get a larger share.
+_PASSES, _LEAST_GRADIENTS, _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 8, 2, 3, 12, 10.0
 REHEARSAL, _NOMINAL_DISPERSION, _NOMINAL_MOMENT = 0.2, 0.04, 0.15
 # If noise hides the classes' part of the curvature, steps must be short, and there are
 # more: passes and shares.
@@ -105,7 +105,7 @@ class Plan:
             return _NOMINAL_GRADIENTS, FIRST, SECOND
         if rough:
             return max(_ROUGH_PASSES - passes, _LEAST_GRADIENTS), *_ROUGH_SHARES
-        return max(_PASSES - passes, _LEAST_GRADIENTS), FIRST, SECOND
+        return min(max(_PASSES - passes, _LEAST_GRADIENTS), _GRADIENTS), FIRST, SECOND
 
     @property
     def nominal(self) -> bool:
