@@ -213,12 +213,10 @@ class LastGradients:
         curvature = self.frame.foresight.curvature
         change = relative_change(curvature(phi), curvature(self._next_point()))
         wrong = self.known + change**2 + self.bend(phi, said.phi) ** 2
-        noise = said.variance
-        distance = max(float((said.phi - phi) @ (said.phi - phi)) / len(phi) - noise, 0.0)
-        ahead = noise * first / (1 - first)
+        distance = float((said.phi - phi) @ (said.phi - phi)) / len(phi)
+        ahead = said.variance * first / (1 - first)
         sampling = self.limits.sampling_variance * float(np.trace(said.inverse @ said.inverse)) / len(phi)
-        # The next point is no farther from here than the step is clear of its noise.
-        return wrong * (min(noise, distance) + wrong * distance) > max(_FAR * ahead, _FAR_FROM_SAMPLE * sampling)
+        return wrong * (said.variance + wrong * distance) > max(_FAR * ahead, _FAR_FROM_SAMPLE * sampling)
 
     def _next_point(self) -> Floats:
         """As close to the optimum as the last measurement is clear of its noise."""
