@@ -53,8 +53,8 @@ class LastGradients:
     response: Response = field(init=False)
     # The part of each level above the clip norm that is clear of its noise.
     keeps: list[float] = field(default_factory=list)
-    # How far noise moves the curvature's eigenvalues, relative to them: of the one released last, or
-    # before that of the one to come, on which the next measurement will depend.
+    # How far noise moves the curvature's eigenvalues, relative to them: of the one released last,
+    # or before that of the one to come, on which the next measurement will depend.
     doubt: float = field(init=False)
     # Whether only a part of the curvature is released.
     rough: bool = field(init=False)

@@ -31,8 +31,8 @@ MOMENT = 0.03  # a matrix, for the standard errors only
 MEAN = 0.05  # one number, if scores are clipped: the constant of skewed labels
 FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
 SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
-# Gradients at the end: two, and a third one if it is needed and keeps a fit within eight passes. More
-# would leave less for the last one, which is the most precise. A budget above this mu protects
+# Gradients at the end: two, and a third one if it is needed and keeps a fit within eight passes.
+# More would leave less for the last one, which is the most precise. A budget above this mu protects
 # nobody, and more passes are spent on accuracy: more gradients, and for a curved link all of the
 # last steps twice, the first time with this part of the budget, to find a better point. Gradients
 # have little noise then, and standard errors get a larger share.
