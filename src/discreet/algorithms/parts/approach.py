@@ -76,8 +76,8 @@ class Approach:
             scaling.x_centre,
             white,
             saved=-looked.spent - last_search + shares.WHITENING * (1 - white.spent),
-            # A last search after a second look is a pass as well.
-            more_rounds=max(white.rounds - rounds, 0) + (looked_twice and last_search > 0),
+            # Looks, rounds, a last search, and the histograms of sizes.
+            passes=1 + looked_twice + white.rounds + (last_search > 0) + 1,
             last_search=last_search,
             public=public,
             constants=looked.constants,
@@ -107,7 +107,7 @@ class Approach:
             found = self._stepped(frame, phi, clip, cost)
         if found is None:
             return start
-        return replace(start, frame=found[0], phi=found[1], steps=1)
+        return replace(start, frame=found[0], phi=found[1], steps=1, passes=start.passes + 1)
 
     def _stepped(self, frame: Frame, phi: Floats, clip: float, cost: GDP) -> tuple[Frame, Floats]:
         """A step by one gradient and the foreseen curvature."""

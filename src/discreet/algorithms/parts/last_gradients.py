@@ -26,7 +26,7 @@ from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import Start
 from discreet.privacy import GDP
-from discreet.rows import Answer, Floats
+from discreet.rows import Answer, Floats, Query
 
 # The smallest part of the dispersion that is expected to remain after a step.
 _LEAST_LEFT = 0.3
@@ -53,8 +53,9 @@ class LastGradients:
     response: Response = field(init=False)
     # The part of each level above the clip norm that is clear of its noise.
     keeps: list[float] = field(default_factory=list)
-    # How far noise moves the curvature's eigenvalues, relative to them.
-    doubt: float = 0.0
+    # How far noise moves the curvature's eigenvalues, relative to them: of the one released last,
+    # or before that of the one to come, on which the next measurement will depend.
+    doubt: float = field(init=False)
     # Whether only a part of the curvature is released.
     rough: bool = field(init=False)
     # The covariance of scores, and what model and histogram let expect.
@@ -73,8 +74,8 @@ class LastGradients:
         """
         plan, limits, start = self.start.plan, self.limits, self.start
         self.rough = self.frame.rough(self.phi, limits.bounds.clip, limits.longest, plan.curvature, limits.sizes)
-        most, share, second = plan.last_steps(self.rough)
-        most -= start.more_rounds  # about as many passes as planned
+        _, self.doubt = self._curvature(plan.curvature)
+        most, share, second = plan.last_steps(self.rough, start.passes)
         first, left = share, 1.0
         while left > 0:
             last = share == left
@@ -99,7 +100,7 @@ class LastGradients:
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             # A last point that has a curvature anyway gets that of the very last one as well.
             price = plan.part(2 * shares.CURVATURE) if here and number < 2 else plan.curvature
-            query, self.doubt = frame.curvature_question(phi, clip, limits.longest, limits.kept, price)
+            query, self.doubt = self._curvature(price)
             more.append((query, price))
         if last:
             more.append((frame.scores_moment(phi, clip), plan.moment))
@@ -119,6 +120,11 @@ class LastGradients:
         self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact)
         if last:
             self.meat = self._meat(answers[-1])
+
+    def _curvature(self, cost: GDP) -> tuple[Query, float]:
+        """The query for the curvature at the current point, and its relative noise."""
+        limits = self.limits
+        return self.frame.curvature_question(self.phi, limits.bounds.clip, limits.longest, limits.kept, cost)
 
     def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool) -> None:
         """Move the response to the last measurement, with the curvature that was released there.

@@ -31,15 +31,16 @@ MOMENT = 0.03  # a matrix, for the standard errors only
 MEAN = 0.05  # one number, if scores are clipped: the constant of skewed labels
 FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
 SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
-# Gradients at the end: three keep a fit within eight passes. A budget above this mu protects
+# Gradients at the end: two, and a third one if it is needed and keeps a fit within eight passes.
+# More would leave less for the last one, which is the most precise. A budget above this mu protects
 # nobody, and more passes are spent on accuracy: more gradients, and for a curved link all of the
 # last steps twice, the first time with this part of the budget, to find a better point. Gradients
 # have little noise then, and standard errors get a larger share.
-_GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 3, 12, 10.0
+_PASSES, _LEAST_GRADIENTS, _GRADIENTS, _NOMINAL_GRADIENTS, _NOMINAL_MU = 8, 2, 3, 12, 10.0
 REHEARSAL, _NOMINAL_DISPERSION, _NOMINAL_MOMENT = 0.2, 0.04, 0.15
 # If noise hides the classes' part of the curvature, steps must be short, and there are
-# more: number and shares.
-_ROUGH_STEPS = 10, 0.1, 0.15
+# more: passes and shares.
+_ROUGH_PASSES, _ROUGH_SHARES = 15, (0.1, 0.15)
 # The share of the look for y and the number of rows alone.
 LABEL_SHARE = 0.25
 # If the noise in a mean label is larger than this, in standard deviations of labels, it is measured
@@ -94,15 +95,17 @@ class Plan:
         """The same with a part of the budget."""
         return replace(self, budget=replace(self.budget, mu=self.budget.mu * math.sqrt(part)))
 
-    def last_steps(self, rough: bool) -> tuple[int, float, float]:
+    def last_steps(self, rough: bool, passes: int) -> tuple[int, float, float]:
         """The largest number of last gradients, the share of the first, and of the
         rest those of the next ones.
 
-        ``rough``: whether only a part of the curvature will be released.
+        ``rough``: whether only a part of the curvature will be released; ``passes``: all others.
         """
         if self.nominal:
             return _NOMINAL_GRADIENTS, FIRST, SECOND
-        return _ROUGH_STEPS if rough else (_GRADIENTS, FIRST, SECOND)
+        if rough:
+            return max(_ROUGH_PASSES - passes, _LEAST_GRADIENTS), *_ROUGH_SHARES
+        return min(max(_PASSES - passes, _LEAST_GRADIENTS), _GRADIENTS), FIRST, SECOND
 
     @property
     def nominal(self) -> bool:

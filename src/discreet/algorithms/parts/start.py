@@ -49,11 +49,11 @@ class Start:
     white: Whitening | None = None
     # The share of the budget that earlier steps have left (or, if negative, that they took more).
     saved: float = 0.0
-    # Steps of the warm-up, gradients of a rehearsal, and passes beyond the planned ones, mostly
-    # rounds of whitening, because noise hid a direction.
+    # Steps of the warm-up, and gradients of a rehearsal.
     steps: int = 0
     rehearsed: int = 0
-    more_rounds: int = 0
+    # Passes over the rows besides the last gradients. (Public rows' two are not counted.)
+    passes: int = 0
     # The share of a search along the last predictor.
     last_search: float = 0.0
     # The public fit.
