@@ -246,6 +246,6 @@ class LastGradients:
             noise = limits.noise_per_clip * limits.bounds.clip / limits.kept
             worth = _NOISE_PART * limits.sampling_variance * left / max(noise**2, 1e-300)
             self.frame = replace(frame, dispersion=frame.dispersion * left)
-            self.limits = limits.scaled(math.sqrt(min(max(worth, left), 1.0)))
+            self.limits = limits.scaled(math.sqrt(left), math.sqrt(min(max(worth, left), 1.0)))
         # Extreme noise may have overflowed in the step.
         self.phi = np.where(np.isfinite(phi), phi, last.phi)

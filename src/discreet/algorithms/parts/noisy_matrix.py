@@ -48,6 +48,11 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     size, noise_std = len(expected), answer.noise_std / count
     edge = math.sqrt(2 * size) * noise_std
     difference = (answer.value + answer.value.T) / (2 * count) - expected
+    # A common factor is one number, which noise hides least.
+    square = max(float(np.sum(expected**2)), 1e-300)
+    factor = beyond_noise(np.array([float(np.sum(difference * expected)) / square]), noise_std / math.sqrt(square))
+    difference -= factor * expected
+    expected = expected * (1 + factor)
     # Columns have different scales, and a diagonal is measured more precisely than a matrix.
     scales = np.diag(beyond_noise(np.diagonal(difference), noise_std))
     values, vectors = np.linalg.eigh(difference - scales)
