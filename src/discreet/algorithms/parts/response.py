@@ -55,6 +55,8 @@ class Response:
     # Whether flat directions may be much steeper than they seem, because only a part of the
     # curvature was released.
     rough: bool = False
+    # How many of the curvatures are moments from whitening.
+    moments: int = 0
     # The number of measurements when a curvature was last released.
     released_at: int = 0
     full: Floats = field(init=False)
@@ -77,7 +79,7 @@ class Response:
             return cls(below, [], rough)
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
-        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough)
+        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, 1)
 
     def move(self, before: Floats, curve: Floats) -> None:
         """Move to another point, with another foreseen curvature."""
@@ -161,18 +163,20 @@ class Response:
 
         Where noise hides the released curvature the response is the foreseen one, and its error is
         the misfit of the foresight, not the noise. The squares of released minus assumed entries
-        add up to the misfit's and the noise's; the latter are noise_std^2 times a chi-square.
+        add up to the misfit's and the noise's; the latter are noise_std^2 times a chi-square. The
+        moment that made the coordinates does not count: its noise is in them.
         """
-        if not self.curvatures:
-            return min(doubt / 2, 1.0) ** 2
-        *earlier, last = self.curvatures
+        most = min(doubt / 2, 1.0) ** 2  # half of the edge is its root mean square
+        if len(self.curvatures) <= self.moments:
+            return most
+        *earlier, last = self.curvatures[self.moments :]
         released = combined([*(one.beside(last) for one in earlier), last])
-        size = len(self.below)
-        numbers, variance = size * (size + 1) / 2, released.noise_std**2
-        square = float(np.sum((released.curvature - self.below) ** 2)) - numbers * variance
-        misfit = max(square, 0.0) + math.sqrt(2 * numbers) * variance
+        size, variance = len(self.below), released.noise_std**2
+        numbers = size * (size + 1) / 2
+        square = float(np.sum((released.curvature - self.below) ** 2))
+        misfit = max(square - numbers * variance, 0.0) + math.sqrt(2 * numbers) * variance
         typical = max(float(np.trace(self.below)) / size, 1e-300)
-        return min(misfit / size / typical**2, (doubt / 2) ** 2, 1.0)
+        return min(misfit / size / typical**2, most)
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
         """Inverses of possible responses, given all releases.
