@@ -158,13 +158,14 @@ class LastGradients:
         Steps follow what levels show where they were measured, which is the distance to the optimum
         as well. The estimate follows what they would be at the optimum: 0 in a true model. If the
         first of them show nothing there, the budget of later ones goes to scores below the clip
-        norm. That depends on released numbers alone.
+        norm. Where noise hides the curvature they tell nothing of the optimum, and stay. All of this
+        depends on released numbers alone.
         """
         if not self.limits.bounds.levels:
             return
         first = len(self.seen) == 1
         at_optimum = self._levels_at_optimum(phi) if first or last else []
-        if first and not lopsided(at_optimum):
+        if first and not self.start.last_search and not lopsided(at_optimum):
             bounds = replace(self.limits.bounds, levels=())
             self.limits = replace(self.limits, bounds=bounds)
             self.seen, self.keeps = [one.without_levels() for one in self.seen], []
