@@ -158,7 +158,7 @@ class LastGradients:
         Steps follow what levels show where they were measured, which is the distance to the optimum
         as well. The estimate follows what they would be at the optimum: 0 in a true model. If the
         first of them show nothing there, the budget of later ones goes to scores below the clip
-        norm. Where noise hides the curvature they tell nothing of the optimum, and stay. All of this
+        norm. Where noise hides the curvature the optimum is not known, and they stay. All of this
         depends on released numbers alone.
         """
         if not self.limits.bounds.levels:
