@@ -157,9 +157,10 @@ def test_limits_clip_nothing_where_a_budget_protects_nobody_and_much_where_it_is
     assert narrow.kept < 0.95
     assert little.frame.centred
     assert narrow.bounds.clip < wide.bounds.clip
-    half = narrow.scaled(0.5)
+    half = narrow.scaled(0.5, 0.5)
     assert half.bounds.clip == narrow.bounds.clip / 2
     assert half.kept == pytest.approx(narrow.kept)
+    assert narrow.scaled(0.5, 1.0).kept > narrow.kept  # of smaller scores a clip norm keeps more
 
 
 @pytest.mark.parametrize("name", ["gaussian", "bernoulli"])

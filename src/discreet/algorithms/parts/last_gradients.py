@@ -18,7 +18,16 @@ from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.limits import Limits
 from discreet.algorithms.parts.looks import Question
 from discreet.algorithms.parts.mean_score import MeanScore, mean_question
-from discreet.algorithms.parts.measure import DOUBT, Measurement, level_curvature, level_keeps, measure
+from discreet.algorithms.parts.measure import (
+    DOUBT,
+    Measurement,
+    level_at,
+    level_curvature,
+    level_keeps,
+    levels_together,
+    lopsided,
+    measure,
+)
 from discreet.algorithms.parts.newton_step import foreseen, limited
 from discreet.algorithms.parts.noisy_matrix import corrected, no_flatter, relative_change, relative_directions
 from discreet.algorithms.parts.rare_rows import cut_curvature, kept_curvature
@@ -117,7 +126,7 @@ class LastGradients:
         if last and limits.mean_share:
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.start.x_centre)
-        self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact)
+        self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact, last=last)
         if last:
             self.meat = self._meat(answers[-1])
 
@@ -126,7 +135,7 @@ class LastGradients:
         limits = self.limits
         return self.frame.curvature_question(self.phi, limits.bounds.clip, limits.longest, limits.kept, cost)
 
-    def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool) -> None:
+    def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool, last: bool) -> None:
         """Move the response to the last measurement, with the curvature that was released there.
 
         ``alone``: earlier gradients are left out. They show the response on the way, which differs
@@ -144,10 +153,39 @@ class LastGradients:
             cut = cut_curvature(frame, phi, clip, kept, limits.longest)
             seen_here = frame.see_curvature(curvature, self.response.below, cut)
             self.response.see(*seen_here, len(seen), replaces=not plan.curved)
-        self.keeps = level_keeps(seen)
+        self._keep_levels(phi, last)
         way = seen[-1:] if alone else seen
         above = self._above(phi)
         self.response.complete(curve, kept, above, self.doubt, way, self.keeps, self.nonlinearity, self.bend)
+
+    def _keep_levels(self, phi: Floats, last: bool) -> None:
+        """How much of each level counts, and whether later gradients have levels.
+
+        Steps follow what levels show where they were measured, which is the distance to the optimum
+        as well. The estimate follows what they would be at the optimum: 0 in a true model. If the
+        first of them show nothing there, the budget of later ones goes to scores below the clip
+        norm. Where noise hides the curvature the optimum is not known, and they stay. All of this
+        depends on released numbers alone.
+        """
+        if not self.limits.bounds.levels:
+            return
+        first = len(self.seen) == 1
+        at_optimum = self._levels_at_optimum(phi) if first or last else []
+        if first and not self.start.last_search and not lopsided(at_optimum):
+            bounds = replace(self.limits.bounds, levels=())
+            self.limits = replace(self.limits, bounds=bounds)
+            self.seen, self.keeps = [one.without_levels() for one in self.seen], []
+        else:
+            self.keeps = level_keeps(at_optimum if last else levels_together(self.seen))
+
+    def _levels_at_optimum(self, phi: Floats) -> list[tuple[Floats, float]]:
+        """The mean score of each level at the optimum by scores below the clip norm, and the
+        variance of its errors in an entry.
+        """
+        goal = self.seen[-1].optimum(self.response.below, [0.0] * len(self.limits.bounds.levels))
+        return [
+            level_at(self.seen, number, goal, response, self.known) for number, response in enumerate(self.levels(phi))
+        ]
 
     def _above(self, phi: Floats) -> Floats:
         """The curvature that the kept levels add to that below the clip norm."""
@@ -197,7 +235,7 @@ class LastGradients:
     @property
     def known(self) -> float:
         """The square of the response's relative error where it was released."""
-        return DOUBT**2 + min(self.doubt / 2, 1.0) ** 2  # half of the edge is its root mean square
+        return DOUBT**2 + self.response.wrong(self.doubt)
 
     def limited(self, phi: Floats, goal: Floats) -> Floats:
         """The goal, or a shorter step; for the identity link the limit is where clipped scores
@@ -252,6 +290,6 @@ class LastGradients:
             noise = limits.noise_per_clip * limits.bounds.clip / limits.kept
             worth = _NOISE_PART * limits.sampling_variance * left / max(noise**2, 1e-300)
             self.frame = replace(frame, dispersion=frame.dispersion * left)
-            self.limits = limits.scaled(math.sqrt(min(max(worth, left), 1.0)))
+            self.limits = limits.scaled(math.sqrt(left), math.sqrt(min(max(worth, left), 1.0)))
         # Extreme noise may have overflowed in the step.
         self.phi = np.where(np.isfinite(phi), phi, last.phi)

@@ -39,9 +39,9 @@ class Limits:
         """The part of the curvature of typical rows that the clip norm keeps."""
         return self.sizes.kept(self.bounds.clip)
 
-    def scaled(self, factor: float) -> Limits:
-        """The same for scores multiplied by this factor."""
-        return replace(self, sizes=self.sizes.scaled(factor), bounds=self.bounds.scaled(factor))
+    def scaled(self, scores: float, clip: float) -> Limits:
+        """The same for scores multiplied by one factor, and clip norms by another."""
+        return replace(self, sizes=self.sizes.scaled(scores), bounds=self.bounds.scaled(clip))
 
 
 def best_bounds(sizes: Sizes, noise_per_clip: float, variance: float, count: float, size: int) -> Bounds:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.algorithms.steps.coordinates import beyond_noise
+from discreet.algorithms.steps.coordinates import beyond_noise, blended
 from discreet.rows import Answer, Floats
 
 # The smallest eigenvalue of a curvature or covariance, relative to a typical one ...
@@ -47,7 +47,13 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     """
     size, noise_std = len(expected), answer.noise_std / count
     edge = math.sqrt(2 * size) * noise_std
-    difference = (answer.value + answer.value.T) / (2 * count) - expected
+    seen = (answer.value + answer.value.T) / (2 * count)
+    # A common factor is one number, which noise hides least.
+    length = max(float(np.linalg.norm(expected)), 1e-300)
+    factor = blended(float(np.sum(seen * expected)) / length**2, noise_std / length, 1.0)
+    if np.isfinite(factor):  # extreme noise may have overflowed
+        expected = factor * expected
+    difference = seen - expected
     # Columns have different scales, and a diagonal is measured more precisely than a matrix.
     scales = np.diag(beyond_noise(np.diagonal(difference), noise_std))
     values, vectors = np.linalg.eigh(difference - scales)

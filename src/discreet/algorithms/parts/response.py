@@ -8,6 +8,7 @@ curvature at one or two points.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -54,6 +55,8 @@ class Response:
     # Whether flat directions may be much steeper than they seem, because only a part of the
     # curvature was released.
     rough: bool = False
+    # How many of the curvatures are moments from whitening.
+    moments: int = 0
     # The number of measurements when a curvature was last released.
     released_at: int = 0
     full: Floats = field(init=False)
@@ -76,7 +79,7 @@ class Response:
             return cls(below, [], rough)
         least = len(below) * moment.noise_std
         scale = float(np.trace(below)) / max(float(np.trace(moment.curvature)), least)
-        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough)
+        return cls(below, [Seen(scale * moment.curvature, _ROUGHLY * scale * moment.noise_std)], rough, 1)
 
     def move(self, before: Floats, curve: Floats) -> None:
         """Move to another point, with another foreseen curvature."""
@@ -136,7 +139,10 @@ class Response:
         for number, (earlier, later) in enumerate(pairwise(measurements), start=2):
             if nonlinearity(later.phi - earlier.phi) < 1:
                 # After the last release nothing else tells how the response has changed.
-                known, off = doubt / 2, bend(earlier.phi, later.phi) if number <= self.released_at else 0.0
+                known, off = (
+                    math.sqrt(self.wrong(doubt)),
+                    bend(earlier.phi, later.phi) if number <= self.released_at else 0.0,
+                )
                 full = secant(full, earlier, later, keeps, 1 / (1 + (off / max(known, 1e-300)) ** 2))
         typical = float(np.trace(foreseen)) / len(foreseen)
         least = min(max(_LEAST_SEEN, doubt / 2), _LEAST)
@@ -150,6 +156,27 @@ class Response:
         self.typical = typical
         if self.rough:
             self.full = self.cautious
+
+    def wrong(self, doubt: float) -> float:
+        """The square of the relative error of the response below the clip norm, apart from how it
+        changes. ``doubt``: how far noise moves the eigenvalues of a released one, relative to them.
+
+        Where noise hides the released curvature the response is the foreseen one, and its error is
+        the misfit of the foresight, not the noise. The squares of released minus assumed entries
+        add up to the misfit's and the noise's; the latter are noise_std^2 times a chi-square. The
+        moment that made the coordinates does not count: its noise is in them.
+        """
+        most = min(doubt / 2, 1.0) ** 2  # half of the edge is its root mean square
+        if len(self.curvatures) <= self.moments:
+            return most
+        *earlier, last = self.curvatures[self.moments :]
+        released = combined([*(one.beside(last) for one in earlier), last])
+        size, variance = len(self.below), released.noise_std**2
+        numbers = size * (size + 1) / 2
+        square = float(np.sum((released.curvature - self.below) ** 2))
+        misfit = max(square - numbers * variance, 0.0) + math.sqrt(2 * numbers) * variance
+        typical = max(float(np.trace(self.below)) / size, 1e-300)
+        return min(misfit / size / typical**2, most)
 
     def inverses(self, penalty: Floats, *, levels: bool) -> list[Floats]:
         """Inverses of possible responses, given all releases.
