@@ -42,7 +42,7 @@ def _shrunk(last: LastGradients, known: Estimated) -> Floats:
         goal, free = public, 0
     # Other errors are upper bounds: simulated designs of many kinds showed about half of
     # their standard deviation.
-    noise = estimate.noise + hidden / 4 * estimate.unsure
+    noise = estimate.noise + hidden / 4 * estimate.unsure + known.absent
     phi = shrunk(estimate.phi, noise, goal, free)
     if goal is public:  # it is kept if nothing is known about the estimate
         phi = (1 - hidden) * phi + hidden * goal
