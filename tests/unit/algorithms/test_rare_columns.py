@@ -115,6 +115,7 @@ def test_the_slope_of_a_rare_indicator(kind, rate):
     assert np.median(others) < 2  # they were 4 to 18 times as wide as plain ones
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.PrivacyLeakWarning")
 @pytest.mark.parametrize("seed", [2, 13, 24, 32])
 def test_a_column_that_noise_hides_leaves_the_other_slopes_alone(seed):
     """Ten rows of 20,000 tell nothing of an indicator's slope; all of them tell x's.
