@@ -25,7 +25,7 @@ class Estimated:
 
     ``faded``: with those of a curvature that may fall beyond the last point. ``inverse``: of the
     response there. ``hidden``: the columns that may be too narrow to be seen. ``absent``: the
-    covariance of phi along those that the steps left out.
+    projection of phi on the slopes that steps have left out.
     """
 
     estimate: Estimate
@@ -50,7 +50,8 @@ def estimated(last: LastGradients) -> Estimated:
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
     errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias), absent)
     faded = _faded(last, estimate, errors)
-    known = Estimated(estimate, errors, faded, back, columns, 0 * unknown if absent is None else unknown)
+    left_out_slopes = np.zeros_like(unknown) if absent is None else absent @ np.linalg.pinv(absent)
+    known = Estimated(estimate, errors, faded, back, columns, left_out_slopes)
     if last.mean_score is not None:
         return _moved(last, known, last.mean_score)
     return known

@@ -15,6 +15,8 @@ from discreet.algorithms.parts.start import Start
 
 # Noise that moves the curvature's eigenvalues by this part of them is negligible.
 _NO_NOISE = 0.01
+# No row is clipped in a curvature while the noise is at most this part of its eigenvalues.
+_LITTLE_NOISE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +77,9 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     edge = plan.curvature_edge(frame.count, moved(source))
     weighted, *plain = (Sizes.read(one.value[:, 0], one.noise_std, frame.root_size, label_free=True) for one in lengths)
     rows = (plain or [weighted])[0]
-    # The unit of weighted lengths is that of foreseen weights, which those of a few rows exceed.
-    unit_square = weighted.mean_square() / frame.root_size**2 if plain else 1.0
-    longest = unit_square * weighted.best_cut(unit_square * edge)
+    longest = weighted.best_cut(edge)
+    if plain:  # the weights of a few rows may be many times those foreseen
+        longest = max(longest, min((weighted.top / frame.root_size) ** 2, _LITTLE_NOISE / edge))
     # Weights make rows longer than their lengths say.
     if exact := plan.nominal and edge * longest < _NO_NOISE:
         longest = _NO_NOISE / edge

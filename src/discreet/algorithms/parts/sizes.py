@@ -93,7 +93,7 @@ class Sizes:
         directions, and steps too long.
         """
         square = _MIDDLES**2 / max(float(self.shares @ _MIDDLES**2), 1e-300)
-        caps = 2.0 ** np.arange(0.5, 2 * math.log2(EDGES[-1]) + 0.01, 0.25)
+        caps = 2.0 ** np.arange(0.5, 8.01, 0.25)
         lost = np.array([float(self.shares @ np.maximum(square - cap, 0.0)) for cap in caps])
         return float(caps[int(np.argmin((_LOST * lost) ** 2 + (edge * caps) ** 2))])
 
