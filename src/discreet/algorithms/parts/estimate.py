@@ -15,7 +15,7 @@ from discreet.algorithms.parts.measure import Estimate, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import Seen, held, inverse, relative_change
 from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
-from discreet.algorithms.steps.columns import hidden_references, unknown_slopes
+from discreet.algorithms.steps.columns import hidden_references, unknown_directions, unknown_slopes
 from discreet.rows import Floats
 
 
@@ -81,14 +81,30 @@ def _unknown(last: LastGradients, estimate: Estimate) -> Floats:
     frame, response, start = last.frame, last.response, last.start
     slopes = estimate.phi[frame.constants :]
     typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
-    effect = start.label.scale if frame.model.link.is_identity else frame.farthest
-    unknown = unknown_slopes(frame.coordinates, last.hidden, effect)
+    effect = _effect(last)
+    # If the model is without them, they are added to the covariances of slopes, where the large
+    # numbers do not round others (unknown_coefficients).
+    columns = last.hidden if last.absent is None else ()
+    unknown = unknown_slopes(frame.coordinates, columns, effect)
     if start.columns.rare is not None:
         released = last.curvature_of_rows
         for one in hidden_references(frame.coordinates, released.curvature, released.noise_std, start.columns.rare):
             unknown += effect**2 * np.outer(one.change, one.change)
     narrow = np.kron(unknown, np.eye(frame.predictors))
     return np.asarray(typical * response.hidden + narrow + clipped_groups(last.seen[-1], effect))
+
+
+def _effect(last: LastGradients) -> float:
+    """The largest effect of a column of which nothing is known, as a standard deviation."""
+    frame = last.frame
+    return last.start.label.scale if frame.model.link.is_identity else frame.farthest
+
+
+def unknown_coefficients(last: LastGradients) -> Floats:
+    """The covariance of the coefficients of (1, x) along the slopes that steps have left out."""
+    frame = last.frame
+    columns = () if last.absent is None else last.hidden
+    return np.kron(frame.across, unknown_directions(frame.coordinates, columns, _effect(last)))
 
 
 def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:

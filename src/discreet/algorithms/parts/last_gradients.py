@@ -178,9 +178,7 @@ class LastGradients:
         if not self.response.curvatures:  # index models have no white coordinates
             return ()
         released = self.curvature_of_rows
-        return hidden(
-            self.frame.coordinates, released.curvature, released.noise_std, self.start.columns.spread_out
-        )
+        return hidden(self.frame.coordinates, released.curvature, released.noise_std, self.start.columns.spread_out)
 
     @property
     def absent(self) -> Floats | None:
