@@ -104,7 +104,8 @@ def unknown_coefficients(last: LastGradients) -> Floats:
     """The covariance of the coefficients of (1, x) along the slopes that steps have left out."""
     frame = last.frame
     columns = () if last.absent is None else last.hidden
-    return np.kron(frame.across, unknown_directions(frame.coordinates, columns, _effect(last)))
+    unknown = unknown_directions(frame.coordinates, columns, _effect(last))
+    return np.asarray(np.kron(frame.across, unknown), dtype=np.float64)
 
 
 def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:

@@ -192,7 +192,8 @@ class LastGradients:
         whole = self.start.plan.curvature_edge(self.frame.count, moved(self.frame.source)) < 1
         if not columns or not whole:
             return None
-        return np.kron(self.frame.coordinates.matrix[:, 1:][:, list(columns)], np.eye(self.frame.predictors))
+        slopes = self.frame.coordinates.matrix[:, 1:][:, list(columns)]
+        return np.asarray(np.kron(slopes, np.eye(self.frame.predictors)), dtype=np.float64)
 
     def levels(self, phi: Floats) -> list[Floats]:
         """The curvature of each level."""
