@@ -29,7 +29,7 @@ import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.approach import Approach
-from discreet.algorithms.parts.estimate import Estimated, estimated
+from discreet.algorithms.parts.estimate import Estimated, estimated, unknown_coefficients
 from discreet.algorithms.parts.index_approach import IndexApproach
 from discreet.algorithms.parts.index_plan import IndexPlan
 from discreet.algorithms.parts.labels import octaves
@@ -103,12 +103,12 @@ def fit(last: LastGradients, known: Estimated) -> GlmFit:
         estimate=turn @ phi,
         count=frame.count,
         iterations=start.steps + start.rehearsed + len(last.seen) + max(len(path) - 1, 0),
-        noise_covariance=turn @ known.faded.noise @ turn.T,
+        noise_covariance=turn @ known.faded.noise @ turn.T + unknown_coefficients(last),
         sampling_covariance=turn @ known.faded.sampling @ turn.T * fitted_away,
         model_covariance=turn @ model @ turn.T / frame.count,
         dispersion=dispersion,
         used=start.used,
-        signal=signal(phi[first:], noise[first:, first:], start.used),
+        signal=signal(phi[first:], noise[first:, first:], start.used, without=known.absent[first:, first:]),
         hidden=known.hidden,
         path=tuple(turn @ point for point in path),
     )

@@ -206,31 +206,33 @@ def test_the_signal_is_told_in_words():
 
 
 def test_measurements_are_weighed_by_what_is_known_of_each():
-    exact = Optimum(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2))
-    noisy = Optimum(np.array([3.0, 3.0]), np.eye(2), np.eye(2))
-    found = together([noisy, exact], [np.ones(2), np.ones(2)], [0.1, 0.1], [np.zeros(2), np.zeros(2)], np.eye(2))
+    exact = Optimum(np.array([1.0, 1.0]), 1e-6 * np.eye(2), np.eye(2), np.ones(2))
+    noisy = Optimum(np.array([3.0, 3.0]), np.eye(2), np.eye(2), np.ones(2))
+    found = together([noisy, exact], [0.1, 0.1], [np.zeros(2), np.zeros(2)], np.eye(2))
     assert found.phi == pytest.approx([1.0, 1.0], abs=1e-3)
     assert float(np.trace(found.noise)) < 1e-5
 
 
 def test_a_point_far_off_with_a_doubtful_response_weighs_little():
-    far, near = (Optimum(np.array([x]), 1e-4 * np.eye(1), np.eye(1)) for x in (1.5, 1.0))
+    one = np.eye(1)
+    far = Optimum(np.array([1.5]), 1e-4 * one, one, np.array([-20.0]))
+    near = Optimum(np.array([1.0]), 1e-4 * one, one, np.array([1.0]))
     none = [np.zeros(1), np.zeros(1)]
-    found = together([far, near], [np.array([-20.0]), np.array([1.0])], [0.5, 0.1], none, np.eye(1))
+    found = together([far, near], [0.5, 0.1], none, one)
     assert found.phi[0] == pytest.approx(1.0, abs=0.01)
     assert found.unsure[0, 0] < 1e-3
 
 
 def test_what_was_cut_off_a_step_counts_as_an_error():
-    said = [Optimum(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1))]
-    assert together(said, [np.ones(1)], [0.1], [np.zeros(1)], np.eye(1)).unsure == 0
-    assert together(said, [np.ones(1)], [0.1], [np.array([0.5])], np.eye(1)).unsure == pytest.approx(0.25)
+    said = [Optimum(np.array([1.0]), 1e-4 * np.eye(1), np.eye(1), np.ones(1))]
+    assert together(said, [0.1], [np.zeros(1)], np.eye(1)).unsure == 0
+    assert together(said, [0.1], [np.array([0.5])], np.eye(1)).unsure == pytest.approx(0.25)
 
 
 def test_what_is_wrong_is_counted_by_the_loss_it_costs():
     """An error that costs the same loss in every direction is larger where the loss is flat."""
-    said = [Optimum(np.ones(2), 1e-4 * np.eye(2), np.eye(2))]
-    found = together(said, [np.ones(2)], [0.1], [np.array([0.5, 0.0])], np.diag([4.0, 1.0]))
+    said = [Optimum(np.ones(2), 1e-4 * np.eye(2), np.eye(2), np.ones(2))]
+    found = together(said, [0.1], [np.array([0.5, 0.0])], np.diag([4.0, 1.0]))
     assert found.unsure == pytest.approx(np.diag([0.125, 0.5]))
 
 

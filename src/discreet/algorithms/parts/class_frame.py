@@ -45,6 +45,11 @@ class ClassFrame(Frame):
         return np.asarray(np.kron(super().penalty, np.eye(self.predictors)), dtype=np.float64)
 
     @property
+    def across(self) -> Floats:
+        several = contrasts(self.model.classes)
+        return np.asarray(several @ several.T)
+
+    @property
     def turn(self) -> Floats:
         """The matrix from phi to the coefficients of (1, x), class by class."""
         matrix = self.coordinates.matrix

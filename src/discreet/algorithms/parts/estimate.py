@@ -12,10 +12,10 @@ from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.left_out import left_out
 from discreet.algorithms.parts.mean_score import MeanScore
 from discreet.algorithms.parts.measure import Estimate, Optimum, together
-from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_change
+from discreet.algorithms.parts.noisy_matrix import Seen, held, inverse, relative_change
 from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
 from discreet.algorithms.parts.uncertain import Spread, fading, spread
-from discreet.algorithms.steps.columns import hidden, hidden_references, unknown_slopes
+from discreet.algorithms.steps.columns import hidden_references, unknown_directions, unknown_slopes
 from discreet.rows import Floats
 
 
@@ -24,7 +24,8 @@ class Estimated:
     """The estimate with its errors.
 
     ``faded``: with those of a curvature that may fall beyond the last point. ``inverse``: of the
-    response there. ``hidden``: the columns that may be too narrow to be seen.
+    response there. ``hidden``: the columns that may be too narrow to be seen. ``absent``: the
+    projection of phi on the slopes that steps have left out.
     """
 
     estimate: Estimate
@@ -32,27 +33,33 @@ class Estimated:
     faded: Spread
     inverse: Floats
     hidden: tuple[int, ...]
+    absent: Floats
 
 
 def estimated(last: LastGradients) -> Estimated:
     """The mean of all measurements, weighted by their precision; free post-processing."""
-    response, penalty, seen = last.response, last.frame.penalty, last.seen
-    said = [one.optimum(response.full, last.keeps) for one in seen]
+    response, penalty, seen, absent = last.response, last.frame.penalty, last.seen, last.absent
+    said = [one.optimum(response.full, last.keeps, absent) for one in seen]
     estimate = _combined(last, said)
-    back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
-    columns, unknown = _hidden(last, estimate)
+    back = said[-1].inverse
+    if last.start.plan.rehearses:
+        back = inverse(response.seen + penalty)
+        back = back if absent is None else held(back, absent) @ back
+    columns, unknown = last.hidden, _unknown(last, estimate)
     bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, last.levels(seen[-1].phi))
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
-    errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias))
+    errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias), absent)
     faded = _faded(last, estimate, errors)
+    left_out_slopes = np.zeros_like(unknown) if absent is None else absent @ np.linalg.pinv(absent)
+    known = Estimated(estimate, errors, faded, back, columns, left_out_slopes)
     if last.mean_score is not None:
-        return _moved(last, Estimated(estimate, errors, faded, back, columns), last.mean_score)
-    return Estimated(estimate, errors, faded, back, columns)
+        return _moved(last, known, last.mean_score)
+    return known
 
 
 def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
     """The measurements as far as their steps are trusted, and what that cut from them."""
-    points = [one.phi for one in last.seen]
+    points = [one.here for one in said]
     limited = [last.limited(there, one.phi) for one, there in zip(said, points, strict=True)]
     cut = [one.phi - phi for one, phi in zip(said, limited, strict=True)]
     curves = [last.frame.foresight.curvature(phi) for phi in points]
@@ -62,28 +69,43 @@ def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
         for curve, bend in zip(curves, bends, strict=True)
     ]
     said = [replace(one, phi=phi) for one, phi in zip(said, limited, strict=True)]
-    return together(said, points, wrong, cut, curves[-1])
+    return together(said, wrong, cut, curves[-1])
 
 
-def _hidden(last: LastGradients, estimate: Estimate) -> tuple[tuple[int, ...], Floats]:
-    """The columns too narrow within their bounds to be seen, and the covariance of phi along all
-    directions whose curvature noise hides.
+def _unknown(last: LastGradients, estimate: Estimate) -> Floats:
+    """The covariance of phi along all directions whose curvature noise hides, and along the slopes
+    of columns too narrow within their bounds to be seen.
 
     The gradient has no information there, so the prior variance is that of all slopes.
     """
     frame, response, start = last.frame, last.response, last.start
     slopes = estimate.phi[frame.constants :]
     typical = float(np.mean(slopes**2)) if len(slopes) else 0.0
-    effect = start.label.scale if frame.model.link.is_identity else frame.farthest
-    size, free, released = frame.coordinates.size, frame.predictors, response.released()
-    rows = np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
-    columns = hidden(frame.coordinates, rows, released.noise_std, start.columns.spread_out)
+    effect = _effect(last)
+    # If the model is without them, they are added to the covariances of slopes, where the large
+    # numbers do not round others (unknown_coefficients).
+    columns = last.hidden if last.absent is None else ()
     unknown = unknown_slopes(frame.coordinates, columns, effect)
     if start.columns.rare is not None:
-        for one in hidden_references(frame.coordinates, rows, released.noise_std, start.columns.rare):
+        released = last.curvature_of_rows
+        for one in hidden_references(frame.coordinates, released.curvature, released.noise_std, start.columns.rare):
             unknown += effect**2 * np.outer(one.change, one.change)
-    narrow = np.kron(unknown, np.eye(free))
-    return columns, np.asarray(typical * response.hidden + narrow + clipped_groups(last.seen[-1], effect))
+    narrow = np.kron(unknown, np.eye(frame.predictors))
+    return np.asarray(typical * response.hidden + narrow + clipped_groups(last.seen[-1], effect))
+
+
+def _effect(last: LastGradients) -> float:
+    """The largest effect of a column of which nothing is known, as a standard deviation."""
+    frame = last.frame
+    return last.start.label.scale if frame.model.link.is_identity else frame.farthest
+
+
+def unknown_coefficients(last: LastGradients) -> Floats:
+    """The covariance of the coefficients of (1, x) along the slopes that steps have left out."""
+    frame = last.frame
+    columns = () if last.absent is None else last.hidden
+    unknown = unknown_directions(frame.coordinates, columns, _effect(last))
+    return np.asarray(np.kron(frame.across, unknown), dtype=np.float64)
 
 
 def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:

@@ -89,6 +89,11 @@ class Frame:
         return math.sqrt(max(float(step @ self.foresight.curvature(phi) @ step) / self.weight(phi), 0.0))
 
     @property
+    def across(self) -> Floats:
+        """The covariance of a column's slopes, one for each class, whose contrasts are white."""
+        return np.eye(1)
+
+    @property
     def turn(self) -> Floats:
         """The matrix from phi to the coefficients of (1, x)."""
         return self.coordinates.matrix.T

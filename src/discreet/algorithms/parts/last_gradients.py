@@ -16,7 +16,7 @@ import numpy as np
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.limits import Limits
-from discreet.algorithms.parts.looks import Question
+from discreet.algorithms.parts.looks import Question, moved
 from discreet.algorithms.parts.mean_score import MeanScore, mean_question
 from discreet.algorithms.parts.measure import (
     DOUBT,
@@ -29,11 +29,19 @@ from discreet.algorithms.parts.measure import (
     measure,
 )
 from discreet.algorithms.parts.newton_step import foreseen, limited
-from discreet.algorithms.parts.noisy_matrix import corrected, no_flatter, relative_change, relative_directions
+from discreet.algorithms.parts.noisy_matrix import (
+    Seen,
+    corrected,
+    held,
+    no_flatter,
+    relative_change,
+    relative_directions,
+)
 from discreet.algorithms.parts.rare_rows import cut_curvature, kept_curvature
 from discreet.algorithms.parts.response import Response
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.start import Start
+from discreet.algorithms.steps.columns import hidden
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query
 
@@ -85,6 +93,7 @@ class LastGradients:
         self.rough = self.frame.rough(self.phi, limits.bounds.clip, limits.longest, plan.curvature, limits.sizes)
         _, self.doubt = self._curvature(plan.curvature)
         most, share, second = plan.last_steps(self.rough, start.passes)
+        self._begin()
         first, left = share, 1.0
         while left > 0:
             last = share == left
@@ -95,6 +104,16 @@ class LastGradients:
                 share = left * second if more else left
                 self._move_to(self._next_point())
         return self
+
+    def _begin(self) -> None:
+        """The response that is foreseen; slopes of hidden columns start from 0."""
+        frame, limits, white = self.frame, self.limits, self.start.white
+        moment = None if white is None else frame.whitening_moment(white, self.phi)
+        before = kept_curvature(frame, self.phi, limits.bounds.clip, limits.kept)
+        self.response = Response.foreseen(before, moment, self.rough)
+        if (absent := self.absent) is not None:
+            self.phi = held(np.eye(frame.size), absent) @ self.phi
+            self.response.move(before, kept_curvature(frame, self.phi, limits.bounds.clip, limits.kept))
 
     def _measure_once(self, cost: GDP, last: bool) -> None:
         """One measurement, with the curvature at the second point and the scores' second moment at
@@ -142,12 +161,9 @@ class LastGradients:
         from that at its end.
         """
         phi, plan, limits, seen = self.phi, self.start.plan, self.limits, self.seen
-        clip, kept, white = limits.bounds.clip, limits.kept, self.start.white
+        clip, kept = limits.bounds.clip, limits.kept
         curve = kept_curvature(frame, phi, clip, kept)
-        if len(seen) == 1:
-            moment = None if white is None else frame.whitening_moment(white, phi)
-            self.response = Response.foreseen(curve, moment, self.rough)
-        else:
+        if len(seen) > 1:
             self.response.move(kept_curvature(frame, seen[-2].phi, clip, kept), curve)
         if curvature is not None:
             cut = cut_curvature(frame, phi, clip, kept, limits.longest)
@@ -191,6 +207,37 @@ class LastGradients:
         """The curvature that the kept levels add to that below the clip norm."""
         levels = zip(self.keeps, self.levels(phi), strict=True)
         return np.asarray(sum((keep * level for keep, level in levels), np.zeros((self.frame.size, self.frame.size))))
+
+    @property
+    def curvature_of_rows(self) -> Seen:
+        """All releases of the curvature together, for a single predictor."""
+        size, free, released = self.frame.coordinates.size, self.frame.predictors, self.response.released()
+        return replace(
+            released, curvature=np.einsum("iaja->ij", released.curvature.reshape(size, free, size, free)) / free
+        )
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The columns that may be too narrow within their bounds to be seen."""
+        if not self.response.curvatures:  # index models have no white coordinates
+            return ()
+        released = self.curvature_of_rows
+        return hidden(self.frame.coordinates, released.curvature, released.noise_std, self.start.columns.spread_out)
+
+    @property
+    def absent(self) -> Floats | None:
+        """The normals of the slopes of hidden columns: nothing is known of these, and noise along
+        them must not move others, so the model is without them.
+
+        If noise hides the curvature as a whole, gradients still tell a direction, and nothing is
+        left out.
+        """
+        columns = self.hidden
+        whole = self.start.plan.curvature_edge(self.frame.count, moved(self.frame.source)) < 1
+        if not columns or not whole:
+            return None
+        slopes = self.frame.coordinates.matrix[:, 1:][:, list(columns)]
+        return np.asarray(np.kron(slopes, np.eye(self.frame.predictors)), dtype=np.float64)
 
     def levels(self, phi: Floats) -> list[Floats]:
         """The curvature of each level."""
@@ -247,7 +294,7 @@ class LastGradients:
 
     def _is_far(self, first: float) -> bool:
         """Whether the error of one more measurement would still exceed its noise."""
-        said, phi = self.seen[-1].optimum(self.response.full, self.keeps), self.seen[-1].phi
+        said, phi = self.seen[-1].optimum(self.response.full, self.keeps, self.absent), self.seen[-1].phi
         curvature = self.frame.foresight.curvature
         change = relative_change(curvature(phi), curvature(self._next_point()))
         wrong = self.known + change**2 + self.bend(phi, said.phi) ** 2
@@ -265,7 +312,7 @@ class LastGradients:
             gradient, noise_std = one.gradient(self.keeps)
             kept = self.kept_above
             return foreseen(self.frame, self.phi, gradient / kept, noise_std / kept, start.label.scale**2, self.doubt)
-        said = one.optimum(self.response.cautious, self.keeps)
+        said = one.optimum(self.response.cautious, self.keeps, self.absent)
         step = said.phi - one.phi
         return self.limited(one.phi, one.phi + step * clear(step, said.variance))
 
@@ -280,7 +327,7 @@ class LastGradients:
         plan, last = self.start.plan, self.seen[-1]
         if plan.dispersion:
             frame, step, limits = self.frame, phi - last.phi, self.limits
-            said = last.optimum(self.response.cautious, self.keeps).phi - last.phi
+            said = last.optimum(self.response.cautious, self.keeps, self.absent).phi - last.phi
             # A mean of the wrong level makes squares relative to it smaller as well as larger.
             first = frame.constants if plan.curved else 0
             curve = frame.foresight.curvature(phi)[first:, first:]

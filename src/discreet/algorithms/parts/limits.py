@@ -15,6 +15,8 @@ from discreet.algorithms.parts.start import Start
 
 # Noise that moves the curvature's eigenvalues by this part of them is negligible.
 _NO_NOISE = 0.01
+# No row is clipped in a curvature while the noise is at most this part of its eigenvalues.
+_LITTLE_NOISE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +64,22 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     """
     frame, phi, plan = start.frame, start.phi, start.plan
     source, model, unit = frame.source, frame.model, frame.typical_norm(phi)
-    # Rows far out along a steep link make up most of the curvature. Where noise is negligible, a
-    # single row may; elsewhere, weights far out are those of a start that may be wrong.
-    weighted = model.single_index or (plan.nominal and not model.family.label_free)
-    questions: list[Question] = [
-        (frame.histogram(phi, unit), plan.part(shares.HISTOGRAM)),
-        (frame.lengths(phi, weighted=weighted), plan.part(shares.LENGTHS)),
-    ]
+    # Rows far out along a steep link, or where labels are rare elsewhere, make up most of the
+    # curvature. Where noise is negligible, a single row may; elsewhere, weights far out are those
+    # of a start that may be wrong.
+    kinds = [True, False] if plan.nominal and plan.curved else [model.single_index]
+    questions: list[Question] = [(frame.histogram(phi, unit), plan.part(shares.HISTOGRAM))]
+    questions += [(frame.lengths(phi, weighted=one), plan.part(shares.LENGTHS / len(kinds))) for one in kinds]
     if plan.asks_dispersion:
         questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
-    histogram, lengths, *squares = frame.ask(*questions)
+    histogram, *lengths = frame.ask(*questions)
+    squares = [lengths.pop()] if plan.asks_dispersion else []
     edge = plan.curvature_edge(frame.count, moved(source))
-    rows = Sizes.read(lengths.value[:, 0], lengths.noise_std, frame.root_size, label_free=True)
-    longest = rows.best_cut(edge)
+    weighted, *plain = (Sizes.read(one.value[:, 0], one.noise_std, frame.root_size, label_free=True) for one in lengths)
+    rows = (plain or [weighted])[0]
+    longest = weighted.best_cut(edge)
+    if plain:  # the weights of a few rows may be many times those foreseen
+        longest = max(longest, min((weighted.top / frame.root_size) ** 2, _LITTLE_NOISE / edge))
     # Weights make rows longer than their lengths say.
     if exact := plan.nominal and edge * longest < _NO_NOISE:
         longest = _NO_NOISE / edge

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.algorithms.parts.frame import Frame
-from discreet.algorithms.parts.noisy_matrix import damped_inverse, inverse
+from discreet.algorithms.parts.noisy_matrix import damped_inverse, held, inverse
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.privacy import GDP
@@ -76,22 +76,30 @@ class Measurement:
         )
         return replace(self, base=base, levels=levels)
 
-    def optimum(self, response: Floats, keeps: Sequence[float]) -> Optimum:
-        """The optimum if the gradient has this response: one Newton step."""
+    def optimum(self, response: Floats, keeps: Sequence[float], absent: Floats | None = None) -> Optimum:
+        """The optimum if the gradient has this response: one Newton step.
+
+        ``absent``: normals of slopes that the model is without: they are 0 at the optimum.
+        """
         penalty = self.frame.penalty
         gradient, noise_std = self.gradient(keeps)
         back, unseen = damped_inverse(response + penalty, noise_std / self.frame.farthest)
+        here = self.phi
+        if absent is not None:
+            cut = held(back, absent)
+            here, back, unseen = cut @ here, cut @ back, cut @ unseen
         noise = noise_std**2 * back @ back.T + self.frame.farthest_variance * unseen @ unseen.T
-        return Optimum(self.phi - back @ (gradient + penalty @ self.phi), noise, back)
+        return Optimum(here - back @ (gradient + penalty @ self.phi), noise, back, here)
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """A measurement's optimum, with the covariance of its noise."""
+    """A measurement's optimum, with the covariance of its noise, and where the step to it began."""
 
     phi: Floats
     noise: Floats
     inverse: Floats
+    here: Floats
 
     @property
     def variance(self) -> float:
@@ -196,9 +204,7 @@ class Estimate:
     unsure: Floats
 
 
-def together(
-    said: Sequence[Optimum], points: Sequence[Floats], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats
-) -> Estimate:
+def together(said: Sequence[Optimum], wrong: Sequence[float], cut: Sequence[Floats], curve: Floats) -> Estimate:
     """The best weighted mean of several measurements.
 
     The error of each consists of its noise, of the relative error of the response (``wrong``) times
@@ -206,12 +212,12 @@ def together(
     ``cut`` from its step. Errors are weighted by their effect on the loss, given by a typical
     ``curve``: flat directions are known less well and matter less.
     """
-    size, last = len(points[0]), said[-1].phi
+    size, last = len(said[-1].phi), said[-1].phi
 
     def cost(vector: Floats) -> float:
         return float(vector @ curve @ vector) / size
 
-    doubts = [part**2 * cost(last - phi) + cost(off) for part, phi, off in zip(wrong, points, cut, strict=True)]
+    doubts = [part**2 * cost(last - one.here) + cost(off) for part, one, off in zip(wrong, said, cut, strict=True)]
     noises = [float(np.sum(one.noise * curve)) / size for one in said]
     trusts = [1 / max(noise + doubt, 1e-300) for noise, doubt in zip(noises, doubts, strict=True)]
     weights = tuple(trust / sum(trusts) for trust in trusts)

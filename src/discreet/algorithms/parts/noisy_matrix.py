@@ -60,7 +60,7 @@ def corrected(answer: Answer, count: float, expected: Floats) -> Floats:
     values = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
     typical = max(float(np.trace(expected)) / size, 1e-300)
     safe = min(_SAFE * edge / typical, _SAFE_AT_MOST)
-    return no_flatter(expected + scales + (vectors * values) @ vectors.T, expected, safe)
+    return _at_least(expected + scales + (vectors * values) @ vectors.T, max(safe, _FLATTEST) * expected)
 
 
 def relative_edge(noise_std: float, size: int, typical: float) -> float:
@@ -79,6 +79,16 @@ def no_flatter(matrix: Floats, curve: Floats, part: float) -> Floats:
     """The matrix, in every direction at least this part of a positive ``curve``."""
     values, _, coordinates = relative_directions(matrix, curve)
     return np.asarray((coordinates.T * np.maximum(values, max(part, _FLATTEST))) @ coordinates)
+
+
+def _at_least(matrix: Floats, least: Floats) -> Floats:
+    """The nearest matrix that is at least ``least`` in every direction.
+
+    Nearest by its entries, which all have the same noise: relative to an expectation that is nearly
+    0 along one direction, noise there would count more than all that is known of the others.
+    """
+    values, vectors = np.linalg.eigh(matrix - least)
+    return np.asarray(least + (vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def relative_directions(matrix: Floats, curve: Floats) -> tuple[Floats, Floats, Floats]:
@@ -100,6 +110,15 @@ def inverse(matrix: Floats) -> Floats:
         return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)
+
+
+def held(back: Floats, normals: Floats) -> Floats:
+    """The projection Q along which steps by the inverse ``back`` of a symmetric matrix are cut, so
+    that the coordinates along ``normals`` (columns) stay what they are: Q back is the inverse of
+    the matrix among such steps.
+    """
+    across = back @ normals
+    return np.asarray(np.eye(len(back)) - across @ np.linalg.pinv(normals.T @ across) @ normals.T)
 
 
 def inverses(matrices: Floats) -> list[Floats]:

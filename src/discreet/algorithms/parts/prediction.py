@@ -19,6 +19,8 @@ from discreet.rows import Floats
 
 # Noise that moves the curvature's eigenvalues by this many times their size hides it.
 _HIDDEN = 4.0
+# The variance of a slope that tells nothing, relative to those of all others and their squares.
+_NOTHING = 1e3
 
 
 def predicted(last: LastGradients, known: Estimated) -> Floats:
@@ -43,6 +45,8 @@ def _shrunk(last: LastGradients, known: Estimated) -> Floats:
     # Other errors are upper bounds: simulated designs of many kinds showed about half of
     # their standard deviation.
     noise = estimate.noise + hidden / 4 * estimate.unsure
+    # Slopes that the model is without are 0, and tell nothing of how large the others are.
+    noise += _NOTHING * float(np.trace(noise) + estimate.phi @ estimate.phi) * known.absent
     phi = shrunk(estimate.phi, noise, goal, free)
     if goal is public:  # it is kept if nothing is known about the estimate
         phi = (1 - hidden) * phi + hidden * goal

@@ -58,14 +58,21 @@ def shrunk(estimate: Floats, noise: Floats, goal: Floats, free: int) -> Floats:
     return result
 
 
-def signal(slopes: Floats, noise: Floats, used: RowsUsed | None = None) -> str:
+def signal(slopes: Floats, noise: Floats, used: RowsUsed | None = None, without: Floats | None = None) -> str:
     """Whether slopes are clear of the privacy noise: "clear", "faint" or "drowned", from
     released quantities alone.
 
-    If the noisy count of rows used is consistent with none, the result is "drowned".
+    If the noisy count of rows used is consistent with none, the result is "drowned". ``without``:
+    the projection on slopes that were left out, as nothing is known of them.
     """
     if used is not None and used.none:
         return "drowned"
+    if without is not None and np.any(without):
+        values, vectors = np.linalg.eigh(without)
+        within = vectors[:, values < 0.5]
+        if not within.shape[1]:
+            return "drowned"
+        slopes, noise = within.T @ slopes, within.T @ noise @ within
     size = len(slopes)
     if size == 0:
         return "clear"

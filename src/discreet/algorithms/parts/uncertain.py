@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.algorithms.parts.measure import Estimate, Measurement
-from discreet.algorithms.parts.noisy_matrix import Seen, combined, inverses, relative_directions
+from discreet.algorithms.parts.noisy_matrix import Seen, combined, held, inverses, relative_directions
 from discreet.rows import Floats
 
 _DRAWS, _LEAST_DRAWS, _DRAWS_SIZE = 60, 12, 3000
@@ -53,11 +53,12 @@ def spread(
     inverses: Sequence[Floats],
     scores: Floats,
     hidden: Floats,
+    absent: Floats | None = None,
 ) -> Spread:
     """The error of the estimate, if the inverse response is any of these.
 
     ``scores``: the covariance of scores, per row. ``hidden``: the covariance along directions of
-    which the gradient says nothing.
+    which the gradient says nothing. ``absent``: normals of slopes that the model is without.
     """
     size, frame = len(estimate.phi), measurements[0].frame
     gradients = [one.gradient(keeps) for one in measurements]
@@ -66,8 +67,13 @@ def spread(
     point = sum((weight * one.phi for weight, one, _ in both), np.zeros(size))
     slope = sum((weight * (value + frame.penalty @ one.phi) for weight, one, (value, _) in both), np.zeros(size))
     draws = len(inverses)
+    points = np.tile(point, (draws, 1))
+    if absent is not None:
+        cuts = [held(back, absent) for back in inverses]
+        inverses = [cut @ back for cut, back in zip(cuts, inverses, strict=True)]
+        points = np.array([cut @ point for cut in cuts])
     stacked = np.vstack(inverses)  # they are symmetric, so the sum of B S B is stacked^T (S B, stacked)
-    off = point - (stacked @ slope).reshape(draws, size) - estimate.phi
+    off = points - (stacked @ slope).reshape(draws, size) - estimate.phi
     noise = (off.T @ off + variance * stacked.T @ stacked) / draws
     sampling = stacked.T @ np.vstack([scores @ back for back in inverses]) / (frame.count * draws)
     return Spread(noise + estimate.unsure + hidden, sampling)

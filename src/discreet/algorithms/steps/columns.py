@@ -106,13 +106,26 @@ def unknown_slopes(coordinates: Coordinates, columns: Sequence[int], effect: flo
 
     With an intercept, the predictor at the mean of the rows is known whatever the slope.
     """
-    matrix = coordinates.matrix
-    columns = list(columns)
-    slopes = np.eye(matrix.shape[1])[1:][columns]
-    if coordinates.constant:
-        slopes[:, 0] = -_centre(coordinates)[columns]
+    slopes = _slopes(coordinates, columns)
     phi = np.array([coordinates.phi(slope) for slope in slopes]).reshape(len(slopes), coordinates.size)
     return np.asarray((effect / NARROWEST) ** 2 * phi.T @ phi)
+
+
+def unknown_directions(coordinates: Coordinates, columns: Sequence[int], effect: float) -> Floats:
+    """The same of the coefficients of (1, x)."""
+    slopes = _slopes(coordinates, columns)
+    return np.asarray((effect / NARROWEST) ** 2 * slopes.T @ slopes)
+
+
+def _slopes(coordinates: Coordinates, columns: Sequence[int]) -> Floats:
+    """For each column, the coefficients of (1, x) along which its slope alone changes."""
+    columns = list(columns)
+    slopes = np.eye(coordinates.matrix.shape[1])[1:][columns]
+    if coordinates.constant:
+        slopes[:, 0] = -_centre(coordinates)[columns]
+    else:  # the constant follows from the slopes
+        slopes[:, 0] = (np.linalg.pinv(coordinates.matrix[:, 1:]) @ coordinates.matrix[:, 0])[columns]
+    return slopes
 
 
 def plausible(coordinates: Coordinates, phi: Floats, columns: Sequence[int], most: float) -> Floats:
