@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.parts.clipped_rows import Move
 from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.left_out import left_out
-from discreet.algorithms.parts.mean_score import MeanScore
+from discreet.algorithms.parts.mean_score import Constant
 from discreet.algorithms.parts.measure import Estimate, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import Seen, inverse, relative_change
 from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
@@ -41,13 +42,12 @@ def estimated(last: LastGradients) -> Estimated:
     estimate = _combined(last, said)
     back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
     columns, unknown = _hidden(last, estimate)
-    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, last.levels(seen[-1].phi))
+    levels = last.levels(seen[-1].phi)
+    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, levels, last.direction)
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
     errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias))
     faded = _faded(last, estimate, errors)
-    if last.mean_score is not None:
-        return _moved(last, Estimated(estimate, errors, faded, back, columns), last.mean_score)
-    return Estimated(estimate, errors, faded, back, columns)
+    return _constant_moved(last, _slopes_moved(last, Estimated(estimate, errors, faded, back, columns)))
 
 
 def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
@@ -107,14 +107,34 @@ def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:
     return faded_groups(frame, faded, phi, step, farthest)
 
 
-def _moved(last: LastGradients, known: Estimated, mean: MeanScore) -> Estimated:
+def _slopes_moved(last: LastGradients, known: Estimated) -> Estimated:
+    """Slopes follow the mean score along the direction in which rows are clipped."""
+    if last.directed_score is None:
+        return known
+    move = last.directed_score.move(known.estimate.phi, 1 / _clipped_variance(last))
+    return _moved(known, move)
+
+
+def _constant_moved(last: LastGradients, known: Estimated) -> Estimated:
     """The constant follows the mean score, as far as it is clear of the noise."""
+    if last.mean_score is None:
+        return known
+    phi, noise = known.estimate.phi, known.estimate.noise
+    return _moved(known, last.mean_score.constant(phi, noise, _clipped_variance(last)))
+
+
+def _clipped_variance(last: LastGradients) -> float:
+    """The sampling variance of an estimate from clipped scores, relative to that of one from all of
+    them.
+    """
     sizes, limits = last.limits.sizes, last.limits
-    clipped = sizes.mean_square(limits.bounds.clip) / max(sizes.mean_square() * limits.kept**2, 1e-300)
-    constant = mean.constant(known.estimate.phi, known.estimate.noise, clipped)
+    return sizes.mean_square(limits.bounds.clip) / max(sizes.mean_square() * limits.kept**2, 1e-300)
+
+
+def _moved(known: Estimated, move: Constant | Move) -> Estimated:
     return replace(
         known,
-        estimate=replace(known.estimate, phi=constant.moved(known.estimate.phi)),
-        spread=constant.spread(known.spread),
-        faded=constant.spread(known.faded),
+        estimate=replace(known.estimate, phi=move.moved(known.estimate.phi)),
+        spread=move.spread(known.spread),
+        faded=move.spread(known.faded),
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.clipped_rows import DirectedScore, Direction
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.limits import Limits
 from discreet.algorithms.parts.looks import Question
@@ -61,6 +62,9 @@ class LastGradients:
     meat: Floats = field(init=False)
     expected_meat: Floats = field(init=False)
     mean_score: MeanScore | None = None
+    # The direction in which rows are clipped, and the mean score along it.
+    direction: Direction | None = None
+    directed_score: DirectedScore | None = None
 
     def __post_init__(self) -> None:
         self.frame, self.phi = self.start.frame, self.start.phi
@@ -78,7 +82,8 @@ class LastGradients:
         first, left = share, 1.0
         while left > 0:
             last = share == left
-            self._measure_once(start.gradients(share, limits.mean_share), last)
+            beside = limits.mean_share + limits.clipped_share + (self._directed / share if last else 0.0)
+            self._measure_once(start.gradients(share, beside), last)
             left -= share
             if not last:
                 more = len(self.seen) + 2 <= most and self._is_far(first)
@@ -95,14 +100,20 @@ class LastGradients:
         frame, phi, plan, limits, number = self.frame, self.phi, self.start.plan, self.limits, len(self.seen)
         clip = limits.bounds.clip
         more: list[Question] = []
+        asks_direction = number == 0 and limits.clipped_share > 0
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             # A last point that has a curvature anyway gets that of the very last one as well.
             price = plan.part(2 * shares.CURVATURE) if here and number < 2 else plan.curvature
             query, self.doubt = frame.curvature_question(phi, clip, limits.longest, limits.kept, price)
             more.append((query, price))
+        if asks_direction:
+            more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
         if last:
             more.append((frame.scores_moment(phi, clip), plan.moment))
+            if self.direction is not None:
+                directed, price = self.direction.question(frame, phi, limits.sizes, plan.part(self._directed))
+                more.append((directed, price))
             if limits.mean_share:
                 more.append(mean_question(frame, phi, limits.sizes, plan.part(limits.mean_share)))
             if plan.dispersion:
@@ -116,9 +127,20 @@ class LastGradients:
         if last and limits.mean_share:
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.start.x_centre)
+        if last and self.direction is not None:
+            *answers, score = answers
+            self.directed_score = DirectedScore.read(self.frame, phi, self.direction, directed, limits.sizes, score)
+        if asks_direction:
+            *answers, clipped = answers
+            self.direction = Direction.read(clipped, frame.constants)
         self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact)
         if last:
             self.meat = self._meat(answers[-1])
+
+    @property
+    def _directed(self) -> float:
+        """The share of the mean score along the direction in which rows are clipped."""
+        return 0.0 if self.direction is None else shares.DIRECTED
 
     def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool) -> None:
         """Move the response to the last measurement, with the curvature that was released there.

@@ -31,8 +31,9 @@ class Limits:
     sampling_variance: float
     # The noise in a mean of scores that are clipped at 1.
     noise_per_clip: float
-    # The share of the mean score.
+    # The shares of the mean score, and of the clipped rows by direction.
     mean_share: float
+    clipped_share: float
 
     @property
     def kept(self) -> float:
@@ -93,5 +94,8 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     # Skewed labels could move a constant, if scores are clipped.
     moves = frame.constants == 1 and not label_free and not model.single_index
     mean_share = shares.MEAN if bounds.levels and moves else 0.0
-    limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share)
+    # If clipped scores are centred by the model, more are clipped in some directions anyway.
+    shifts = frame.keeps_whole_rows and not model.single_index
+    clipped_share = shares.CLIPPED if bounds.levels and shifts else 0.0
+    limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share, clipped_share)
     return replace(start, frame=frame), limits
