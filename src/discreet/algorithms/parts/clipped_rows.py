@@ -28,34 +28,29 @@ from discreet.rows.gradient import GradientSum
 _SURE = 0.25
 # A row far out along a direction has this component of z.
 _FAR_OUT = 2.0
+# A bias of slopes, relative to that of the constant, is 1 to 1.5 times what the shares of clipped
+# rows in their direction are, relative to all: in 48 designs with skewed errors (exponential,
+# log-normal, gamma, a mixture) whose spread depends on the features, 3 to 20 columns, and clip norms
+# of .7 to 3 standard deviations (.8 to 1.6 in all of them).
+_BIAS = 1.5
 # The relative error of the mean score's response: of the second moment of z, which is about 1.
 _DOUBT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """The direction of z in which rows are clipped; ``noise``: the mean square of the error of an
-    entry of the unit vector.
-    """
+    """A unit vector of z along which rows were clipped at an earlier point."""
 
     unit: Floats
-    noise: float
-    sure: float
 
     @classmethod
     def read(cls, clipped: Answer, constants: int) -> Direction | None:
         """From the sum of z / |z| of clipped rows; None if noise hides it. A constant has none."""
         slopes = clipped.value[constants:, 0]
-        part, square = clear(slopes, clipped.noise_std**2), float(slopes @ slopes)
-        if not (part > 0 and math.isfinite(square)):
+        length = float(np.linalg.norm(slopes))
+        if not (clear(slopes, clipped.noise_std**2) > 0 and math.isfinite(length)):
             return None
-        unit = np.concatenate([np.zeros(constants), slopes / math.sqrt(square)])
-        return cls(unit, clipped.noise_std**2 / square, min(part / _SURE, 1.0))
-
-    @property
-    def along(self) -> float:
-        """The part of a vector of the true direction that is along this one, squared."""
-        return 1 - (np.count_nonzero(self.unit) - 1) * self.noise
+        return cls(np.concatenate([np.zeros(constants), slopes / length]))
 
     def question(self, frame: Frame, phi: Floats, sizes: Sizes, cost: GDP) -> tuple[GradientSum, GDP]:
         """The mean score along the direction, with the clip that has the smallest predicted error.
@@ -63,70 +58,101 @@ class Direction:
         Privacy: a row adds a number of at most the clip, as a gradient in one coordinate.
         """
         noise = frame.source.noise_std(frame.mean_score(phi, 1.0, self.unit), cost) / frame.count
-        return frame.mean_score(phi, self.sizes(sizes).widest_clip(noise), self.unit), cost
+        return frame.mean_score(phi, self._sizes(sizes).widest_clip(noise), self.unit), cost
 
-    def sizes(self, sizes: Sizes) -> Sizes:
+    def hidden_beyond(self, sizes: Sizes, clip: float) -> float:
+        """What a clip may take from the mean score."""
+        return self._sizes(sizes).hidden_beyond(clip)
+
+    def _sizes(self, sizes: Sizes) -> Sizes:
         """Those of scores along the direction."""
         return sizes.scaled(_FAR_OUT / math.hypot(math.sqrt(len(self.unit) - 1), _FAR_OUT))
 
 
 @dataclass(frozen=True, eq=False)
 class DirectedScore:
-    """The mean score along a direction at a point."""
+    """The mean score along a direction at the last point, and the sum of z / |z| of rows that are
+    clipped there.
+    """
 
     frame: Frame
     phi: Floats
-    direction: Direction
+    unit: Floats
     value: float
     noise_std: float
     # What its clip may have taken from it.
     bias: float
-
-    @classmethod
-    def read(
-        cls, frame: Frame, phi: Floats, direction: Direction, asked: GradientSum, sizes: Sizes, answer: Answer
-    ) -> DirectedScore:
-        value, noise_std = float(answer.value[0, 0]) / frame.count, answer.noise_std / frame.count
-        return cls(frame, phi, direction, value, noise_std, direction.sizes(sizes).hidden_beyond(asked.clip))
+    clipped: Answer
 
     def move(self, estimate: Floats, wider: float) -> Move:
         """What it says of an estimate.
 
-        ``wider``: the sampling variance of an estimate from all scores, relative to that of one
-        from clipped scores.
+        A start that is off clips more rows on one side, too: the direction counts as far as rows
+        are still clipped along it. ``wider``: the sampling variance of an estimate from all scores,
+        relative to that of one from clipped scores.
         """
-        unit, step = self.direction.unit, estimate - self.phi
+        unit, step = self.unit, estimate - self.phi
         curve = self.frame.foresight.curvature(self.phi) @ unit
         response = float(unit @ curve)
         away = -(self.value + float(curve @ step)) / response
         doubt = _DOUBT * (away + float(unit @ step))
-        own = (self.noise_std**2 + self.bias**2) / response**2 + doubt**2
-        return Move(self.direction, away, own, wider)
+        variance = (self.noise_std**2 + self.bias**2) / response**2 + doubt**2
+        again = np.where(unit != 0, self.clipped.value[:, 0], 0.0)
+        along = float(unit @ again)
+        part = clear(np.array([along]), self.clipped.noise_std**2)
+        if not (part > 0 and along > 0 and np.isfinite([away, variance]).all()):
+            return Move(unit, 0 * unit, 0.0, 0.0, 0.0, 0.0, 1.0)  # noise hides it, or is extreme
+        sure = min(part / _SURE, 1.0)
+        return Move(unit, again / along, sure, away, variance, (self.clipped.noise_std / along) ** 2, wider)
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """By how much an estimate is off along a direction, the noise variance of one that has moved,
-    and the factor of its sampling variance.
+    """By how much an estimate is off along a unit vector, the variance of that, and the change of
+    the estimate by which it is 1, with the variance of its entries.
+
+    ``wider``: the factor of the sampling variance along the change.
     """
 
-    direction: Direction
+    unit: Floats
+    change: Floats
+    sure: float
     away: float
-    noise: float
+    variance: float
+    change_variance: float
     wider: float
 
+    @property
+    def across(self) -> Floats:
+        """The matrix that leaves out what the move corrects."""
+        return np.eye(len(self.unit)) - self.sure * np.outer(self.change, self.unit)
+
     def moved(self, phi: Floats) -> Floats:
-        return phi + self.direction.sure / self.direction.along * self.away * self.direction.unit
+        return phi + self.sure * self.away * self.change
 
     def spread(self, before: Spread) -> Spread:
-        """The covariances of the moved estimate: along the direction the noise is that of the mean
-        score. The rest of the move has the error of the direction.
+        """The covariances of the moved estimate: along the change the noise is that of the mean
+        score.
         """
-        unit, sure, along = self.direction.unit, self.direction.sure, self.direction.along
-        turn = np.eye(len(unit)) - sure * np.outer(unit, unit)
-        whole = np.outer(unit, unit)
-        noise = turn @ before.noise @ turn.T + whole * (sure * self.noise / along**2 + (1 - sure) * self.away**2)
-        slopes = np.diag((unit != 0).astype(float)) - whole
-        noise = noise + self.away**2 * self.direction.noise * slopes
-        stretch = np.eye(len(unit)) + (math.sqrt(max(self.wider, 1.0)) - 1) * sure * whole
+        turn = self.across
+        own = self.sure * self.variance + (1 - self.sure) * self.away**2
+        own = own if self.sure > 0 else 0.0
+        aside = self.sure * self.away**2 * self.change_variance
+        slopes = np.diag((self.unit != 0).astype(float)) - np.outer(self.unit, self.unit)
+        noise = turn @ before.noise @ turn.T + own * np.outer(self.change, self.change) + aside * slopes
+        stretch = np.eye(len(turn)) + (math.sqrt(max(self.wider, 1.0)) - 1) * (np.eye(len(turn)) - turn)
         return Spread(noise, stretch @ before.sampling @ stretch.T)
+
+
+def unseen_bias(clipped: Answer, seen: float, constant: float) -> Floats:
+    """The second moment of a bias of slopes, as far as noise hides the direction in which rows are
+    clipped.
+
+    ``clipped``: the sum of z / |z| of clipped rows; ``seen``: the part of the bias that is known;
+    ``constant``: the bias of the constant.
+    """
+    value = clipped.value[:, 0]
+    slopes = np.concatenate([[0.0], value[1:]])
+    moment = np.outer(slopes, slopes) + clipped.noise_std**2 * np.diag([0.0] + [1.0] * (len(value) - 1))
+    known = (1 - seen) * (_BIAS * constant) ** 2 * moment / max(value[0], clipped.noise_std) ** 2
+    return known if np.isfinite(known).all() else np.zeros_like(moment)

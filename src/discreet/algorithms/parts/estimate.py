@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.algorithms.parts.clipped_rows import Move
+from discreet.algorithms.parts.clipped_rows import Move, unseen_bias
 from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.left_out import left_out
 from discreet.algorithms.parts.mean_score import Constant
@@ -42,12 +42,15 @@ def estimated(last: LastGradients) -> Estimated:
     estimate = _combined(last, said)
     back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
     columns, unknown = _hidden(last, estimate)
+    score = last.directed_score
+    move = None if score is None else score.move(estimate.phi, 1 / _clipped_variance(last))
     levels = last.levels(seen[-1].phi)
-    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, levels, last.direction)
+    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, levels, move)
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
     errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias))
     faded = _faded(last, estimate, errors)
-    return _constant_moved(last, _slopes_moved(last, Estimated(estimate, errors, faded, back, columns)))
+    known = Estimated(estimate, errors, faded, back, columns)
+    return _constant_moved(last, known if move is None else _moved(known, move), move)
 
 
 def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
@@ -107,20 +110,19 @@ def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:
     return faded_groups(frame, faded, phi, step, farthest)
 
 
-def _slopes_moved(last: LastGradients, known: Estimated) -> Estimated:
-    """Slopes follow the mean score along the direction in which rows are clipped."""
-    if last.directed_score is None:
-        return known
-    move = last.directed_score.move(known.estimate.phi, 1 / _clipped_variance(last))
-    return _moved(known, move)
-
-
-def _constant_moved(last: LastGradients, known: Estimated) -> Estimated:
-    """The constant follows the mean score, as far as it is clear of the noise."""
+def _constant_moved(last: LastGradients, known: Estimated, move: Move | None) -> Estimated:
+    """The constant follows the mean score, as far as it is clear of the noise, and slopes get the
+    error of what it shows and no ``move`` corrects.
+    """
     if last.mean_score is None:
         return known
     phi, noise = known.estimate.phi, known.estimate.noise
-    return _moved(known, last.mean_score.constant(phi, noise, _clipped_variance(last)))
+    constant = last.mean_score.constant(phi, noise, _clipped_variance(last))
+    if last.clipped is not None:
+        unseen = unseen_bias(last.clipped, 0.0 if move is None else move.sure, constant.bias)
+        wider = replace(known.spread, noise=known.spread.noise + unseen)
+        known = replace(known, spread=wider, faded=replace(known.faded, noise=known.faded.noise + unseen))
+    return _moved(known, constant)
 
 
 def _clipped_variance(last: LastGradients) -> float:

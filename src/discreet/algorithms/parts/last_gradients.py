@@ -62,7 +62,8 @@ class LastGradients:
     meat: Floats = field(init=False)
     expected_meat: Floats = field(init=False)
     mean_score: MeanScore | None = None
-    # The direction in which rows are clipped, and the mean score along it.
+    # The sum of z / |z| of clipped rows, the direction that it shows, and the mean score along it.
+    clipped: Answer | None = None
     direction: Direction | None = None
     directed_score: DirectedScore | None = None
 
@@ -100,7 +101,7 @@ class LastGradients:
         frame, phi, plan, limits, number = self.frame, self.phi, self.start.plan, self.limits, len(self.seen)
         clip = limits.bounds.clip
         more: list[Question] = []
-        asks_direction = number == 0 and limits.clipped_share > 0
+        asks_direction = number == 0 and not last and limits.clipped_share > 0
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             # A last point that has a curvature anyway gets that of the very last one as well.
@@ -112,8 +113,9 @@ class LastGradients:
         if last:
             more.append((frame.scores_moment(phi, clip), plan.moment))
             if self.direction is not None:
-                directed, price = self.direction.question(frame, phi, limits.sizes, plan.part(self._directed))
-                more.append((directed, price))
+                more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
+                more.append(self.direction.question(frame, phi, limits.sizes, plan.part(shares.DIRECTED)))
+                directed = more[-1][0]
             if limits.mean_share:
                 more.append(mean_question(frame, phi, limits.sizes, plan.part(limits.mean_share)))
             if plan.dispersion:
@@ -128,19 +130,27 @@ class LastGradients:
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.start.x_centre)
         if last and self.direction is not None:
-            *answers, score = answers
-            self.directed_score = DirectedScore.read(self.frame, phi, self.direction, directed, limits.sizes, score)
+            *answers, self.clipped, score = answers
+            self.directed_score = self._directed_score(directed.left_norm, score)
         if asks_direction:
-            *answers, clipped = answers
-            self.direction = Direction.read(clipped, frame.constants)
+            *answers, self.clipped = answers
+            self.direction = Direction.read(self.clipped, frame.constants)
         self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact)
         if last:
             self.meat = self._meat(answers[-1])
 
     @property
     def _directed(self) -> float:
-        """The share of the mean score along the direction in which rows are clipped."""
-        return 0.0 if self.direction is None else shares.DIRECTED
+        """The share of what is asked about the direction in which rows are clipped."""
+        return 0.0 if self.direction is None else shares.DIRECTED + self.limits.clipped_share
+
+    def _directed_score(self, clip: float, score: Answer) -> DirectedScore | None:
+        frame, direction, clipped = self.frame, self.direction, self.clipped
+        if direction is None or clipped is None:
+            return None
+        value, noise_std = float(score.value[0, 0]) / frame.count, score.noise_std / frame.count
+        bias = direction.hidden_beyond(self.limits.sizes, clip)
+        return DirectedScore(frame, self.phi, direction.unit, value, noise_std, bias, clipped)
 
     def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool) -> None:
         """Move the response to the last measurement, with the curvature that was released there.
