@@ -153,6 +153,6 @@ def unseen_bias(clipped: Answer, seen: float, constant: float) -> Floats:
     """
     value = clipped.value[:, 0]
     slopes = np.concatenate([[0.0], value[1:]])
-    moment = np.outer(slopes, slopes) + clipped.noise_std**2 * np.diag([0.0] + [1.0] * (len(value) - 1))
-    known = (1 - seen) * (_BIAS * constant) ** 2 * moment / max(value[0], clipped.noise_std) ** 2
-    return known if np.isfinite(known).all() else np.zeros_like(moment)
+    bias = _BIAS * constant * slopes / max(value[0], clipped.noise_std)
+    known = (1 - seen) * np.outer(bias, bias)
+    return known if np.isfinite(known).all() else np.zeros_like(known)

@@ -83,7 +83,8 @@ class LastGradients:
         first, left = share, 1.0
         while left > 0:
             last = share == left
-            beside = limits.mean_share + limits.clipped_share + (self._directed / share if last else 0.0)
+            beside = limits.mean_share + 2 * limits.clipped_share
+            beside += shares.DIRECTED / share if last and self.direction is not None else 0.0
             self._measure_once(start.gradients(share, beside), last)
             left -= share
             if not last:
@@ -101,19 +102,19 @@ class LastGradients:
         frame, phi, plan, limits, number = self.frame, self.phi, self.start.plan, self.limits, len(self.seen)
         clip = limits.bounds.clip
         more: list[Question] = []
-        asks_direction = number == 0 and not last and limits.clipped_share > 0
+        asks_clipped = limits.clipped_share > 0 and (number == 0 or last)
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             # A last point that has a curvature anyway gets that of the very last one as well.
             price = plan.part(2 * shares.CURVATURE) if here and number < 2 else plan.curvature
             query, self.doubt = frame.curvature_question(phi, clip, limits.longest, limits.kept, price)
             more.append((query, price))
-        if asks_direction:
-            more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
         if last:
             more.append((frame.scores_moment(phi, clip), plan.moment))
+        if asks_clipped:
+            more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
+        if last:
             if self.direction is not None:
-                more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
                 more.append(self.direction.question(frame, phi, limits.sizes, plan.part(shares.DIRECTED)))
                 directed = more[-1][0]
             if limits.mean_share:
@@ -132,17 +133,12 @@ class LastGradients:
         if last and self.direction is not None:
             *answers, self.clipped, score = answers
             self.directed_score = self._directed_score(directed.left_norm, score)
-        if asks_direction:
+        elif asks_clipped:
             *answers, self.clipped = answers
-            self.direction = Direction.read(self.clipped, frame.constants)
+            self.direction = None if last else Direction.read(self.clipped, frame.constants)
         self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact)
         if last:
             self.meat = self._meat(answers[-1])
-
-    @property
-    def _directed(self) -> float:
-        """The share of what is asked about the direction in which rows are clipped."""
-        return 0.0 if self.direction is None else shares.DIRECTED + self.limits.clipped_share
 
     def _directed_score(self, clip: float, score: Answer) -> DirectedScore | None:
         frame, direction, clipped = self.frame, self.direction, self.clipped

@@ -16,7 +16,7 @@ from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query
 
 # The share of a gradient's cost for the levels above the clip norm, if there are any.
-LEVEL_SHARE = 0.3
+LEVEL_SHARE = 0.25
 # The assumed relative error of the response to a change of phi, besides its known error.
 DOUBT = 0.1
 # The smallest response along a step, relative to the expected one.
