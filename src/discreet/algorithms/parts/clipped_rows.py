@@ -149,7 +149,7 @@ def unseen_bias(clipped: Answer, seen: float, constant: float) -> Floats:
     clipped.
 
     ``clipped``: the sum of z / |z| of clipped rows; ``seen``: the part of the bias that is known;
-    ``constant``: the bias of the constant.
+    ``constant``: the bias that the constant seems to have.
     """
     value = clipped.value[:, 0]
     slopes = np.concatenate([[0.0], value[1:]])

@@ -119,7 +119,7 @@ def _constant_moved(last: LastGradients, known: Estimated, move: Move | None) ->
     phi, noise = known.estimate.phi, known.estimate.noise
     constant = last.mean_score.constant(phi, noise, _clipped_variance(last))
     if last.clipped is not None:
-        unseen = unseen_bias(last.clipped, 0.0 if move is None else move.sure, constant.bias)
+        unseen = unseen_bias(last.clipped, 0.0 if move is None else move.sure, constant.away)
         wider = replace(known.spread, noise=known.spread.noise + unseen)
         known = replace(known, spread=wider, faded=replace(known.faded, noise=known.faded.noise + unseen))
     return _moved(known, constant)

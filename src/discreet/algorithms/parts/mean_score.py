@@ -8,7 +8,6 @@ constant follows as far as this is clear of the noise.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,17 +89,6 @@ class Constant:
         phi[0] += self.part * self.away
         return phi
 
-    @property
-    def unseen(self) -> float:
-        """The mean square of what the constant may still be off, as far as it stays."""
-        stays = 1 - self.part
-        return max(stays * self.variance, (stays * self.away) ** 2)
-
-    @property
-    def bias(self) -> float:
-        """The root mean square of how far the constant of clipped scores may be off."""
-        return math.sqrt((self.part * self.away) ** 2 + self.unseen)
-
     def spread(self, before: Spread) -> Spread:
         """The covariances of the estimate with the moved constant.
 
@@ -112,7 +100,7 @@ class Constant:
         turn = np.eye(len(self.along))
         turn[0] -= self.part * self.along
         noise = turn @ before.noise @ turn.T
-        noise[0, 0] += self.part**2 * self.noise + self.unseen
+        noise[0, 0] += self.part**2 * self.noise + max(stays * self.variance, (stays * self.away) ** 2)
         sampling, seen = before.sampling.copy(), float(before.sampling[0, 0])
         sampling[0] *= stays
         sampling[1:, 0] *= stays
