@@ -94,8 +94,8 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     # Skewed labels could move a constant, if scores are clipped.
     moves = frame.constants == 1 and not label_free and not model.single_index
     mean_share = shares.MEAN if bounds.levels and moves else 0.0
-    # If clipped scores are centred by the model, more are clipped in some directions anyway.
-    shifts = frame.keeps_whole_rows and not model.single_index
+    # With a curved link more rows are clipped in some directions under any model.
+    shifts = frame.keeps_whole_rows and not plan.curved
     left = (start.gradients(1.0, mean_share).mu / plan.budget.mu) ** 2
     clipped_share = shares.CLIPPED * left if bounds.levels and shifts else 0.0
     limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share, clipped_share)
