@@ -129,7 +129,8 @@ class Frame:
         one = np.eye(1, len(coefficients)) if along is None else self.coordinates.coefficients(along)
         linear = LinearMap(np.vstack([coefficients, one]))
         rule = Rule(lambda y, eta, length: score.at(y, eta, clip / length).score, self._law, laws.SCORE, clip)
-        return GradientSum(linear, self.model.labels, rule, clip, 1.0, "mean score")
+        label = "mean score" if along is None else "mean score along a direction"
+        return GradientSum(linear, self.model.labels, rule, clip, 1.0, label)
 
     def clipped_share(self, phi: Floats, clip: float) -> Query:
         """The sum of z / |z| of all rows whose scores are clipped."""
