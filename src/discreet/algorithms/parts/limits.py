@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.looks import Question, moved
-from discreet.algorithms.parts.measure import LEVEL_SHARE, Bounds
+from discreet.algorithms.parts.measure import LESS_LEVEL_SHARE, LEVEL_SHARE, Bounds
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.start import Start
 
@@ -98,5 +98,7 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     shifts = frame.keeps_whole_rows and not plan.curved
     left = (start.gradients(1.0, mean_share).mu / plan.budget.mu) ** 2
     clipped_share = shares.CLIPPED * left if bounds.levels and shifts else 0.0
+    if clipped_share:
+        bounds = replace(bounds, level_share=LESS_LEVEL_SHARE)
     limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share, clipped_share)
     return replace(start, frame=frame), limits
