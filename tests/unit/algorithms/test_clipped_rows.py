@@ -52,21 +52,28 @@ def test_an_overflow_has_no_direction(extreme):
 
 def test_the_estimate_follows_the_mean_score():
     # A mean score of -.1 at the last point: the optimum is .1 away along the unit vector.
-    move = directed(-0.1).move(np.zeros(SIZE), 1.0)
+    move = directed(-0.1).move(np.zeros(SIZE), 1e-5 * np.eye(SIZE), 1.0)
     moved = move.moved(np.zeros(SIZE))
-    assert moved[1] == pytest.approx(0.1)
+    assert moved[1] == pytest.approx(0.1 * (1 - (0.01**2 + 0.02**2 + 1e-5) / 0.1**2))
     assert np.linalg.norm(moved[2:]) < 0.03
     before = Spread(1e-4 * np.eye(SIZE), 1e-5 * np.eye(SIZE))
     after = move.spread(before)
     # The noise of the mean score in the place of its own, and a part of the way that is uncertain.
-    assert 0.01**2 <= after.noise[1, 1] <= 0.01**2 + (0.2 * 0.1) ** 2 + 1e-5
+    assert 0.01**2 <= after.noise[1, 1] <= 0.01**2 + (0.2 * 0.1) ** 2 + 5e-5
     assert after.noise[2, 2] > before.noise[2, 2]
     assert np.linalg.eigvalsh(after.noise)[0] >= -1e-12
 
 
+def test_a_mean_score_that_may_be_noise_widens_and_does_not_move():
+    move = directed(-0.005).move(np.zeros(SIZE), 1e-5 * np.eye(SIZE), 1.0)
+    before = Spread(1e-5 * np.eye(SIZE), 1e-5 * np.eye(SIZE))
+    assert not np.any(move.moved(np.zeros(SIZE)))
+    assert move.spread(before).noise[1, 1] >= 0.01**2
+
+
 def test_an_estimate_stays_if_rows_are_no_longer_clipped_in_the_direction():
     """Rows that a start with a wrong slope clips say nothing of errors at the optimum."""
-    move = directed(-0.1, slope=0.0).move(np.zeros(SIZE), 1.0)
+    move = directed(-0.1, slope=0.0).move(np.zeros(SIZE), 1e-5 * np.eye(SIZE), 1.0)
     before = Spread(1e-4 * np.eye(SIZE), 1e-5 * np.eye(SIZE))
     assert not np.any(move.moved(np.zeros(SIZE)))
     after = move.spread(before)

@@ -83,10 +83,11 @@ class DirectedScore:
     bias: float
     clipped: Answer
 
-    def move(self, estimate: Floats, wider: float) -> Move:
-        """What it says of an estimate.
+    def move(self, estimate: Floats, noise: Floats, wider: float) -> Move:
+        """What it says of an estimate with this noise.
 
-        A start that is off clips more rows on one side, too: the direction counts as far as rows
+        The estimate moves by James and Stein's rule: errors may be symmetric. Its error counts as
+        if it had moved all the way, and the rest of the way besides. A start that is off clips more rows on one side, too: the direction counts as far as rows
         are still clipped along it. ``wider``: the sampling variance of an estimate from all scores,
         relative to that of one from clipped scores.
         """
@@ -103,24 +104,27 @@ class DirectedScore:
         if not (part > 0 and along > 0 and np.isfinite([away, variance]).all()):
             return Move(unit, 0 * unit, 0.0, 0.0, np.zeros((len(unit), len(unit))), 1.0)  # noise hides it
         sure, change = min(part / _SURE, 1.0), again / along
-        own = sure * variance + (1 - sure) * away**2
+        spread = variance + float(unit @ noise @ unit)
+        step = sure * max(1 - spread / max(away**2, 1e-300), 0.0) * away
+        own = sure * variance + (away - step) ** 2
         # The direction has an error across itself.
-        aside = sure * (away * self.clipped.noise_std / along) ** 2 * (np.diag(slopes) - np.outer(unit, unit))
-        return Move(unit, change, sure, away, own * np.outer(change, change) + aside, wider)
+        aside = sure * (step * self.clipped.noise_std / along) ** 2 * (np.diag(slopes) - np.outer(unit, unit))
+        return Move(unit, change, sure, step, own * np.outer(change, change) + aside, wider)
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """By how much an estimate is off along a unit vector, the change of the estimate by which it is
+    """By how much an estimate moves along a unit vector, the change of the estimate by which it is
     1, and the covariance of the error of the move.
 
+    ``sure``: the part of the estimate's own noise along the vector that this error replaces;
     ``wider``: the factor of the sampling variance along the change.
     """
 
     unit: Floats
     change: Floats
     sure: float
-    away: float
+    step: float
     error: Floats
     wider: float
 
@@ -130,7 +134,7 @@ class Move:
         return np.eye(len(self.unit)) - self.sure * np.outer(self.change, self.unit)
 
     def moved(self, phi: Floats) -> Floats:
-        return phi + self.sure * self.away * self.change
+        return phi + self.step * self.change
 
     def spread(self, before: Spread) -> Spread:
         """The covariances of the moved estimate: along the change the noise is that of the mean

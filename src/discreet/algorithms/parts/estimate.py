@@ -43,7 +43,7 @@ def estimated(last: LastGradients) -> Estimated:
     back = inverse(response.seen + penalty) if last.start.plan.rehearses else said[-1].inverse
     columns, unknown = _hidden(last, estimate)
     score = last.directed_score
-    move = None if score is None else score.move(estimate.phi, 1 / _clipped_variance(last))
+    move = None if score is None else score.move(estimate.phi, estimate.noise, 1 / _clipped_variance(last))
     levels = last.levels(seen[-1].phi)
     bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, levels, move)
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
