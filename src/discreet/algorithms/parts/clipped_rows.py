@@ -86,10 +86,11 @@ class DirectedScore:
     def move(self, estimate: Floats, noise: Floats, wider: float) -> Move:
         """What it says of an estimate with this noise.
 
-        The estimate moves by James and Stein's rule: errors may be symmetric. Its error counts as
-        if it had moved all the way, and the rest of the way besides. A start that is off clips more rows on one side, too: the direction counts as far as rows
-        are still clipped along it. ``wider``: the sampling variance of an estimate from all scores,
-        relative to that of one from clipped scores.
+        The estimate moves as far as this is clear of the noise: errors may be symmetric. Its error
+        counts as if it had moved all the way, and the rest of the way besides. A start that is off
+        clips more rows on one side, too: the direction counts as far as rows are still clipped
+        along it. ``wider``: the sampling variance of an estimate from all scores, relative to that
+        of one from clipped scores.
         """
         unit, step = self.unit, estimate - self.phi
         curve = self.frame.foresight.curvature(self.phi) @ unit
@@ -105,11 +106,11 @@ class DirectedScore:
             return Move(unit, 0 * unit, 0.0, 0.0, np.zeros((len(unit), len(unit))), 1.0)  # noise hides it
         sure, change = min(part / _SURE, 1.0), again / along
         spread = variance + float(unit @ noise @ unit)
-        step = sure * max(1 - spread / max(away**2, 1e-300), 0.0) * away
-        own = sure * variance + (away - step) ** 2
+        moved = sure * clear(np.array([away]), spread) * away
+        own = sure * variance + (away - moved) ** 2
         # The direction has an error across itself.
-        aside = sure * (step * self.clipped.noise_std / along) ** 2 * (np.diag(slopes) - np.outer(unit, unit))
-        return Move(unit, change, sure, step, own * np.outer(change, change) + aside, wider)
+        aside = sure * (moved * self.clipped.noise_std / along) ** 2 * (np.diag(slopes) - np.outer(unit, unit))
+        return Move(unit, change, sure, moved, own * np.outer(change, change) + aside, wider)
 
 
 @dataclass(frozen=True, eq=False)
