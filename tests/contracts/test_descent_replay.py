@@ -106,3 +106,19 @@ def test_a_search_along_the_last_predictor_loses_no_more_than_it_costs(name, nei
     assert report.labels[-1] == "labels along a direction"
     assert report.passed, str(report)
     assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("other", [-30.0, np.nan])
+def test_a_mean_score_along_a_direction_loses_no_more_than_it_costs(other, neighbours):
+    """Skewed errors whose spread grows with a column."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (6000, 3))
+    y = np.clip(X[:, 1] + (rng.exponential(size=6000) - 1) * np.exp(X[:, 0]), -30, 30)
+    X[7], y[7] = 1.0, 30.0
+    model = LinearRegression(epsilon=2.0, delta=1e-6, bounds_X=(-1, 1), bounds_y=(-30, 30), neighbours=neighbours)
+    report = replay(model, *pair(X, y, None, -1.0, other, neighbours))
+    assert report.labels.count("clipped rows by direction") == 2
+    assert "mean score along a direction" in report.labels
+    assert report.passed, str(report)
+    assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)

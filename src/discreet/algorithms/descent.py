@@ -12,7 +12,9 @@ generalized linear model.
    estimate of the optimum, phi - curvature^-1 gradient; the final estimate is their mean,
    weighted by their precision.
 6. The second moment of the clipped scores: with the curvature, it gives the sandwich covariance.
-   Where scores are clipped, their mean with a far larger clip: it corrects the constant.
+   Where scores are clipped, their mean with a far larger clip: it corrects the constant. Of linear
+   models also the directions in which rows are clipped, and a mean score along them: it corrects
+   slopes.
 
 As the budget grows the clip norm grows, and the estimate becomes the non-private one; where a
 budget protects nobody, steps 4 to 6 are done twice. Models differ in the approach (1 to 3:

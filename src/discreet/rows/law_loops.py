@@ -134,6 +134,10 @@ def rule_line(law: Any, rule: Any, y: Any, length: Any, lines: Any, work: Any, o
         for i in range(size):
             far = length[i] if not length[i] < 1e-100 else 1e-100
             out[i] = far / first + 0.0 * y[i]
+    elif what == 5.0:
+        for i in range(size):
+            far = length[i] if not length[i] < 1e-100 else 1e-100
+            out[i] = 0.0 if sizes[i] < first / far else 1.0 / far
     else:
         for i in range(size):
             out[i] = score[i] * score[i]

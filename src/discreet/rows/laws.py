@@ -19,8 +19,9 @@ GAUSSIAN, BERNOULLI, POISSON = 0, 1, 2
 # Loops add up the chances of counts: declared labels must not be larger than this.
 MOST_COUNTS = 23.0
 # What is asked: a score clipped at ``first`` (less the one clipped at ``second``), the root of its
-# slope, the size of the score times |z| / ``first``, |z| / ``first``, or the squared residual.
-SCORE, ROOT_SLOPE, SIZE, LENGTH, SQUARE = 0, 1, 2, 3, 4
+# slope, the size of the score times |z| / ``first``, |z| / ``first``, the squared residual, or
+# 1 / |z| if the score is clipped at ``first``, else 0.
+SCORE, ROOT_SLOPE, SIZE, LENGTH, SQUARE, CLIPPED = 0, 1, 2, 3, 4, 5
 
 
 @dataclass(frozen=True)

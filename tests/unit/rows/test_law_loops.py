@@ -63,6 +63,9 @@ def queries(name: str, linear: LinearMap) -> list:
     def square(y, eta, length):
         return family.squared_residual(y, eta, link)
 
+    def beyond(y, eta, length):
+        return np.where(score.size(y, eta) < 2.0 / length, 0.0, 1 / length)
+
     edges = np.geomspace(0.1, 10, 9)
     asked = [
         SizeHistogram(linear, labels, rule(laws.SIZE, size, 1.5), edges),
@@ -70,6 +73,7 @@ def queries(name: str, linear: LinearMap) -> list:
         WeightedMoment(linear, labels, rule(laws.ROOT_SLOPE, root, 2.0), 1.7),
         GradientSum(linear, labels, rule(laws.SCORE, level, 4.0, 2.0), 2.0, 4.0),
         WeightedMoment(linear, labels, rule(laws.SCORE, clipped, 2.0), 2.0),
+        GradientSum(linear, labels, rule(laws.CLIPPED, beyond, 2.0), 1.0, 4.0),
         SizeHistogram(linear, labels, rule(laws.LENGTH, lambda y, eta, length: length / 4.0 + 0 * y, 4.0), edges),
         MappedMoment(LinearMap(linear.matrix[1:]), labels, 0.1, 0.7, 2.0, 1.3, 4.0),
     ]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.algorithms.parts.clipped_rows import Move, unseen_bias
 from discreet.algorithms.parts.last_gradients import LastGradients
 from discreet.algorithms.parts.left_out import left_out
-from discreet.algorithms.parts.mean_score import MeanScore
+from discreet.algorithms.parts.mean_score import Constant
 from discreet.algorithms.parts.measure import Estimate, Optimum, together
 from discreet.algorithms.parts.noisy_matrix import Seen, held, inverse, relative_change
 from discreet.algorithms.parts.rare_rows import clipped_groups, faded_groups
@@ -46,15 +47,16 @@ def estimated(last: LastGradients) -> Estimated:
         back = inverse(response.seen + penalty)
         back = back if absent is None else held(back, absent) @ back
     columns, unknown = last.hidden, _unknown(last, estimate)
-    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, last.levels(seen[-1].phi))
+    score = last.directed_score
+    move = None if score is None else score.move(estimate.phi, estimate.noise, 1 / _clipped_variance(last))
+    levels = last.levels(seen[-1].phi)
+    bias = back @ left_out(seen[-1], last.keeps, last.limits.sizes, estimate, levels, move)
     inverses = response.inverses(penalty, levels=bool(last.limits.bounds.levels))
     errors = spread(estimate, seen, last.keeps, inverses, last.meat, unknown + np.outer(bias, bias), absent)
     faded = _faded(last, estimate, errors)
     left_out_slopes = np.zeros_like(unknown) if absent is None else absent @ np.linalg.pinv(absent)
     known = Estimated(estimate, errors, faded, back, columns, left_out_slopes)
-    if last.mean_score is not None:
-        return _moved(last, known, last.mean_score)
-    return known
+    return _constant_moved(last, known if move is None else _moved(known, move), move)
 
 
 def _combined(last: LastGradients, said: Sequence[Optimum]) -> Estimate:
@@ -129,14 +131,33 @@ def _faded(last: LastGradients, estimate: Estimate, errors: Spread) -> Spread:
     return faded_groups(frame, faded, phi, step, farthest)
 
 
-def _moved(last: LastGradients, known: Estimated, mean: MeanScore) -> Estimated:
-    """The constant follows the mean score, as far as it is clear of the noise."""
+def _constant_moved(last: LastGradients, known: Estimated, move: Move | None) -> Estimated:
+    """The constant follows the mean score, as far as it is clear of the noise, and slopes get the
+    error of what it shows and no ``move`` corrects.
+    """
+    if last.mean_score is None:
+        return known
+    phi, noise = known.estimate.phi, known.estimate.noise
+    constant = last.mean_score.constant(phi, noise, _clipped_variance(last))
+    if last.clipped is not None:
+        unseen = unseen_bias(last.clipped, 0.0 if move is None else move.sure, constant.away)
+        wider = replace(known.spread, noise=known.spread.noise + unseen)
+        known = replace(known, spread=wider, faded=replace(known.faded, noise=known.faded.noise + unseen))
+    return _moved(known, constant)
+
+
+def _clipped_variance(last: LastGradients) -> float:
+    """The sampling variance of an estimate from clipped scores, relative to that of one from all of
+    them.
+    """
     sizes, limits = last.limits.sizes, last.limits
-    clipped = sizes.mean_square(limits.bounds.clip) / max(sizes.mean_square() * limits.kept**2, 1e-300)
-    constant = mean.constant(known.estimate.phi, known.estimate.noise, clipped)
+    return sizes.mean_square(limits.bounds.clip) / max(sizes.mean_square() * limits.kept**2, 1e-300)
+
+
+def _moved(known: Estimated, move: Constant | Move) -> Estimated:
     return replace(
         known,
-        estimate=replace(known.estimate, phi=constant.moved(known.estimate.phi)),
-        spread=constant.spread(known.spread),
-        faded=constant.spread(known.faded),
+        estimate=replace(known.estimate, phi=move.moved(known.estimate.phi)),
+        spread=move.spread(known.spread),
+        faded=move.spread(known.faded),
     )

@@ -125,13 +125,27 @@ class Frame:
         rule = Rule(weight, self._law, laws.SCORE, top, bottom)
         return GradientSum(self.coordinates.map(phi), self.model.labels, rule, top - bottom, self.root_size, label)
 
-    def mean_score(self, phi: Floats, clip: float) -> GradientSum:
-        """The sum of scores, each clipped without regard to the row's length."""
+    def mean_score(self, phi: Floats, clip: float, along: Floats | None = None) -> GradientSum:
+        """The sum of scores, each clipped without regard to the row's length, or of their products
+        with z along a direction.
+        """
         # A local: a function that held this frame would send the source to a cluster.
         score, coefficients = self._score, self.coordinates.coefficients(phi)
-        linear = LinearMap(np.vstack([coefficients, np.eye(1, len(coefficients))]))
+        one = np.eye(1, len(coefficients)) if along is None else self.coordinates.coefficients(along)
+        linear = LinearMap(np.vstack([coefficients, one]))
         rule = Rule(lambda y, eta, length: score.at(y, eta, clip / length).score, self._law, laws.SCORE, clip)
-        return GradientSum(linear, self.model.labels, rule, clip, 1.0, "mean score")
+        label = "mean score" if along is None else "mean score along a direction"
+        return GradientSum(linear, self.model.labels, rule, clip, 1.0, label)
+
+    def clipped_share(self, phi: Floats, clip: float) -> Query:
+        """The sum of z / |z| of all rows whose scores are clipped."""
+        score = self._score
+
+        def weight(y: Floats, eta: Floats, length: Floats) -> Floats:
+            return np.where(score.size(y, eta) < clip / length, 0.0, 1 / length)
+
+        rule, label = Rule(weight, self._law, laws.CLIPPED, clip), "clipped rows by direction"
+        return GradientSum(self.coordinates.map(phi), self.model.labels, rule, 1.0, self.root_size, label)
 
     def histogram(self, phi: Floats, unit: float) -> Query:
         """The histogram of the norms of scores, in cells of ``EDGES`` units,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.clipped_rows import DirectedScore, Direction
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.limits import Limits
 from discreet.algorithms.parts.looks import Question, moved
@@ -79,6 +80,10 @@ class LastGradients:
     meat: Floats = field(init=False)
     expected_meat: Floats = field(init=False)
     mean_score: MeanScore | None = None
+    # The sum of z / |z| of clipped rows, the direction that it shows, and the mean score along it.
+    clipped: Answer | None = None
+    direction: Direction | None = None
+    directed_score: DirectedScore | None = None
 
     def __post_init__(self) -> None:
         self.frame, self.phi = self.start.frame, self.start.phi
@@ -97,7 +102,15 @@ class LastGradients:
         first, left = share, 1.0
         while left > 0:
             last = share == left
-            self._measure_once(start.gradients(share, limits.mean_share), last)
+            beside = limits.mean_share + 2 * limits.clipped_share
+            cost = start.gradients(share, beside)
+            if last and self.direction is not None:
+                # The last gradient pays for the score along the direction, at most half of its own.
+                if (cost.mu / plan.budget.mu) ** 2 < 2 * shares.DIRECTED:
+                    self.direction = None
+                else:
+                    cost = start.gradients(share, beside + shares.DIRECTED / share)
+            self._measure_once(cost, last)
             left -= share
             if not last:
                 more = len(self.seen) + 2 <= most and self._is_far(first)
@@ -124,6 +137,7 @@ class LastGradients:
         frame, phi, plan, limits, number = self.frame, self.phi, self.start.plan, self.limits, len(self.seen)
         clip = limits.bounds.clip
         more: list[Question] = []
+        asks_clipped = limits.clipped_share > 0 and (number == 0 or last)
         here = last and plan.rehearses
         if with_curvature := here or number == 1 or (number == 0 and plan.curved):
             # A last point that has a curvature anyway gets that of the very last one as well.
@@ -132,6 +146,12 @@ class LastGradients:
             more.append((query, price))
         if last:
             more.append((frame.scores_moment(phi, clip), plan.moment))
+        if asks_clipped:
+            more.append((frame.clipped_share(phi, clip), plan.part(limits.clipped_share)))
+        if last:
+            if self.direction is not None:
+                more.append(self.direction.question(frame, phi, limits.sizes, plan.part(shares.DIRECTED)))
+                directed = more[-1][0]
             if limits.mean_share:
                 more.append(mean_question(frame, phi, limits.sizes, plan.part(limits.mean_share)))
             if plan.dispersion:
@@ -145,6 +165,12 @@ class LastGradients:
         if last and limits.mean_share:
             *answers, mean = answers
             self.mean_score = MeanScore.read(self.frame, phi, mean, self.start.x_centre)
+        if last and self.direction is not None:
+            *answers, self.clipped, score = answers
+            self.directed_score = self._directed_score(directed.left_norm, score)
+        elif asks_clipped:
+            *answers, self.clipped = answers
+            self.direction = None if last else Direction.read(self.clipped, frame.constants)
         self._respond(frame, answers[0] if with_curvature else None, alone=here and limits.exact, last=last)
         if last:
             self.meat = self._meat(answers[-1])
@@ -153,6 +179,14 @@ class LastGradients:
         """The query for the curvature at the current point, and its relative noise."""
         limits = self.limits
         return self.frame.curvature_question(self.phi, limits.bounds.clip, limits.longest, limits.kept, cost)
+
+    def _directed_score(self, clip: float, score: Answer) -> DirectedScore | None:
+        frame, direction, clipped = self.frame, self.direction, self.clipped
+        if direction is None or clipped is None:
+            return None
+        value, noise_std = float(score.value[0, 0]) / frame.count, score.noise_std / frame.count
+        bias = direction.hidden_beyond(self.limits.sizes, clip)
+        return DirectedScore(frame, self.phi, direction.unit, value, noise_std, bias, clipped)
 
     def _respond(self, frame: Frame, curvature: Answer | None, *, alone: bool, last: bool) -> None:
         """Move the response to the last measurement, with the curvature that was released there.

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.algorithms.parts.clipped_rows import Move
 from discreet.algorithms.parts.measure import Estimate, Measurement
 from discreet.algorithms.parts.shrink import clear
 from discreet.algorithms.parts.sizes import Sizes
@@ -23,15 +24,23 @@ _SURE = 0.25
 
 
 def left_out(
-    last: Measurement, keeps: Sequence[float], sizes: Sizes, estimate: Estimate, responses: Sequence[Floats]
+    last: Measurement,
+    keeps: Sequence[float],
+    sizes: Sizes,
+    estimate: Estimate,
+    responses: Sequence[Floats],
+    move: Move | None = None,
 ) -> Floats:
     """The mean score at the optimum that the estimate probably lacks.
 
-    ``responses``: those of whole levels, whose scores were released at the ``last`` point.
+    ``responses``: those of whole levels, whose scores were released at the ``last`` point. Nothing
+    is lacking of what a ``move`` corrects.
     """
     if not last.levels:
         return np.zeros(len(last.phi))
     seen = [_at(estimate, last, *level) for level in zip(last.levels, responses, strict=True)]
+    if move is not None:
+        seen = [(move.across @ value, noise_std) for value, noise_std in seen]
     # Scores are lopsided in all levels or in none: together these show it best.
     together = np.concatenate([value / noise_std for value, noise_std in seen])
     sure = min(clear(together, 1.0) / _SURE, 1.0)

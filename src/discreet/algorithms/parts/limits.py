@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.looks import Question, moved
-from discreet.algorithms.parts.measure import LEVEL_SHARE, Bounds
+from discreet.algorithms.parts.measure import LESS_LEVEL_SHARE, LEVEL_SHARE, Bounds
 from discreet.algorithms.parts.sizes import Sizes
 from discreet.algorithms.parts.start import Start
 
@@ -33,8 +33,9 @@ class Limits:
     sampling_variance: float
     # The noise in a mean of scores that are clipped at 1.
     noise_per_clip: float
-    # The share of the mean score.
+    # The shares of the mean score, and of the clipped rows by direction.
     mean_share: float
+    clipped_share: float
 
     @property
     def kept(self) -> float:
@@ -98,5 +99,11 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     # Skewed labels could move a constant, if scores are clipped.
     moves = frame.constants == 1 and not label_free and not model.single_index
     mean_share = shares.MEAN if bounds.levels and moves else 0.0
-    limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share)
+    # With a curved link more rows are clipped in some directions under any model.
+    shifts = frame.keeps_whole_rows and not plan.curved
+    left = (start.gradients(1.0, mean_share).mu / plan.budget.mu) ** 2
+    clipped_share = shares.CLIPPED * left if bounds.levels and shifts else 0.0
+    if clipped_share:
+        bounds = replace(bounds, level_share=LESS_LEVEL_SHARE)
+    limits = Limits(bounds, sizes, longest, rows.top, exact, variance / frame.count, noise, mean_share, clipped_share)
     return replace(start, frame=frame), limits

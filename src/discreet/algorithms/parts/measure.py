@@ -15,8 +15,9 @@ from discreet.algorithms.parts.sizes import Sizes
 from discreet.privacy import GDP
 from discreet.rows import Answer, Floats, Query
 
-# The share of a gradient's cost for the levels above the clip norm, if there are any.
-LEVEL_SHARE = 0.3
+# The share of a gradient's cost for the levels above the clip norm, if there are any; and if
+# clipped rows are asked for as well, so that the gradient itself costs the same.
+LEVEL_SHARE, LESS_LEVEL_SHARE = 0.3, 0.25
 # The assumed relative error of the response to a change of phi, besides its known error.
 DOUBT = 0.1
 # The smallest response along a step, relative to the expected one.
@@ -31,17 +32,18 @@ class Bounds:
 
     clip: float
     levels: tuple[tuple[float, float], ...]
+    level_share: float = LEVEL_SHARE
 
     def scaled(self, factor: float) -> Bounds:
         levels = tuple((low * factor, top * factor) for low, top in self.levels)
-        return Bounds(self.clip * factor, levels)
+        return replace(self, clip=self.clip * factor, levels=levels)
 
     def costs(self, cost: GDP) -> list[GDP]:
         """The costs of the gradient at the clip norm and of each level."""
         if not self.levels:
             return [cost]
-        level = GDP(cost.mu * math.sqrt(LEVEL_SHARE / len(self.levels)))
-        return [GDP(cost.mu * math.sqrt(1 - LEVEL_SHARE)), *([level] * len(self.levels))]
+        level = GDP(cost.mu * math.sqrt(self.level_share / len(self.levels)))
+        return [GDP(cost.mu * math.sqrt(1 - self.level_share)), *([level] * len(self.levels))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,8 @@ DISPERSION = 0.02  # one number, on which the mean of clipped skewed scores depe
 CURVATURE = 0.04  # a matrix, for the last steps and standard errors; twice for a curved link
 MOMENT = 0.03  # a matrix, for the standard errors only
 MEAN = 0.05  # one number, if scores are clipped: the constant of skewed labels
+CLIPPED = 0.03  # of the last gradients: clipped rows by direction, twice; counts have little noise
+DIRECTED = 0.05  # one number, if more rows are clipped in one direction: the slope along it
 FIRST = 1 / 4  # of the rest: the first of the last gradients, farthest from the optimum
 SECOND = 1 / 3  # of the rest then: the second one, if a third is needed
 # Gradients at the end: two, and a third one if it is needed and keeps a fit within eight passes.

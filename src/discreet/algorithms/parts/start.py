@@ -63,9 +63,9 @@ class Start:
     # That of index models, which goes on.
     filter: Filter | None = None
 
-    def gradients(self, share: float, mean_share: float = 0.0) -> GDP:
-        """The cost of a share of the last gradients; ``mean_share``: that of a mean score."""
-        return self.plan.gradients(share, self.steps, self.saved - mean_share)
+    def gradients(self, share: float, beside: float = 0.0) -> GDP:
+        """The cost of a share of the last gradients; ``beside``: the share of other questions."""
+        return self.plan.gradients(share, self.steps, self.saved - beside)
 
 
 def first_coordinates(
