@@ -57,7 +57,7 @@ class IndexPlan(Plan):
         steps, _, share = self._filter
         return self.part(share / steps * (1 - self.early))
 
-    def last_steps(self, rough: bool) -> tuple[int, float, float]:
+    def last_steps(self, rough: bool, filtered: bool = False) -> tuple[int, float, float]:
         if self.hidden:
             return 1, 1.0, SECOND
         return super().last_steps(rough) if self.nominal else (_GRADIENTS, FIRST, SECOND)

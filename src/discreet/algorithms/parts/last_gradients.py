@@ -73,7 +73,7 @@ class LastGradients:
         """
         plan, limits, start = self.start.plan, self.limits, self.start
         self.rough = self.frame.rough(self.phi, limits.bounds.clip, limits.longest, plan.curvature, limits.sizes)
-        most, share, second = plan.last_steps(self.rough)
+        most, share, second = plan.last_steps(self.rough, start.filter is not None)
         most -= start.more_rounds  # about as many passes as planned
         first, left = share, 1.0
         while left > 0:
@@ -96,7 +96,7 @@ class LastGradients:
         clip = limits.bounds.clip
         more: list[Question] = []
         here = last and plan.rehearses
-        if with_curvature := here or number == 1 or (number == 0 and plan.curved):
+        if with_curvature := here or number == 1 or (number == 0 and (plan.curved or last)):
             # A last point that has a curvature anyway gets that of the very last one as well.
             price = plan.part(2 * shares.CURVATURE) if here and number < 2 else plan.curvature
             query, self.doubt = frame.curvature_question(phi, clip, limits.longest, limits.kept, price)
