@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.filtered_approach import filtered
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.looks import Question, moved
 from discreet.algorithms.parts.many_predictors import ManyPredictors
@@ -38,6 +39,8 @@ class Approach:
     # The first point, and the rounds of whitening that it took.
     start: Start = field(init=False)
     rounds: int = field(init=False)
+    # Whether noise will hide the curvature.
+    filters: bool = field(init=False)
 
     def look(self, x_radius: float) -> None:
         """Scales of rows and labels."""
@@ -53,11 +56,17 @@ class Approach:
         ):
             self.guess = None
         looked_twice = looked.spent > 0  # the second look was a pass as well
-        rounds = max(plan.rounds(count, reach) - looked_twice, 1)
+        self.filters = self.guess is None and model.classes == 2 and model.width > 0 and plan.filters(count, reach)
+        rounds = max(plan.rounds(count, reach, filtered=self.filters) - looked_twice, 1)
+        share = shares.WHITENING_FILTERED if self.filters else shares.WHITENING
         last_search = looked.last_search
         coordinates = first_coordinates(model, scaling, self.guess, looked.columns.rare)
         length = plan.row_length(count, reach)
-        white, frame, phi = looked.whitened(coordinates, rounds, length, typical=bool(last_search))
+        white, frame, phi = looked.whitened(
+            coordinates, share, rounds, length, narrow=not self.filters, typical=bool(last_search)
+        )
+        if self.filters:  # its predictions are its own
+            last_search = 0.0
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = frame.foresight.curvature(phi)
             phi = inverse(curve + frame.penalty) @ curve @ phi
@@ -75,7 +84,7 @@ class Approach:
             scaling.used(self.source.public_rows),
             scaling.x_centre,
             white,
-            saved=-looked.spent - last_search + shares.WHITENING * (1 - white.spent),
+            saved=-looked.spent - last_search + shares.WHITENING - share * white.spent,
             # Looks, rounds, a last search, and the histograms of sizes.
             passes=1 + looked_twice + white.rounds + (last_search > 0) + 1,
             last_search=last_search,
@@ -96,6 +105,8 @@ class Approach:
         or a gradient if it pays.
         """
         plan, start = self.plan, self.start
+        if self.filters:
+            return filtered(start, plan.filter_steps(self.rounds + (self.looked.spent > 0)))
         frame, phi, cost = start.frame, start.phi, plan.part(shares.WARM_UP)
         clip = shares.WARM_UP_CLIP * frame.typical_norm(phi)
         weight = float(np.trace(frame.foresight.curvature(phi))) / frame.size

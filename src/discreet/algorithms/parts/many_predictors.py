@@ -67,7 +67,7 @@ class ManyPredictors:
         return cls(source, model, plan, scaling, label, columns, ClassShares.read(model.labels, answers[0]))
 
     def whitened(
-        self, coordinates: Coordinates, rounds: int, length: float, *, typical: bool
+        self, coordinates: Coordinates, share: float, rounds: int, length: float, *, narrow: bool, typical: bool
     ) -> tuple[Whitening, Frame, Floats]:
         """White coordinates, and a start that corresponds to the differences of the class means in
         them.
@@ -75,13 +75,13 @@ class ManyPredictors:
         source, model, columns = self.source, self.model, self.columns
         white, cross, noise_std = whiten_classes(
             source,
-            self.plan.part(shares.WHITENING),
+            self.plan.part(share),
             rounds,
             coordinates,
             self.shares,
             length,
             self.scaling.count,
-            columns.spread_out,
+            columns.spread_out if narrow else None,
             columns.rare,
         )
         first, turn = int(white.coordinates.constant), contrasts(model.classes)

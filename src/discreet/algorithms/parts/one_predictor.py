@@ -68,19 +68,21 @@ class OnePredictor:
         return shares.LAST_SEARCH if plan.searches_last(noise, plan.curvature_edge(count, moved(self.source))) else 0.0
 
     def whitened(
-        self, coordinates: Coordinates, rounds: int, length: float, *, typical: bool
+        self, coordinates: Coordinates, share: float, rounds: int, length: float, *, narrow: bool, typical: bool
     ) -> tuple[Whitening, Frame, Floats]:
-        """White coordinates, and a start that corresponds to the linear fit in them."""
+        """White coordinates, and a start that corresponds to the linear fit in them; ``narrow``:
+        whether more rounds follow for columns that are narrow within their bounds.
+        """
         source, label, columns = self.source, self.label, self.columns
         linear = whiten_labels(
             source,
-            self.plan.part(shares.WHITENING),
+            self.plan.part(share),
             rounds,
             coordinates,
             label,
             length,
             self.scaling.count,
-            columns.spread_out,
+            columns.spread_out if narrow else None,
             columns.rare,
             typical,
         )

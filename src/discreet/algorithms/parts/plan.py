@@ -62,6 +62,15 @@ _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
 # Rows are clipped at this multiple of their typical length in second moments, and at
 # more as the noise falls.
 _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
+# From this edge of the curvature's noise on, for a straight and for a curved link, a filter of cheap
+# gradients (parts/filtered_approach.py) takes the place of the other steps to a start: its share,
+# that of the squares beside each, and the clip norm, in typical norms of scores. Their coordinates
+# matter more, for want of a curvature.
+_FILTERED, _FILTERED_CURVED = 0.4, 1.0
+FILTER, FILTER_SQUARES, FILTER_CLIP, WHITENING_FILTERED = 0.3, 0.02, 0.5, 0.2
+# The rounds of whitening and steps of the filter together, and its last gradients.
+_FILTER_PASSES = 5
+_ONE_ROUND_FILTERED = 2.0
 # The clip norm of warm-up gradients, in typical norms of scores.
 WARM_UP_CLIP = 1.2
 # A line search pays if the noise of its length, in standard deviations of the linear
@@ -202,9 +211,20 @@ class Plan:
         reach = math.sqrt(moved) * 2.25 * self.size
         return reach * math.sqrt(2 * self.size) / (math.sqrt(0.2) * self.budget.mu * count)
 
-    def rounds(self, count: float, moved: float) -> int:
+    def filters(self, count: float, moved: float) -> bool:
+        """Whether noise will hide the curvature, so that a filter of cheap gradients is better."""
+        edge = self.curvature_edge(count, moved)
+        return not self.nominal and edge > (_FILTERED_CURVED if self.curved else _FILTERED)
+
+    def filter_steps(self, passes: int) -> int:
+        """The filter's gradients; ``passes``: those of whitening and second looks."""
+        return max(_FILTER_PASSES - passes, 1)
+
+    def rounds(self, count: float, moved: float, *, filtered: bool = False) -> int:
         """Rounds of whitening; ``moved``: the sensitivity of a sum of unit vectors."""
         noise = self._noise(count, moved)
+        if filtered:
+            return 1 if noise > _ONE_ROUND_FILTERED else 2
         most = 2 if self.curved else 3  # a line search is a pass as well
         return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else most
 

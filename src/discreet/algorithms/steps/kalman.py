@@ -23,6 +23,8 @@ class Belief:
     theta: Floats
     covariance: Floats
     path: list[Floats] = field(default_factory=list)
+    # The assumed error of the response, relative to its largest eigenvalue.
+    wrong: float = _DOUBT
 
     def see_gradient(self, mean: Floats, response: Floats, noise_std: float) -> None:
         """A Kalman update: the mean gradient is response (optimum - theta) plus noise;
@@ -32,7 +34,7 @@ class Belief:
         budget theta stays near its start.
         """
         size = len(mean)
-        doubt = (_DOUBT * float(np.linalg.eigvalsh(response)[-1])) ** 2 * float(np.trace(self.covariance)) / size
+        doubt = (self.wrong * float(np.linalg.eigvalsh(response)[-1])) ** 2 * float(np.trace(self.covariance)) / size
         error = (noise_std**2 + doubt) * np.eye(size)
         gain = solved(response @ self.covariance @ response + error, response @ self.covariance).T
         step, spread = gain @ mean, gain @ error @ gain.T
