@@ -58,15 +58,15 @@ class Approach:
         looked_twice = looked.spent > 0  # the second look was a pass as well
         self.filters = self.guess is None and model.classes == 2 and model.width > 0 and plan.filters(count, reach)
         rounds = max(plan.rounds(count, reach, filtered=self.filters) - looked_twice, 1)
-        share = shares.WHITENING_FILTERED if self.filters else shares.WHITENING
+        share = shares.FILTER_WHITENING if self.filters else shares.WHITENING
         last_search = looked.last_search
         coordinates = first_coordinates(model, scaling, self.guess, looked.columns.rare)
         length = plan.row_length(count, reach)
         white, frame, phi = looked.whitened(
             coordinates, share, rounds, length, narrow=not self.filters, typical=bool(last_search)
         )
-        if self.filters:  # its predictions are its own
-            last_search = 0.0
+        if self.filters:
+            last_search = 0.0  # predictions are the filter's
         if np.any(model.penalty):  # the linear fit had no penalty
             curve = frame.foresight.curvature(phi)
             phi = inverse(curve + frame.penalty) @ curve @ phi

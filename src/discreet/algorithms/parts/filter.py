@@ -26,9 +26,11 @@ class Filter:
         """The filter after these measurements; ``kept``: the part of the curvature that their clip
         norm and levels keep.
         """
-        belief, response = replace(self.belief, path=[]), kept * frame.foresight.curvature(seen[-1].phi)
+        belief = replace(self.belief, path=[])
+        response = kept * frame.foresight.curvature(seen[-1].phi) + frame.penalty
         for one in seen:
             gradient, noise_std = one.gradient(keeps)
+            gradient = gradient + frame.penalty @ one.phi
             belief.see_gradient(-gradient - response @ (belief.theta - one.phi), response, noise_std)
         return belief
 

@@ -20,7 +20,6 @@ from discreet.algorithms.parts.looks import Question
 from discreet.algorithms.parts.start import Start
 from discreet.algorithms.steps.kalman import Belief
 
-
 # Slopes explain this part of the variance of labels, whose scale the look gives too large rather
 # than too small; for a curved link, this part of a predictor with a standard deviation of 1.
 _EXPLAINED, _EXPLAINED_CURVED = 0.3, 1.0

@@ -54,6 +54,9 @@ _NOISE_PART = 2.0
 # If the variance of labels is known from the model, that of scores is in every direction at least
 # this part of it, relative to a typical direction.
 _LEAST_VARIANCE = 0.5
+# Up to this edge of the curvature's noise, models are without hidden columns. These have about that
+# part of a typical variance at most, which is what predictions may lose.
+_KNOWN = 0.02
 # A point is far from the optimum if its errors besides noise add this part to the noise variance,
 # and this part to the sampling variance.
 _FAR, _FAR_FROM_SAMPLE = 0.5, 1e-9
@@ -263,12 +266,10 @@ class LastGradients:
         """The normals of the slopes of hidden columns: nothing is known of these, and noise along
         them must not move others, so the model is without them.
 
-        If noise hides the curvature as a whole, gradients still tell a direction, and nothing is
-        left out.
+        With a noisy curvature a column that matters may be hidden as well, and nothing is left out.
         """
         columns = self.hidden
-        whole = self.start.plan.curvature_edge(self.frame.count, moved(self.frame.source)) < 1
-        if not columns or not whole:
+        if not columns or self.start.plan.curvature_edge(self.frame.count, moved(self.frame.source)) > _KNOWN:
             return None
         slopes = self.frame.coordinates.matrix[:, 1:][:, list(columns)]
         return np.asarray(np.kron(slopes, np.eye(self.frame.predictors)), dtype=np.float64)

@@ -62,15 +62,15 @@ _ONE_ROUND, _TWO_ROUNDS = 0.5, 0.05
 # Rows are clipped at this multiple of their typical length in second moments, and at
 # more as the noise falls.
 _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
-# From this edge of the curvature's noise on, for a straight and for a curved link, a filter of cheap
-# gradients (parts/filtered_approach.py) takes the place of the other steps to a start: its share,
-# that of the squares beside each, and the clip norm, in typical norms of scores. Their coordinates
-# matter more, for want of a curvature.
+# Where noise hides the curvature, a filter of cheap gradients (parts/filtered_approach.py) takes
+# the place of a start: from this edge of the curvature's noise on, for a straight and for a curved
+# link, which has a line search.
 _FILTERED, _FILTERED_CURVED = 0.4, 1.0
-FILTER, FILTER_SQUARES, FILTER_CLIP, WHITENING_FILTERED = 0.3, 0.02, 0.5, 0.2
-# The rounds of whitening and steps of the filter together, and its last gradients.
-_FILTER_PASSES = 5
-_ONE_ROUND_FILTERED = 2.0
+# The filter's share, that of the squares beside each of its gradients, and their clip norm, in
+# typical norms of scores. Coordinates matter more for want of a curvature: the share of whitening,
+# and the noise up to which it has two rounds. With them, the filter has this many passes.
+FILTER, FILTER_SQUARES, FILTER_CLIP = 0.3, 0.02, 0.5
+FILTER_WHITENING, _FILTER_TWO_ROUNDS, _FILTER_PASSES = 0.2, 2.0, 5
 # The clip norm of warm-up gradients, in typical norms of scores.
 WARM_UP_CLIP = 1.2
 # A line search pays if the noise of its length, in standard deviations of the linear
@@ -224,7 +224,7 @@ class Plan:
         """Rounds of whitening; ``moved``: the sensitivity of a sum of unit vectors."""
         noise = self._noise(count, moved)
         if filtered:
-            return 1 if noise > _ONE_ROUND_FILTERED else 2
+            return 1 if noise > _FILTER_TWO_ROUNDS else 2
         most = 2 if self.curved else 3  # a line search is a pass as well
         return 1 if noise > _ONE_ROUND else 2 if noise > _TWO_ROUNDS else most
 

@@ -186,7 +186,7 @@ def whiten_classes(
     shares: ClassShares,
     radius: float,
     count: float,
-    spread_out: Floats,
+    spread_out: Floats | None,
     rare: RareColumns | None,
 ) -> tuple[Whitening, Floats, float]:
     """White coordinates, the mean of z (e_y - shares)^T in them (a column
