@@ -33,18 +33,20 @@ _WRONG = 1.0
 def filtered(start: Start, steps: int) -> Start:
     """The start after so many gradients.
 
-    Privacy: as many sums at ``shares.FILTER`` together, each with one of squares if the dispersion
-    is unknown.
+    Privacy: as many sums, each with one of squares if the dispersion is unknown, which together
+    cost ``shares.FILTER`` of what is left.
     """
     frame, plan = start.frame, start.plan
     belief = _prior(start)
+    spent = shares.FILTER * (start.gradients(1.0).mu / plan.budget.mu) ** 2
     squares = shares.FILTER_SQUARES if plan.dispersion else 0.0
     for _ in range(steps):
         theta = belief.theta
         clip = shares.FILTER_CLIP * frame.typical_norm(theta)
-        questions: list[Question] = [(frame.gradient(theta, clip), plan.part(shares.FILTER / steps))]
+        part = spent / steps
+        questions: list[Question] = [(frame.gradient(theta, clip), plan.part(part * (1 - squares)))]
         if squares:
-            questions.append(frame.squares(theta, plan.part(squares)))
+            questions.append(frame.squares(theta, plan.part(part * squares)))
         answer, *rest = frame.ask(*questions)
         kept = frame.foresight.kept(theta, clip / frame.root_size, frame.dispersion)
         gradient = answer.value[:, 0] / frame.count + frame.penalty @ theta
@@ -52,7 +54,6 @@ def filtered(start: Start, steps: int) -> Start:
         belief.see_gradient(-gradient, response, answer.noise_std / frame.count)
         if rest:
             frame = frame.with_squares(questions[-1], rest[0])
-    spent = shares.FILTER + squares * steps
     return replace(
         start,
         frame=frame,

@@ -66,10 +66,10 @@ _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
 # the place of a start: from this edge of the curvature's noise on, for a straight and for a curved
 # link, which has a line search.
 _FILTERED, _FILTERED_CURVED = 0.4, 1.0
-# The filter's share, that of the squares beside each of its gradients, and their clip norm, in
-# typical norms of scores. Coordinates matter more for want of a curvature: the share of whitening,
+# The filter's share of what is left of the budget, and of each of its steps that of the squares
+# beside the gradient; the clip norm, in typical norms of scores. Coordinates matter more for want of a curvature: the share of whitening,
 # and the noise up to which it has two rounds. With them, the filter has this many passes.
-FILTER, FILTER_SQUARES, FILTER_CLIP = 0.3, 0.02, 0.5
+FILTER, FILTER_SQUARES, FILTER_CLIP = 2 / 3, 1 / 6, 0.5
 FILTER_WHITENING, _FILTER_TWO_ROUNDS, _FILTER_PASSES = 0.2, 2.0, 5
 # The clip norm of warm-up gradients, in typical norms of scores.
 WARM_UP_CLIP = 1.2
