@@ -127,4 +127,4 @@ def class_numbers(labels: Any, classes: Sequence[Any]) -> NDArray[np.float64]:
     """The index of each label among the classes; NaN for any other label, which must not raise."""
     # The last number is that of the level -1.
     numbers = np.append(np.arange(len(classes), dtype=np.float64), np.nan)
-    return np.take(numbers, levels_of(labels, classes), mode="wrap")
+    return np.asarray(numbers[levels_of(labels, classes)])

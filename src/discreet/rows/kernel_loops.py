@@ -19,7 +19,9 @@ _ANY_ORDER = {"reassoc", "contract"}
 CALLED = {
     "aligned": False,
     "place_tile": False,
-    "square_sums": _ANY_ORDER,
+    "square_sums": False,
+    "lower_squares": _ANY_ORDER,
+    "mirror": False,
     "digit_sums": _ANY_ORDER,
     "weight_digits": False,
     "whole_sum": _ANY_ORDER,
@@ -145,17 +147,22 @@ def place_tile(
         for i in range(size):
             target[i] = values[i]
             squares[i] += values[i] * values[i]
+    silent = 0
     for i in range(size):
         norm = np.sqrt(squares[i])
         squares[i] = norm
         low_bits = (norm / norm_bound + 0.0) * 268435456.0
         dither[i] = low_bits - np.floor(low_bits)
         clip[i] = norm_bound / (norm_bound if norm < norm_bound else norm) * scale
+        silent += 0 if np.isfinite(norm) else 1
     for entry in range(len(tile)):
         target = tile[entry, :size]
         for i in range(size):
-            value = np.floor(target[i] * clip[i] + dither[i])
-            target[i] = value if np.isfinite(squares[i]) else 0.0
+            target[i] = np.floor(target[i] * clip[i] + dither[i])
+    for entry in range(len(tile) if silent else 0):
+        target = tile[entry, :size]
+        for i in range(size):
+            target[i] = target[i] if np.isfinite(squares[i]) else 0.0
 
 
 def weighted_squares(
@@ -170,7 +177,8 @@ def weighted_squares(
             target, some = tile[entry, :size], used[start : start + size]
             for i in range(size):
                 target[i] = target[i] if some[i] else 0.0
-        square_sums(tile, high, low)
+        lower_squares(tile, high, low)
+    mirror(high, low)
 
 
 def placed_sums(
@@ -338,19 +346,24 @@ def digit_sums(lines: Any, digits: Any, total: Any) -> None:
 
 
 def square_sums(factor: Any, high: Any, low: Any) -> None:
-    """4 x 4 entries of the square at a time, from the diagonal to the right; the last
-    ones overlap earlier ones.
+    lower_squares(factor, high, low)
+    mirror(high, low)
+
+
+def lower_squares(factor: Any, high: Any, low: Any) -> None:
+    """``square_sums`` of entries up to the diagonal; those above it are left to ``mirror``.
+
+    4 x 4 entries of the square at a time; what four do not divide is added line by line.
     """
     size, records = factor.shape
-    sums = np.empty((size, size))
+    sums, fours = np.zeros((size, size)), size // 4 * 4
+    all_sums, all_high, all_low = sums.reshape(size * size), high.reshape(size * size), low.reshape(size * size)
     for start in range(0, records, 512):
         stop = min(start + 512, records)
-        for step in range(0, size, 4):
-            row = min(step, size - 4)
+        for row in range(0, fours, 4):
             a0, a1 = factor[row, start:stop], factor[row + 1, start:stop]
             a2, a3 = factor[row + 2, start:stop], factor[row + 3, start:stop]
-            for other in range(row, size, 4):
-                column = min(other, size - 4)
+            for column in range(0, row + 1, 4):
                 b0, b1 = factor[column, start:stop], factor[column + 1, start:stop]
                 b2, b3 = factor[column + 2, start:stop], factor[column + 3, start:stop]
                 s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
@@ -378,14 +391,30 @@ def square_sums(factor: Any, high: Any, low: Any) -> None:
                 sums[row + 1, column : column + 4] = s10, s11, s12, s13
                 sums[row + 2, column : column + 4] = s20, s21, s22, s23
                 sums[row + 3, column : column + 4] = s30, s31, s32, s33
-        for row in range(size):
-            for column in range(row, size):
-                whole = np.int64(sums[row, column])
-                high[row, column] += whole >> 26
-                low[row, column] += whole & (2**26 - 1)
-    for row in range(size):
+        for row in range(fours, size):
+            a0 = factor[row, start:stop]
+            for step in range(0, row + 1, 4):
+                column = min(step, size - 4)
+                b0, b1 = factor[column, start:stop], factor[column + 1, start:stop]
+                b2, b3 = factor[column + 2, start:stop], factor[column + 3, start:stop]
+                s00 = s01 = s02 = s03 = 0.0
+                for i in range(len(a0)):
+                    s00 += a0[i] * b0[i]
+                    s01 += a0[i] * b1[i]
+                    s02 += a0[i] * b2[i]
+                    s03 += a0[i] * b3[i]
+                sums[row, column : column + 4] = s00, s01, s02, s03
+        for entry in range(size * size):
+            whole = np.int64(all_sums[entry])
+            all_high[entry] += whole >> 26
+            all_low[entry] += whole & (2**26 - 1)
+
+
+def mirror(high: Any, low: Any) -> None:
+    """Copy entries below the diagonal to those above it."""
+    for row in range(len(high)):
         for column in range(row):
-            high[row, column], low[row, column] = high[column, row], low[column, row]
+            high[column, row], low[column, row] = high[row, column], low[row, column]
 
 
 def cells_between(values: Any, edges: Any, cells: Any) -> None:

@@ -18,8 +18,8 @@ from discreet.rows.fused_loops import (
     map_tile,
     spans_of_four,
 )
-from discreet.rows.kernel_loops import aligned, digit_sums, place_tile, square_sums, weight_digits
-from discreet.rows.poisson_loops import LINE, WORK_LINES, poisson_limits, poisson_slopes
+from discreet.rows.kernel_loops import aligned, digit_sums, lower_squares, mirror, place_tile, weight_digits
+from discreet.rows.poisson_loops import LINE, WORK_LINES, poisson_limits, poisson_rows, poisson_slopes
 
 NAMES = ("law_pass",)
 # Less than 512, whose squares float64 adds exactly; lines of 512 would share the same few places
@@ -40,7 +40,7 @@ def law_lines(law: Any, y: Any, eta: Any, lines: Any, work: Any) -> None:
     """Scores, their sizes, weights in the information, and means of rows: the first lines."""
     size, family = len(y), law[0]
     score, sizes, weight, mean = lines[0, :size], lines[1, :size], lines[2, :size], lines[3, :size]
-    lines[4, 0] = -1.0  # no clip norm yet
+    lines[4, 0] = lines[4, 1] = -1.0  # no clip norm yet, and nothing found for any
     if family == 0.0:
         for i in range(size):
             score[i] = eta[i] - y[i]
@@ -91,6 +91,9 @@ def clipped_score(law: Any, clip: float, y: Any, length: Any, lines: Any, work: 
 def limits_for(law: Any, clip: float, length: Any, lines: Any, work: Any) -> None:
     """``poisson_limits``, unless they are there already."""
     if lines[4, 0] != clip:
+        if lines[4, 1] < 0.0:
+            lines[4, 1] = 0.0
+            poisson_rows(law, lines[3, : len(length)], lines[5:], work)
         lines[4, 0] = clip
         poisson_limits(clip, law, length, lines[3, : len(length)], lines[5:], work)
 
@@ -218,7 +221,7 @@ def law_pass(
                 target = placed[entry, :size]
                 for i in range(size):
                     target[i] = target[i] if some[i] else 0.0
-            square_sums(placed, squares[number, 0], squares[number, 1])
+            lower_squares(placed, squares[number, 0], squares[number, 1])
         if summed + size > exact_rows:
             for number in range(len(gradients)):
                 add_carried(totals[number], sums[number, 0], sums[number, 1])
@@ -236,3 +239,5 @@ def law_pass(
             digit_sums(tile, digits, totals[number])
     for number in range(len(gradients)):
         add_carried(totals[number], sums[number, 0], sums[number, 1])
+    for number in range(len(moments)):
+        mirror(squares[number, 0], squares[number, 1])
