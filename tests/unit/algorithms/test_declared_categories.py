@@ -124,14 +124,14 @@ def fitted(seed, epsilon, n=20_000, shares=SEVEN):
         warnings.simplefilter("ignore")
         asked = {"epsilon": epsilon, "delta": 1e-6, "domain": domain, "random_state": seed}
         results = LinearRegression(**asked, bounds_y=(-8, 8)).fit(frame, y).results_
-    return ((np.ravel(part) / plain.bse)[1:] for part in (results.params - plain.params, results.bse))
+    return tuple((np.ravel(part) / plain.bse)[1:] for part in (results.params - plain.params, results.bse))
 
 
 def test_slopes_beside_rare_levels_are_near_the_plain_ones():
     """The root mean square of these six fits is .5, and of twelve others .45; it was 1.3 when levels
     were stretched by clipped moments. Seeds are fixed.
     """
-    errors = np.concatenate([next(fitted(seed, epsilon=3.0)) for seed in range(6)])
+    errors = np.concatenate([fitted(seed, epsilon=3.0)[0] for seed in range(6)])
     assert np.sqrt(np.mean(errors**2)) < 0.9
 
 
@@ -156,9 +156,10 @@ def test_the_start_of_a_level_is_the_nearer_of_two_predictors(differs):
 
 def test_slopes_have_wide_intervals_where_noise_hides_the_reference_level():
     shares = np.array([0.002, 0.3, 0.25, 0.2, 0.15, 0.098])
-    errors, widths = fitted(5, epsilon=1.0, n=4_000, shares=shares)
-    assert np.all(np.abs(errors[3:8]) < 2 * widths[3:8])
-    assert np.all(widths[3:8] > 3)
+    fits = [fitted(seed, epsilon=1.0, n=4_000, shares=shares) for seed in range(6)]
+    largest = [np.max(np.abs(errors[3:8]) / widths[3:8]) for errors, widths in fits]
+    assert max(largest) < 2.6  # errors of the reference: all five slopes share them
+    assert np.median([np.median(widths[3:8]) for _, widths in fits]) > 3
 
 
 def test_rows_of_many_levels_do_not_empty_a_direction_together():

@@ -70,7 +70,7 @@ def at_zero(level):
     one = a_step(np.eye(2))[0]
     bounds = Bounds(1.0, ((1.0, 2.0),))
     seen = [Measurement(one.frame, one.phi, bounds, one.base, (Answer(np.array(level)[:, np.newaxis], 0.1),))]
-    goal = Optimum(np.array([1.0, 0.0]), 0.0 * np.eye(2), np.eye(2))
+    goal = Optimum(np.array([1.0, 0.0]), 0.0 * np.eye(2), np.eye(2), np.zeros(2))
     return level_at(seen, 0, goal, 0.5 * np.eye(2), 0.0)
 
 

@@ -11,6 +11,7 @@ from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.measure import Estimate, Measurement
 from discreet.algorithms.parts.uncertain import Spread
 from discreet.algorithms.steps.kalman import Belief
+from discreet.privacy import GDP
 from discreet.rows import Floats
 
 
@@ -21,6 +22,8 @@ class Filter:
     belief: Belief
     # Whether noise hides the curvature, so that these say more through the foreseen response.
     leads: bool
+    # The cost of a gradient that is still to be asked for, beside the histogram of scores.
+    next: GDP | None = None
 
     def believed(self, frame: Frame, seen: Sequence[Measurement], keeps: Sequence[float], kept: float) -> Belief:
         """The filter after these measurements; ``kept``: the part of the curvature that their clip

@@ -16,9 +16,12 @@ import numpy as np
 
 from discreet.algorithms.parts import plan as shares
 from discreet.algorithms.parts.filter import Filter
+from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.looks import Question
 from discreet.algorithms.parts.start import Start
 from discreet.algorithms.steps.kalman import Belief
+from discreet.privacy import GDP
+from discreet.rows import Answer
 
 # Slopes explain this part of the variance of labels, whose scale the look gives too large rather
 # than too small; for a curved link, this part of a predictor with a standard deviation of 1.
@@ -31,37 +34,48 @@ _WRONG = 1.0
 
 
 def filtered(start: Start, steps: int) -> Start:
-    """The start after so many gradients.
+    """The start after so many gradients but the last one, which shares its pass with the histogram
+    of scores.
 
     Privacy: as many sums, each with one of squares if the dispersion is unknown, which together
     cost ``shares.FILTER`` of what is left.
     """
     frame, plan = start.frame, start.plan
-    belief = _prior(start)
     spent = shares.FILTER * (start.gradients(1.0).mu / plan.budget.mu) ** 2
     squares = shares.FILTER_SQUARES if plan.dispersion else 0.0
-    for _ in range(steps):
-        theta = belief.theta
-        clip = shares.FILTER_CLIP * frame.typical_norm(theta)
-        part = spent / steps
-        questions: list[Question] = [(frame.gradient(theta, clip), plan.part(part * (1 - squares)))]
+    gradient, beside = plan.part(spent / steps * (1 - squares)), plan.part(spent / steps * squares)
+    belief = _prior(start)
+    for _ in range(steps - 1):
+        questions = [gradient_question(frame, belief, gradient)]
         if squares:
-            questions.append(frame.squares(theta, plan.part(part * squares)))
+            questions.append(frame.squares(belief.theta, beside))
         answer, *rest = frame.ask(*questions)
-        kept = frame.foresight.kept(theta, clip / frame.root_size, frame.dispersion)
-        gradient = answer.value[:, 0] / frame.count + frame.penalty @ theta
-        response = kept * frame.foresight.curvature(theta) + frame.penalty
-        belief.see_gradient(-gradient, response, answer.noise_std / frame.count)
+        see(frame, belief, questions[0], answer)
         if rest:
             frame = frame.with_squares(questions[-1], rest[0])
     return replace(
         start,
         frame=frame,
         phi=belief.theta,
-        saved=start.saved - spent,
-        passes=start.passes + steps,
-        filter=Filter(belief, leads=True),
+        saved=start.saved - spent + (spent / steps * squares),
+        passes=start.passes + steps - 1,
+        filter=Filter(belief, leads=True, next=gradient),
     )
+
+
+def gradient_question(frame: Frame, belief: Belief, cost: GDP) -> Question:
+    """The gradient where the filter is."""
+    return frame.gradient(belief.theta, shares.FILTER_CLIP * frame.typical_norm(belief.theta)), cost
+
+
+def see(frame: Frame, belief: Belief, question: Question, answer: Answer) -> None:
+    """Move the filter by an answer to ``gradient_question``, in the frame of the question."""
+    theta = belief.theta
+    clip = question[0].left_norm
+    kept = frame.foresight.kept(theta, clip / frame.root_size, frame.dispersion)
+    gradient = answer.value[:, 0] / frame.count + frame.penalty @ theta
+    response = kept * frame.foresight.curvature(theta) + frame.penalty
+    belief.see_gradient(-gradient, response, answer.noise_std / frame.count)
 
 
 def _prior(start: Start) -> Belief:

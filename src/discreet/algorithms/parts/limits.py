@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, replace
 
 from discreet.algorithms.parts import plan as shares
+from discreet.algorithms.parts.filtered_approach import gradient_question, see
 from discreet.algorithms.parts.looks import Question, moved
 from discreet.algorithms.parts.measure import LESS_LEVEL_SHARE, LEVEL_SHARE, Bounds
 from discreet.algorithms.parts.sizes import Sizes
@@ -61,7 +62,7 @@ def best_bounds(sizes: Sizes, noise_per_clip: float, variance: float, count: flo
 def best_limits(start: Start) -> tuple[Start, Limits]:
     """The start with what is known of the dispersion, and the bounds there.
 
-    Privacy: two or three sums in one pass.
+    Privacy: two or three sums in one pass, and the last gradient of a filter.
     """
     frame, phi, plan = start.frame, start.phi, start.plan
     source, model, unit = frame.source, frame.model, frame.typical_norm(phi)
@@ -73,7 +74,12 @@ def best_limits(start: Start) -> tuple[Start, Limits]:
     questions += [(frame.lengths(phi, weighted=one), plan.part(shares.LENGTHS / len(kinds))) for one in kinds]
     if plan.asks_dispersion:
         questions.append(frame.squares(phi, plan.part(shares.DISPERSION)))
+    if (leader := start.filter) is not None and leader.next is not None:
+        questions.append(gradient_question(frame, leader.belief, leader.next))
     histogram, *lengths = frame.ask(*questions)
+    if leader is not None and leader.next is not None:
+        see(frame, leader.belief, questions.pop(), lengths.pop())
+        start = replace(start, phi=leader.belief.theta)
     squares = [lengths.pop()] if plan.asks_dispersion else []
     edge = plan.curvature_edge(frame.count, moved(source))
     weighted, *plain = (Sizes.read(one.value[:, 0], one.noise_std, frame.root_size, label_free=True) for one in lengths)
