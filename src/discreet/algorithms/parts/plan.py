@@ -68,7 +68,7 @@ _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
 _FILTERED, _FILTERED_CURVED = 0.4, 1.0
 # The filter's share of what is left of the budget, and of each of its steps that of the squares
 # beside the gradient; its clip norm, in typical norms of scores.
-FILTER, FILTER_SQUARES, FILTER_CLIP = 2 / 3, 1 / 6, 0.5
+FILTER, FILTER_SQUARES, FILTER_CLIP = 1 / 3, 1 / 6, 0.5
 # Coordinates matter more for want of a curvature: the share of whitening, and the noise up to which
 # it has two rounds. With them the filter takes this many passes; the last one is the histogram's.
 FILTER_WHITENING, _FILTER_TWO_ROUNDS, _FILTER_PASSES = 0.2, 2.0, 5
