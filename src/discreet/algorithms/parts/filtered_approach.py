@@ -4,8 +4,8 @@ Newton steps need a curvature. Where noise hides it, a few of them end far from 
 their scores are clipped for the residuals of a point farther still. Here each gradient is one more
 measurement of the optimum: the filter weighs it against the constant model and the ones before, and
 the next one is clipped for the residuals that are left. The response of a gradient is the foreseen
-one, and the filter assumes that it is wrong by as much as itself. Predictions are the filter's, as
-for index models (parts/index_approach.py); estimates and their errors are those of every model.
+one, which the filter assumes to be wrong by .7 of itself. Predictions are the filter's, as for
+index models (parts/index_approach.py); estimates and their errors are those of every model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EXPLAINED, _EXPLAINED_CURVED = 0.3, 1.0
 # that noise has moved.
 _LEAST_CONSTANT = 0.1
 # The error of the foreseen response, relative to it.
-_WRONG = 1.0
+_WRONG = 0.7
 
 
 def filtered(start: Start, steps: int) -> Start:
