@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet import GammaRegressor, LinearRegression, LogisticRegression, PoissonRegressor
+from discreet import GammaRegressor, LinearRegression, LogisticRegression, PoissonRegressor, Public, Ridge
 from discreet.algorithms.parts import one_predictor
 from discreet.audit import replay
 
@@ -95,13 +95,14 @@ def test_a_second_histogram_of_labels_loses_no_more_than_it_costs(other, neighbo
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("name", ["linear", "logistic"])
 def test_a_search_along_the_last_predictor_loses_no_more_than_it_costs(name, neighbours):
-    """Noise hides the curvature of 60 columns."""
+    """Noise hides the curvature of 60 columns; public rows show their coordinates."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (1500, 60))
     y = labels("logistic", X[:, :5].sum(axis=1), rng)
+    public = Public(rows=rng.uniform(-1, 1, (200, 60)))
     X[7], y[7] = 1.0, 1.0
     kind, options = (LinearRegression, {"bounds_y": (0, 1)}) if name == "linear" else (LogisticRegression, {})
-    model = kind(epsilon=3.0, delta=1e-6, bounds_X=(-1, 1), neighbours=neighbours, **options)
+    model = kind(epsilon=3.0, delta=1e-6, bounds_X=(-1, 1), neighbours=neighbours, public=public, **options)
     report = replay(model, *pair(X, y, None, -1.0, 0.0, neighbours))
     assert report.labels[-1] == "labels along a direction"
     assert report.passed, str(report)
@@ -120,5 +121,23 @@ def test_a_mean_score_along_a_direction_loses_no_more_than_it_costs(other, neigh
     report = replay(model, *pair(X, y, None, -1.0, other, neighbours))
     assert report.labels.count("clipped rows by direction") == 2
     assert "mean score along a direction" in report.labels
+    assert report.passed, str(report)
+    assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("other", [-1.0, np.nan])
+@pytest.mark.parametrize("kind", [LinearRegression, Ridge, LogisticRegression, PoissonRegressor, GammaRegressor])
+def test_a_filter_of_gradients_loses_no_more_than_it_costs(kind, other, neighbours):
+    """Noise hides the curvature of 300 rows; the last gradient shares its pass with a histogram."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 4))
+    two = kind is LogisticRegression
+    y = (rng.random(300) < 0.5) * 1.0 if two else rng.gamma(2.0, 1.0, 300)
+    X[7], y[7] = 1.0, 1.0 if two else 8.0
+    options = {} if two else {"bounds_y": (0.01 if kind is GammaRegressor else 0, 8)}
+    model = kind(epsilon=0.5, delta=1e-6, bounds_X=(-1, 1), neighbours=neighbours, **options)
+    report = replay(model, *pair(X, y, None, -1.0, other, neighbours))
+    assert report.labels.count("gradient") >= 4
     assert report.passed, str(report)
     assert max(report.release_efficiencies) <= 1 + 1e-9, str(report)

@@ -65,7 +65,7 @@ _LENGTH, _LENGTH_GROWTH, _LONGEST = 0.8, 0.3, 5.0
 # Where noise hides the curvature, a filter of cheap gradients (parts/filtered_approach.py) takes
 # the place of a start: from this edge of the curvature's noise on, for a straight and for a curved
 # link, which has a line search.
-_FILTERED, _FILTERED_CURVED = 0.3, 1.0
+_FILTERED, _FILTERED_CURVED = 0.4, 1.0
 # The filter's share of what is left of the budget, and of each of its steps that of the squares
 # beside the gradient; its clip norm, in typical norms of scores.
 FILTER, FILTER_SQUARES, FILTER_CLIP = 1 / 3, 1 / 6, 0.5

@@ -31,7 +31,12 @@ def predicted(last: LastGradients, known: Estimated) -> Floats:
     if (filtered := last.start.filter) is None:
         return _plausible(last, known, _shrunk(last, known))
     if filtered.leads:
-        return filtered.believed(last.frame, last.seen, last.keeps, last.kept_above).theta
+        belief, first = filtered.believed(last.frame, last.seen, last.keeps, last.kept_above), last.frame.constants
+        if last.frame.model.single_index or belief.noise is None:
+            return belief.theta
+        # Its prior lets slopes of noise pass where there is no signal at all.
+        goal = np.where(np.arange(len(belief.theta)) < first, belief.theta, 0.0)
+        return shrunk(belief.theta, belief.noise, goal, first)
     return filtered.with_estimate(known.estimate, known.spread).theta
 
 

@@ -25,6 +25,8 @@ class Belief:
     path: list[Floats] = field(default_factory=list)
     # The assumed error of the response, relative to its largest eigenvalue.
     wrong: float = _DOUBT
+    # The covariance of the noise in theta alone.
+    noise: Floats | None = None
 
     def see_gradient(self, mean: Floats, response: Floats, noise_std: float) -> None:
         """A Kalman update: the mean gradient is response (optimum - theta) plus noise;
@@ -43,6 +45,8 @@ class Belief:
         # Only the part of a step that is not noise counts towards its length.
         length = max(0.0, float(step @ step) - float(np.trace(spread)))
         self.covariance = left @ self.covariance @ left.T + spread + _BEND * length / size * np.eye(size)
+        before = np.zeros_like(left) if self.noise is None else self.noise
+        self.noise = left @ before @ left.T + noise_std**2 * gain @ gain.T
         self.path.append(self.theta)
 
     def see_estimate(self, estimate: Floats, covariance: Floats) -> None:
