@@ -65,7 +65,7 @@ class ClassFrame(Frame):
         return float(np.sum(1 / values) / np.sum(1 / values**2))
 
     def length(self, step: Floats, phi: Floats) -> float:
-        """The standard deviation of the predictor that changes most, over all contrasts of length 1.
+        """The standard deviation of the predictor that changes most, over contrasts of length 1.
 
         Relative to the curvature, as for one predictor, a step for common classes would be many
         times as long as it is, because rare classes have little curvature.
