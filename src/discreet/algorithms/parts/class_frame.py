@@ -64,6 +64,16 @@ class ClassFrame(Frame):
         values = np.linalg.eigvalsh(self.foresight.curvature(phi))
         return float(np.sum(1 / values) / np.sum(1 / values**2))
 
+    def length(self, step: Floats, phi: Floats) -> float:
+        """The standard deviation of the predictor that changes most, over contrasts of length 1.
+
+        Relative to the curvature, as for one predictor, a step for common classes would be many
+        times as long as it is, because rare classes have little curvature.
+        """
+        if not np.all(np.isfinite(step)):
+            return math.inf
+        return float(np.linalg.norm(step.reshape(-1, self.predictors), 2))
+
     def ask(self, *questions: tuple[Query, GDP]) -> Sequence[Answer]:
         """All answers from one pass over the rows, with coefficients in phi's order."""
         answers = super().ask(*questions)

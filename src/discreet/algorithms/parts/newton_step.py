@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from discreet.algorithms.parts.frame import Frame
 from discreet.algorithms.parts.noisy_matrix import inverse
 from discreet.algorithms.parts.shrink import clear
 from discreet.rows import Floats
 
-# The longest step for a curved link, in standard deviations of eta.
+# The longest step for a curved link, in standard deviations of eta; of several predictors, of the
+# one that changes most.
 _LONGEST_STEP = 1.5
 # The predictor of a rare category, which hardly changes that standard deviation, may move this many
 # times as far.
@@ -37,6 +36,6 @@ def limited(frame: Frame, phi: Floats, goal: Floats) -> Floats:
     step = goal - phi
     if frame.model.link.is_identity:
         return goal
-    longest = _LONGEST_STEP * math.sqrt(frame.predictors) * frame.foresight.unit
+    longest = _LONGEST_STEP * frame.foresight.unit
     groups = [abs(float(one.row @ step)) / _GROUP for one in frame.rare_directions]
     return phi + step * min(1.0, longest / max(frame.length(step, phi), *groups, 1e-300))
